@@ -146,7 +146,8 @@ private:
     if (list == tags.end())
       return {};
     if (auto transpose = dyn_cast<TransposeOp>(op))
-      return waysOfTranspose(transpose, list->second);
+      return isReordered(transpose.getX()) ? waysOfTranspose(transpose, list->second)
+                                           : std::vector<Way>();
     std::vector<Way> ways;
     for (const std::string &tag : list->second)
       if (canFollow(op, tag))

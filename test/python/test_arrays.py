@@ -64,6 +64,14 @@ def test_strides_are_copied(view):
     assert net._addresses[0] != [x.ctypes.data]
 
 
+@pytest.mark.parametrize("order", [(0, 3, 1, 2, 4), (2, 0, 1, 3, 4), (1, 0, 2, 3, 4), (4, 3, 2, 1, 0), (0, 2, 1, 4, 3)])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "float16"])
+def test_what_lies_together_is_copied_together(order, dtype):
+    x = np.arange(240).reshape(2, 5, 3, 4, 2).astype(dtype).transpose(order)
+    graph = dlc.compile(models.doubled({"float32": TensorProto.FLOAT, "int64": TensorProto.INT64, "uint8": TensorProto.UINT8, "float16": TensorProto.FLOAT16}[dtype], x.shape))
+    assert (graph(x) == x + x).all()
+
+
 def test_any_address(ten, x):
     """Aligned to an element only."""
     memory = np.zeros(17, "float32")

@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import subprocess
+import threading
 import warnings
 
 import from_c
@@ -287,6 +288,39 @@ def test_recurrent_layers(kind):
     pair.run((x, torch.tensor([1, 2])), 4)
     pair.check()
     torch.testing.assert_close(pair.modules[0](x), pair.modules[1](x))
+
+
+def test_positions_as_complex_numbers():
+    class Turned(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(6, 6)
+            self.register_buffer("turns", torch.polar(torch.ones(3), torch.arange(3.0)))
+
+        def forward(self, x):
+            return torch.view_as_real(torch.view_as_complex(self.layer(x).unflatten(1, (3, 2))) * self.turns).flatten(1)
+
+    def make():
+        torch.manual_seed(0)
+        return Turned()
+
+    pair = Pair(make, lambda module: SGD(module.parameters(), lr=0.1))
+    pair.run(numbers(), 3)
+    pair.check()
+
+
+def test_threads_make_steps_at_once():
+    def train(at):
+        step = dlc.train_step(modules[at], cross_entropy, SGD(modules[at].parameters(), lr=0.1))
+        found[at] = [step(*batch).item() for _ in range(2)]
+
+    modules, batch, found = [pictures() for _ in range(3)], images(), {}
+    threads = [threading.Thread(target=train, args=(at,)) for at in range(3)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(found) == 3 and found[0] == found[1] == found[2]
 
 
 def test_losses_of_many_kinds():

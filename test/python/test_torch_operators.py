@@ -52,6 +52,44 @@ def test_parts_of_complex_numbers():
         torch.testing.assert_close(compiled(lambda x: x * 2 + 1)(z.conj().imag), z.conj().imag * 2 + 1)
 
 
+def test_positions_as_complex_numbers():
+    turns = torch.polar(torch.ones(5, 4), torch.randn(5, 4))
+
+    def turned(x, angle):
+        z = torch.view_as_complex(x.unflatten(-1, (4, 2)))
+        return [torch.view_as_real(z * turns[:, None]).flatten(-2), torch.view_as_real(z * torch.polar(torch.ones_like(angle), angle)).flatten(-2)]
+
+    check(turned, torch.randn(2, 5, 3, 8), torch.randn(5, 1, 4))
+
+
+def test_complex_numbers():
+    parameters = [torch.randn(4, 6, dtype=torch.complex64).requires_grad_() for _ in range(3)]
+
+    def function(r):
+        a, b, c = parameters
+        z = torch.cat([a * b + r * c - 2 * a + 1j, b * (2 - 1j) / 3], 0).transpose(0, 1).reshape(3, 16)
+        z = z[:, ::2].contiguous().permute(1, 0).unsqueeze(1).expand(8, 2, 3)
+        z = torch.stack([z, z.conj()], -1).sum(1)
+        z = torch.where(z.real > 0, z / (1 + z.abs()), -z).flip(0).roll(1, 0)
+        z = z + torch.exp(z * 0.1) + torch.log(z + 3) + 1 / (z + 2 - 1j) + torch.complex(r[:2], r[2:4]) * r[0]
+        p, q = torch.bmm(z.transpose(1, 2), z.conj()).split([1, 1], 1)
+        w = torch.zeros(8, 2, 2, dtype=torch.complex64)
+        w[:, 0], w[:, 1, 1:] = p[:, 0], q[:, 0, 1:]
+        mean = (w.mean() * 1j + a.to(torch.complex128).sum()).real.float()
+        return [w.abs() ** 2, z.imag, torch.view_as_real(z**2), torch.polar(r.abs(), r).sum().imag, mean, torch.sgn(z).real, (3 - z).angle(), (a.T @ b).real, (r[:4] * a.T).abs()]
+
+    check(function, torch.randn(6), parameters=parameters)
+
+
+def test_fourier_transforms_stay_in_pytorch():
+    def function(x, w):
+        z = torch.fft.rfft2(x) * torch.view_as_complex(w)
+        return torch.fft.irfft2(z, s=x.shape[-2:]) + torch.fft.fft(x).abs()
+
+    check(function, torch.randn(2, 6, 8), torch.randn(6, 5, 2), whole=False)
+    assert {each.overload.split(".")[1] for graph in dlc.report() for each in graph.eager} <= {"_fft_r2c", "_fft_c2r", "_fft_c2c", "permute", "view"}
+
+
 def test_masked_places():
     mask = torch.tensor([[True, False, True, True], [False, True, False, False]])
     check(lambda x, y, z: [x.masked_scatter(mask, y), x.masked_scatter(mask[0], z), torch.diagonal_scatter(z, y[:2], 1)], torch.randn(2, 4), torch.randn(5), torch.randn(3, 3))

@@ -1,6 +1,7 @@
 """Training through torch.compile with dlc as its backend: gradients, state, random numbers. Skipped where PyTorch is missing."""
 import copy
 import pickle
+import threading
 
 import pytest
 
@@ -383,6 +384,40 @@ def test_turned_inputs_and_results():
         given = torch.randn(4, 5, 3).transpose(0, 2), torch.randn(3, 4, 5).transpose(1, 2)
         for got, want in zip(compiled(function)(*given), function(*given), strict=True):
             torch.testing.assert_close(got, want, check_stride=True)
+
+
+def test_places_of_maxima_with_channels_last():
+    module = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.MaxPool2d(2), nn.Conv2d(16, 4, 3)).to(memory_format=torch.channels_last)
+    check(module, torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last), parameters=list(module.parameters()))
+    assert [len(graph.pieces) for graph in dlc.report()] == [1, 1]
+
+
+def test_results_that_repeat_their_elements():
+    def function(x):
+        return (x + 1).expand(2, 3, 4), (x * 3).sum(1, keepdim=True).expand(3, 4)[:, ::2]
+
+    check(function, torch.randn(3, 4))
+    with torch.no_grad():
+        for got, want in zip(compiled(function)(torch.ones(3, 4)), function(torch.ones(3, 4)), strict=True):
+            assert got.equal(want) and got.stride() == want.stride()
+
+
+def test_threads_compile_at_once():
+    """PyTorch compiles the backward direction when it is first run, outside its own lock."""
+    torch.manual_seed(0)
+    x, found = torch.randn(4, 6), {}
+    layers = [nn.Sequential(nn.Linear(6, 6 + i), nn.Tanh(), nn.Linear(6 + i, 3)) for i in range(4)]
+
+    def train(i, function):
+        return torch.autograd.grad(function(x).square().sum(), list(layers[i].parameters()))
+
+    threads = [threading.Thread(target=lambda i=i: found.update({i: train(i, compiled(layers[i]))})) for i in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    for i, layer in enumerate(layers):
+        torch.testing.assert_close(found[i], train(i, layer))
 
 
 def test_modules_of_sixteen_bits():

@@ -40,7 +40,7 @@ private:
   void openPacked(nanobind::handle object, const Value &value);
   void take(const DLTensor &tensor, nanobind::handle object, const Value &value);
   bool isCompact() const;
-  void gather(int dim, const char *from, char *&to) const;
+  void gather(int dim, int inner, size_t bytes, const char *from, char *&to) const;
 
   Family whose;
   const char *data = nullptr;

@@ -226,25 +226,38 @@ static char *gatherRow(const char *from, int64_t step, int64_t count, char *to) 
   return to;
 }
 
-void View::gather(int dim, const char *from, char *&to) const {
+static char *gatherRuns(const char *from, int64_t step, int64_t count, size_t bytes, char *to) {
+  for (int64_t i = 0; i < count; ++i, to += bytes)
+    std::memcpy(to, from + i * step, bytes);
+  return to;
+}
+
+void View::gather(int dim, int inner, size_t bytes, const char *from, char *&to) const {
   int64_t step = strides[dim] * unit;
-  if (dim + 1 < ndim) {
+  if (dim + 1 < inner) {
     for (int64_t i = 0; i < dims[dim]; ++i)
-      gather(dim + 1, from + i * step, to);
+      gather(dim + 1, inner, bytes, from + i * step, to);
     return;
   }
-  to = (itemBytes == 8   ? gatherRow<8>
-        : itemBytes == 4 ? gatherRow<4>
-        : itemBytes == 2 ? gatherRow<2>
-                         : gatherRow<1>)(from, step, dims[dim], to);
+  to = bytes == 16  ? gatherRow<16>(from, step, dims[dim], to)
+       : bytes == 8 ? gatherRow<8>(from, step, dims[dim], to)
+       : bytes == 4 ? gatherRow<4>(from, step, dims[dim], to)
+       : bytes == 2 ? gatherRow<2>(from, step, dims[dim], to)
+       : bytes == 1 ? gatherRow<1>(from, step, dims[dim], to)
+                    : gatherRuns(from, step, dims[dim], bytes, to);
 }
 
 const void *View::compact(std::unique_ptr<char[]> &copy) const {
   if (isCompact())
     return data;
   copy.reset(new char[std::max<size_t>(size_t(elements()) * itemBytes, 1)]);
+  // What lies together is copied together.
+  int inner = ndim;
+  size_t bytes = itemBytes;
+  while (inner > 1 && (dims[inner - 1] == 1 || strides[inner - 1] * unit == int64_t(bytes)))
+    bytes *= size_t(dims[--inner]);
   char *to = copy.get();
-  gather(0, data, to);
+  gather(0, inner, bytes, data, to);
   return copy.get();
 }
 

@@ -87,3 +87,21 @@ func.func @plain(%x: tensor<1x64x14x14xf32>, %w: tensor<64x64x3x3xf32>, %m: tens
   %1 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x14x14xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x14x14xf32>
   return %3, %1 : tensor<1x196x32xf32>, tensor<1x64x14x14xf32>
 }
+
+// -----
+
+// Integers of 64 bits, which no reorder moves, are transposed as they are.
+// CHECK-LABEL: @places
+// CHECK: %[[Y:.+]], %[[P:.+]] = dlc.max_pool_positions {{.*}} -> (tensor<1x64x7x7xf32, #dlc.on<cpu, acdb>>, tensor<1x64x7x7xui8, #dlc.on<cpu, acdb>>)
+// CHECK: %[[WIDE:.+]] = dlc.cast {{.*}} to i64
+// CHECK: dlc.transposed_view %[[Y]]
+// CHECK: dlc.transpose %[[WIDE]] [0, 2, 3, 1] : (tensor<1x64x7x7xi64, #dlc.on<cpu>>) -> tensor<1x7x7x64xi64, #dlc.on<cpu>>
+func.func @places(%x: tensor<1x14x14x64xf32>, %w: tensor<64x64x3x3xf32>) -> (tensor<1x7x7x64xf32>, tensor<1x7x7x64xi64>) {
+  %0 = dlc.transpose %x [0, 3, 1, 2] : (tensor<1x14x14x64xf32>) -> tensor<1x64x14x14xf32>
+  %1 = dlc.conv %0, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x14x14xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x14x14xf32>
+  %y, %p = dlc.max_pool_positions %1 {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x64x14x14xf32>) -> (tensor<1x64x7x7xf32>, tensor<1x64x7x7xui8>)
+  %2 = dlc.cast %p to i64 : (tensor<1x64x7x7xui8>) -> tensor<1x64x7x7xi64>
+  %3 = dlc.transpose %y [0, 2, 3, 1] : (tensor<1x64x7x7xf32>) -> tensor<1x7x7x64xf32>
+  %4 = dlc.transpose %2 [0, 2, 3, 1] : (tensor<1x64x7x7xi64>) -> tensor<1x7x7x64xi64>
+  return %3, %4 : tensor<1x7x7x64xf32>, tensor<1x7x7x64xi64>
+}

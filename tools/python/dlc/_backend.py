@@ -14,7 +14,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from dlc import _flops, _graph, _higher, _random, _report, _runtime, _whole
+from dlc import _complex, _flops, _graph, _higher, _random, _report, _runtime, _whole
 from dlc._compile import Compiler
 from dlc._model import Model
 from dlc._options import require_threads
@@ -127,6 +127,13 @@ def _tensor(array: Any) -> torch.Tensor:
     return torch.from_numpy(array.view("int16")).view(torch.bfloat16) if array.dtype.name == "bfloat16" else torch.from_numpy(array)
 
 
+def _strided(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
+    """A copy with these strides; what repeats the same elements repeats them in the copy."""
+    once = tuple(slice(0, 1) if not step and size > 1 else slice(None) for size, step in zip(tensor.shape, strides))
+    part = tensor[once]
+    return torch.empty_strided(part.shape, strides, dtype=tensor.dtype).copy_(part).expand(tensor.shape)
+
+
 class Piece:
     """A part of a graph, as a program; `constants` are those of its inputs whose elements are known, by the names of their nodes."""
 
@@ -165,7 +172,7 @@ class Piece:
             return result.permute(self._orders.made[at])
         if at not in self._strides:
             return result
-        return torch.empty_strided(result.shape, self._strides[at], dtype=result.dtype).copy_(result)
+        return _strided(result, self._strides[at])
 
 
 class _Orders(NamedTuple):
@@ -240,12 +247,18 @@ def _is_faster_in_pytorch(node: fx.Node) -> bool:
 
 def split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
     """Replaces what dlc takes by programs, in which the inputs named in `constants` are constants."""
+    with _graph.tracing():
+        return _split(module, options, report, constants)
+
+
+def _split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor]) -> fx.GraphModule:
     graph = module.graph
     _higher.open_up(module, lambda body: split(body, options, report))
+    shown = _complex.in_pairs(graph)
     _random.detach(graph)
     _graph.settle(graph)
     # Where there are gradients, PyTorch itself sees to this.
-    aliases = _keep_aliases(graph) if report.kind == "inference" else {}
+    aliases = {**(_keep_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
     nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases]
     report.operators += len(nodes)
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
@@ -380,7 +393,7 @@ class _Specialised:
 
         sizes = ", ".join("x".join(map(str, each)) for each in key if isinstance(each, tuple) and each)
         self._report.notes.append(f"dynamic dimensions: programs for {sizes} alone")
-        with torch.no_grad():
+        with _graph.tracing(), torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
         # Each program would keep packed weights of its own.
         static = self._static if len(self._made) < AT_ONCE else []

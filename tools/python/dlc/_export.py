@@ -10,7 +10,7 @@ from torch import fx
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 
-from dlc import _graph
+from dlc import _complex, _graph
 
 
 def is_module(model: Any) -> bool:
@@ -22,14 +22,14 @@ def _exported(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
         return model
     if inputs is None:
         raise TypeError("a torch.nn.Module: required: example inputs, as in dlc.compile(module, (x,)); found: none")
-    with torch.no_grad():
+    with _graph.tracing(), torch.no_grad():
         return torch.export.export(model, (inputs,) if isinstance(inputs, torch.Tensor) else tuple(inputs))
 
 
 def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
     """What the compiler reads. ValueError names the operators that dlc does not take."""
     program = _exported(model, inputs)
-    with torch.no_grad():
+    with _graph.tracing(), torch.no_grad():
         program = program.run_decompositions(_graph.decompositions())
     signature, graph = program.graph_signature, program.graph_module.graph
     held = {**program.state_dict, **program.constants}
@@ -45,6 +45,7 @@ def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
     for spec in signature.output_specs:
         if spec.kind != OutputKind.USER_OUTPUT:
             raise ValueError(f"the module changes '{spec.target}' when it runs; required: one that changes nothing; call module.eval() first, or use torch.compile(module, backend=\"dlc\")")
+    _complex.in_pairs(graph, constants)
     results = [node for node in graph.output_node().args[0]]
     if not all(isinstance(node, fx.Node) for node in results):
         raise ValueError("required: a module whose results are tensors; found: one that returns another value")

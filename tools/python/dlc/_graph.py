@@ -41,6 +41,13 @@ class Refused(Exception):
     """A node that cannot be handed over; the text says why."""
 
 
+def tracing() -> contextlib.AbstractContextManager[Any]:
+    """Held while graphs are traced or changed, which PyTorch can do in one thread at a time: its own lock for that, which a thread may take again."""
+    from torch._dynamo.convert_frame import compile_lock
+
+    return compile_lock
+
+
 def type_of(value: Any) -> list[Any] | None:
     """[element, sizes], or None for what is no tensor that dlc can hold."""
     if not isinstance(value, torch.Tensor) or value.dtype not in ELEMENTS or value.layout != torch.strided:

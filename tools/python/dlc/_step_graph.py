@@ -13,7 +13,7 @@ from torch import fx
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree
 
-from dlc import _graph
+from dlc import _complex, _graph
 
 #: Names that dlc gives to values of its own.
 _TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
@@ -107,7 +107,7 @@ def _keep_detached(program: torch.export.ExportedProgram) -> None:
 
 def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProgram:
     try:
-        with torch.enable_grad(), warnings.catch_warnings():
+        with _graph.tracing(), torch.enable_grad(), warnings.catch_warnings():
             # Recurrent layers keep lists of their weights.
             warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
             program = torch.export.export(whole, tuple(flat))
@@ -116,7 +116,7 @@ def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProg
     _keep_detached(program)
     table = _graph.decompositions()
     table.pop(torch.ops.aten.detach_copy.default, None)
-    with torch.no_grad():
+    with _graph.tracing(), torch.no_grad():
         return program.run_decompositions(table)
 
 
@@ -160,8 +160,6 @@ def graph_of(
     mutated = signature.buffers_to_mutate
     places = {each.arg.name: _place(whole, each.target) for each in signature.input_specs if each.kind in (InputKind.PARAMETER, InputKind.BUFFER)}
     _merge_tied(graph, {name: table[key] for name, (table, key) in places.items()})
-    *_, loss_value = graph.output_node().args[0]
-    loss_node = _loss_node(loss_value)
     for each in signature.output_specs:
         if each.kind not in (OutputKind.USER_OUTPUT, OutputKind.BUFFER_MUTATION):
             raise ValueError(f"the module changes '{each.target}' when it runs; required: one that changes buffers alone; copy what it changes first")
@@ -201,8 +199,10 @@ def graph_of(
     for node in graph.find_nodes(op="get_attr"):
         constants[node.name] = getattr(program.graph_module, node.target)
         node.meta.setdefault("val", constants[node.name])
+    _complex.in_pairs(graph, constants)
+    *_, loss_value = graph.output_node().args[0]
+    outputs = [("loss", _loss_node(loss_value))]
     _check(graph, seed)
-    outputs = [("loss", loss_node)]
     results = {node.name: node for node in graph.output_node().args[0] if isinstance(node, fx.Node)}
     for name, target in mutated.items():
         table, key = _place(whole, target)

@@ -1,0 +1,521 @@
+"""Complex numbers, which dlc has not: in a graph they become pairs of real ones, in a last dimension of size 2, as torch.view_as_real shows them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import fx
+from torch._subclasses import FakeTensor
+
+aten = torch.ops.aten
+
+
+class _Rewriting:
+    """Makes nodes in the place of others. A node with a complex tensor has one with its pairs."""
+
+    def __init__(self, graph: fx.Graph, mode: Any):
+        self._graph, self._mode = graph, mode
+        self._pairs: dict[fx.Node, Any] = {}
+        self._complex: dict[fx.Node, fx.Node] = {}
+        self._parts: dict[tuple[fx.Node, int], fx.Node] = {}
+        self._reals: dict[int, fx.Node] = {}
+        self.made: list[fx.Node] = []
+        #: What is replaced: the nodes made stand before it.
+        self.at: fx.Node = None  # type: ignore[assignment]
+
+    def call(self, target: Any, *args: Any, **kwargs: Any) -> fx.Node:
+        given, named = fx.map_arg((args, kwargs), lambda each: each.meta["val"])
+        with self._mode, torch.no_grad():
+            value = target(*given, **named)
+        with self._graph.inserting_before(self.at):
+            made = self._graph.call_function(target, args, kwargs)
+        made.meta["val"] = value
+        self.made.append(made)
+        for key in ("stack_trace", "nn_module_stack"):
+            if key in self.at.meta:
+                made.meta[key] = self.at.meta[key]
+        return made
+
+    def forget(self, node: fx.Node) -> None:
+        for known in (self._pairs, self._complex, self._parts, self._reals):
+            for key in [key for key, value in known.items() if node is value or node is key or isinstance(key, tuple) and node is key[0]]:
+                del known[key]
+        self.made.remove(node)
+        self._graph.erase_node(node)
+
+    def part(self, pair: fx.Node, which: int) -> fx.Node:
+        """The real parts of a pair, or the imaginary ones."""
+        if (pair, which) not in self._parts:
+            self._parts[pair, which] = self.call(aten.select.int, pair, pair.meta["val"].dim() - 1, which)
+        return self._parts[pair, which]
+
+    def both(self, real: fx.Node, imaginary: fx.Node) -> fx.Node:
+        shape = torch.broadcast_shapes(real.meta["val"].shape, imaginary.meta["val"].shape)
+        parts = [self.expand(self.call(aten.unsqueeze.default, each, each.meta["val"].dim()), [*shape, 2]) for each in (real, imaginary)]
+        return self.call(aten.where.self, self.is_real(1), *parts)
+
+    def is_real(self, count: int) -> fx.Node:
+        """For each of so many pairs in a row: yes and no."""
+        if count not in self._reals:
+            places = self.call(aten.arange.default, 2 * count, device=torch.device("cpu"), pin_memory=False)
+            self._reals[count] = self.call(aten.eq.Scalar, self.call(aten.bitwise_and.Scalar, places, 1), 0)
+        return self._reals[count]
+
+    def signs(self, like: fx.Node, real: int, imaginary: int) -> fx.Node:
+        """For a row of pairs."""
+        parts = [self.call(aten.full.default, [], each, dtype=like.meta["val"].dtype, device=like.meta["val"].device) for each in (real, imaginary)]
+        return self.call(aten.where.self, self.is_real(like.meta["val"].shape[-1] // 2), *parts)
+
+    def row(self, pair: fx.Node) -> fx.Node:
+        """The last dimension and that of pairs as one, so that neighbours in memory are in one row."""
+        *others, last, _ = pair.meta["val"].shape
+        return self.reshape(pair, [*others, 2 * last])
+
+    def expand(self, node: fx.Node, shape: Sequence[int]) -> fx.Node:
+        return node if list(node.meta["val"].shape) == list(shape) else self.call(aten.expand.default, node, list(shape))
+
+    def reshape(self, node: fx.Node, shape: Sequence[int]) -> fx.Node:
+        try:
+            return self.call(aten.view.default, node, list(shape))
+        except (RuntimeError, ValueError):
+            return self.call(aten.view.default, self.contiguous(node), list(shape))
+
+    def contiguous(self, node: fx.Node) -> fx.Node:
+        return self.call(aten.clone.default, node, memory_format=torch.contiguous_format)
+
+    def pair(self, value: Any) -> fx.Node:
+        """Of a tensor, complex or real, or a number."""
+        if not isinstance(value, fx.Node):
+            about = self.at.meta["val"]
+            parts = [self.call(aten.full.default, [], each, dtype=about.dtype.to_real(), device=about.device) for each in (value.real, value.imag)]
+            return self.both(*parts)
+        if value in self._pairs:
+            return self._pairs[value]
+        return self.both(value, self.call(aten.zeros_like.default, value))
+
+    def is_complex(self, value: Any) -> bool:
+        return value in self._pairs
+
+    def parts(self, value: Any) -> tuple[Any, Any]:
+        """Of a tensor or a number; the second is None where it is 0."""
+        if isinstance(value, fx.Node):
+            return (self.part(self._pairs[value], 0), self.part(self._pairs[value], 1)) if self.is_complex(value) else (value, None)
+        return (value.real, value.imag) if isinstance(value, complex) else (value, None)
+
+    def complex(self, value: fx.Node) -> fx.Node:
+        """What holds a pair as PyTorch's complex numbers."""
+        pair = self._pairs[value]
+        if pair not in self._complex:
+            whole = pair if pair.meta["val"].stride(-1) == 1 and all(step % 2 == 0 for step in pair.meta["val"].stride()[:-1]) else self.contiguous(pair)
+            self._complex[pair] = self.call(aten.view_as_complex.default, whole)
+        return self._complex[pair]
+
+    def see(self, node: fx.Node, pair: Any) -> None:
+        self._pairs[node] = pair
+
+    def show(self, node: fx.Node) -> None:
+        """The pairs of complex numbers that PyTorch has; those that are given may stand for their conjugates."""
+        plain = self.call(aten.resolve_conj.default, node) if node.op == "placeholder" or node.meta["val"].is_conj() else node
+        self._pairs[node] = self.call(aten.view_as_real.default, plain)
+        self._complex[self._pairs[node]] = node
+
+    def take(self, node: fx.Node, constant: torch.Tensor) -> torch.Tensor:
+        """A constant becomes its pairs."""
+        with self._mode:
+            node.meta["val"] = torch.view_as_real(node.meta["val"])
+        self._pairs[node] = node
+        return torch.view_as_real(constant.detach().resolve_conj())
+
+    def fake(self, node: fx.Node) -> None:
+        if isinstance(node.meta.get("val"), torch.Tensor) and not isinstance(node.meta["val"], FakeTensor):
+            node.meta["val"] = self._mode.from_tensor(node.meta["val"])
+
+
+def _rank(node: fx.Node) -> int:
+    return node.meta["val"].dim()
+
+
+def _dims(node: fx.Node, dims: Any) -> list[int]:
+    rank = _rank(node)
+    return [d % max(rank, 1) for d in ([dims] if isinstance(dims, int) else dims or range(rank))]
+
+
+def _sum(target: Any) -> Callable[..., Any]:
+    """Sums and differences."""
+
+    def rule(b: _Rewriting, node: fx.Node, x: Any, y: Any, alpha: Any = 1) -> fx.Node:
+        if isinstance(alpha, complex):
+            raise NotImplementedError
+        return b.call(target, b.pair(x), b.pair(y), alpha=alpha)
+
+    return rule
+
+
+def _times(b: _Rewriting, x: Any, y: Any) -> fx.Node:
+    """Of two tensors, or a tensor and a number."""
+    if not isinstance(x, fx.Node) or b.is_complex(y) and not b.is_complex(x):
+        x, y = y, x
+    if b.is_complex(x) and b.is_complex(y):
+        return _product_of_rows(b, b.pair(x), b.pair(y))
+    if not isinstance(y, complex):
+        return b.call(aten.mul.Tensor, b.pair(x), _last(b, y) if isinstance(y, fx.Node) else y)
+    (real, imaginary), more, other = b.parts(x), y.real, y.imag
+    if imaginary is None:
+        return b.both(b.call(aten.mul.Tensor, real, more), b.call(aten.mul.Tensor, real, other))
+    return b.both(
+        b.call(aten.sub.Tensor, b.call(aten.mul.Tensor, real, more), b.call(aten.mul.Tensor, imaginary, other)),
+        b.call(aten.add.Tensor, b.call(aten.mul.Tensor, real, other), b.call(aten.mul.Tensor, imaginary, more)),
+    )
+
+
+def _product_of_rows(b: _Rewriting, x: fx.Node, y: fx.Node) -> fx.Node:
+    """Each pair of one times the other's real part, and turned round times its imaginary one: all of it reads neighbours in memory."""
+    shape = torch.broadcast_shapes(x.meta["val"].shape, y.meta["val"].shape)
+    if len(shape) == 1:
+        return b.reshape(_product_of_rows(b, b.reshape(x, [1, 2]), b.reshape(y, [1, 2])), [2])
+    count = shape[-2]
+    x, y = (b.row(b.expand(each, [*each.meta["val"].shape[:-2], count, 2])) for each in (x, y))
+    first = b.is_real(count)
+
+    def moved(row: fx.Node, by: int) -> fx.Node:
+        return b.call(aten.roll.default, row, [by], [row.meta["val"].dim() - 1])
+
+    real = b.call(aten.where.self, first, y, moved(y, 1))
+    imaginary = b.call(aten.mul.Tensor, b.call(aten.where.self, first, moved(y, -1), y), b.signs(y, -1, 1))
+    turned = b.call(aten.where.self, first, moved(x, -1), moved(x, 1))
+    return b.reshape(b.call(aten.add.Tensor, b.call(aten.mul.Tensor, x, real), b.call(aten.mul.Tensor, turned, imaginary)), shape)
+
+
+def _contracted(target: Any) -> Callable[..., Any]:
+    """Products of matrices."""
+
+    def rule(b: _Rewriting, node: fx.Node, x: fx.Node, y: fx.Node) -> Any:
+        (real, imaginary), (more, other) = b.parts(x), b.parts(y)
+        if imaginary is None:
+            return b.both(b.call(target, real, more), b.call(target, real, other))
+        if other is None:
+            return b.both(b.call(target, real, more), b.call(target, imaginary, more))
+        return b.both(
+            b.call(aten.sub.Tensor, b.call(target, real, more), b.call(target, imaginary, other)),
+            b.call(aten.add.Tensor, b.call(target, real, other), b.call(target, imaginary, more)),
+        )
+
+    return rule
+
+
+def _conjugate(b: _Rewriting, pair: fx.Node) -> fx.Node:
+    shape = list(pair.meta["val"].shape)
+    row = b.row(pair) if len(shape) > 1 else pair
+    return b.reshape(b.call(aten.mul.Tensor, row, b.signs(row, 1, -1)), shape)
+
+
+def _squares(b: _Rewriting, pair: fx.Node) -> fx.Node:
+    real, imaginary = b.part(pair, 0), b.part(pair, 1)
+    return b.call(aten.add.Tensor, b.call(aten.mul.Tensor, real, real), b.call(aten.mul.Tensor, imaginary, imaginary))
+
+
+def _abs(b: _Rewriting, x: fx.Node) -> fx.Node:
+    return b.call(aten.sqrt.default, _squares(b, b.pair(x)))
+
+
+def _last(b: _Rewriting, x: fx.Node) -> fx.Node:
+    return b.call(aten.unsqueeze.default, x, _rank(x))
+
+
+def _reciprocal(b: _Rewriting, node: fx.Node, x: fx.Node) -> fx.Node:
+    return b.call(aten.div.Tensor, _conjugate(b, b.pair(x)), _last(b, _squares(b, b.pair(x))))
+
+
+def _divide(b: _Rewriting, node: fx.Node, x: Any, y: Any, **named: Any) -> fx.Node:
+    if not b.is_complex(y):
+        if isinstance(y, complex):
+            return _times(b, x, 1 / y)
+        return b.call(aten.div.Tensor, b.pair(x), _last(b, y) if isinstance(y, fx.Node) else y)
+    inverse = _reciprocal(b, node, y)
+    b.see(inverse, inverse)
+    return _times(b, x, inverse)
+
+
+def _sign(b: _Rewriting, node: fx.Node, x: fx.Node) -> fx.Node:
+    size = _abs(b, x)
+    zero = b.call(aten.eq.Scalar, size, 0)
+    return b.call(aten.div.Tensor, b.pair(x), _last(b, b.call(aten.add.Tensor, size, b.call(aten._to_copy.default, zero, dtype=size.meta["val"].dtype))))
+
+
+def _exp(b: _Rewriting, node: fx.Node, x: fx.Node) -> fx.Node:
+    real, imaginary = b.parts(x)
+    return _polar(b, node, b.call(aten.exp.default, real), imaginary)
+
+
+def _polar(b: _Rewriting, node: fx.Node, size: fx.Node, angle: fx.Node) -> fx.Node:
+    return b.both(*[b.call(aten.mul.Tensor, size, b.call(function, angle)) for function in (aten.cos.default, aten.sin.default)])
+
+
+def _log(b: _Rewriting, node: fx.Node, x: fx.Node) -> fx.Node:
+    return b.both(b.call(aten.log.default, _abs(b, x)), _angle(b, node, x))
+
+
+def _angle(b: _Rewriting, node: fx.Node, x: fx.Node) -> fx.Node:
+    real, imaginary = b.parts(x)
+    return b.call(aten.atan2.default, imaginary, real)
+
+
+def _power(b: _Rewriting, node: fx.Node, x: fx.Node, exponent: Any) -> fx.Node:
+    if exponent not in (1, 2):
+        raise NotImplementedError
+    return _times(b, x, x) if exponent == 2 else b.pair(x)
+
+
+def _converted(b: _Rewriting, node: fx.Node, x: fx.Node, **named: Any) -> fx.Node:
+    if not node.meta["val"].dtype.is_complex:
+        return b.call(aten._to_copy.default, b.part(b.pair(x), 0), dtype=node.meta["val"].dtype)
+    return b.pair(x)
+
+
+def _filled(b: _Rewriting, node: fx.Node, *args: Any, value: Any = 0, **named: Any) -> fx.Node:
+    val = node.meta["val"]
+    kind = {"dtype": val.dtype.to_real(), "device": val.device}
+    real, imaginary = (value.real, value.imag) if isinstance(value, complex) else (value, 0)
+    if real == imaginary:
+        return b.call(aten.full.default, [*val.shape, 2], real, **kind)
+    return b.both(*[b.call(aten.full.default, list(val.shape), each, **kind) for each in (real, imaginary)])
+
+
+def _joined(b: _Rewriting, node: fx.Node, tensors: Sequence[fx.Node], dim: int = 0) -> fx.Node:
+    return b.call(aten.cat.default, [b.pair(each) for each in tensors], dim % _rank(node))
+
+
+def _along(target: Any) -> Callable[..., Any]:
+    """What works along one dimension, its second argument, and knows nothing of numbers."""
+
+    def rule(b: _Rewriting, node: fx.Node, x: fx.Node, dim: int = 0, *more: Any) -> Any:
+        return b.call(target, b.pair(x), dim % _rank(x), *more)
+
+    return rule
+
+
+def _parted(target: Any) -> Callable[..., Any]:
+    """What takes a tensor apart along one dimension, its third argument."""
+
+    def rule(b: _Rewriting, node: fx.Node, x: fx.Node, sizes: Any, dim: int = 0) -> Any:
+        return b.call(target, b.pair(x), sizes, dim % _rank(x))
+
+    return rule
+
+
+def _written(target: Any) -> Callable[..., Any]:
+    """What puts one tensor into a part of another."""
+
+    def rule(b: _Rewriting, node: fx.Node, x: fx.Node, source: fx.Node, dim: int = 0, *more: Any) -> Any:
+        return b.call(target, b.pair(x), b.pair(source), dim % _rank(x), *more)
+
+    return rule
+
+
+def _summed(target: Any) -> Callable[..., Any]:
+    def rule(b: _Rewriting, node: fx.Node, x: fx.Node, dims: Any = None, keepdim: bool = False, **named: Any) -> Any:
+        return b.call(target, b.pair(x), _dims(x, dims), keepdim)
+
+    return rule
+
+
+def _shaped(b: _Rewriting, node: fx.Node, x: fx.Node, *args: Any, **named: Any) -> fx.Node:
+    return b.reshape(b.pair(x), [*node.meta["val"].shape, 2])
+
+
+def _cloned(b: _Rewriting, node: fx.Node, x: fx.Node, memory_format: Any = None) -> fx.Node:
+    return b.contiguous(b.pair(x)) if memory_format is torch.contiguous_format else b.call(aten.clone.default, b.pair(x))
+
+
+def _same(b: _Rewriting, node: fx.Node, x: fx.Node, **named: Any) -> fx.Node:
+    return b.pair(x)
+
+
+def _equal(b: _Rewriting, node: fx.Node, x: Any, y: Any) -> fx.Node:
+    return b.call(aten.all.dim, b.call(aten.eq.Tensor, b.pair(x), b.pair(y)), _rank(node))
+
+
+def _masked(b: _Rewriting, node: fx.Node, x: Any, mask: fx.Node, value: Any) -> fx.Node:
+    return b.call(aten.where.self, _last(b, mask), b.pair(value), b.pair(x))
+
+
+def _is_number(b: _Rewriting, node: fx.Node, x: Any, value: Any) -> fx.Node:
+    wanted = (value.real, value.imag) if isinstance(value, complex) else (value, 0)
+    return b.call(aten.logical_and.default, *[b.call(aten.eq.Scalar, part, each) for part, each in zip(b.parts(x), wanted)])
+
+
+def _turned(b: _Rewriting, node: fx.Node, x: fx.Node, dims: Sequence[int]) -> fx.Node:
+    return b.call(aten.permute.default, b.pair(x), [*_dims(x, dims), _rank(x)])
+
+
+def _swapped(b: _Rewriting, node: fx.Node, x: fx.Node, first: int, second: int) -> fx.Node:
+    return b.call(aten.transpose.int, b.pair(x), *_dims(x, [first, second]))
+
+
+def _rolled(b: _Rewriting, node: fx.Node, x: fx.Node, shifts: Sequence[int], dims: Sequence[int] = ()) -> fx.Node:
+    if not dims:
+        raise NotImplementedError
+    return b.call(aten.roll.default, b.pair(x), shifts, _dims(x, dims))
+
+
+def _copied(b: _Rewriting, node: fx.Node, x: fx.Node, source: fx.Node, *more: Any) -> fx.Node:
+    copied = b.expand(b.pair(source), [*node.meta["val"].shape, 2])
+    return b.contiguous(copied)
+
+
+#: By overload: what makes the pairs of its results, or its results where these are real, of a graph's node and its arguments.
+RULES: dict[Any, Callable[..., Any]] = {
+    aten.view_as_complex.default: lambda b, node, x: x,
+    aten.view_as_real.default: _same,
+    aten.complex.default: lambda b, node, real, imaginary: b.both(real, imaginary),
+    aten.polar.default: _polar,
+    aten.abs.default: lambda b, node, x: _abs(b, x),
+    aten.angle.default: _angle,
+    aten.real.default: lambda b, node, x: b.parts(x)[0],
+    aten.imag.default: lambda b, node, x: b.parts(x)[1],
+    **dict.fromkeys([aten._conj.default, aten.conj_physical.default, aten._conj_physical.default], lambda b, node, x: _conjugate(b, b.pair(x))),
+    **dict.fromkeys([aten.resolve_conj.default, aten.alias.default, aten.detach.default, aten.lift_fresh_copy.default], _same),
+    aten.neg.default: lambda b, node, x: b.call(aten.neg.default, b.pair(x)),
+    **{target: _sum(target) for target in (aten.add.Tensor, aten.sub.Tensor)},
+    **dict.fromkeys([aten.mul.Tensor, aten.mul.Scalar], lambda b, node, x, y: _times(b, x, y)),
+    **dict.fromkeys([aten.div.Tensor, aten.div.Scalar], _divide),
+    **{target: _contracted(target) for target in (aten.mm.default, aten.bmm.default)},
+    aten.reciprocal.default: _reciprocal,
+    aten.sgn.default: _sign,
+    aten.exp.default: _exp,
+    aten.log.default: _log,
+    aten.pow.Tensor_Scalar: _power,
+    aten.rsub.Scalar: lambda b, node, x, y, alpha=1: _sum(aten.sub.Tensor)(b, node, y, x, alpha),
+    aten.eq.Tensor: _equal,
+    aten.eq.Scalar: _is_number,
+    **dict.fromkeys([aten.masked_fill.Scalar, aten.masked_fill.Tensor], _masked),
+    aten.scalar_tensor.default: lambda b, node, value, **named: _filled(b, node, value=value),
+    aten.where.self: lambda b, node, condition, x, y: b.call(aten.where.self, _last(b, condition), b.pair(x), b.pair(y)),
+    aten._to_copy.default: _converted,
+    aten.clone.default: _cloned,
+    aten.zeros_like.default: lambda b, node, x, **named: b.call(aten.zeros_like.default, b.pair(x)),
+    aten.copy.default: _copied,
+    **dict.fromkeys(
+        [aten.zeros.default, aten.new_zeros.default, aten.empty.memory_format, aten.empty_like.default, aten.new_empty.default, aten.empty_strided.default, aten.new_empty_strided.default],
+        _filled,
+    ),
+    **dict.fromkeys([aten.ones.default, aten.ones_like.default, aten.new_ones.default], lambda b, node, *args, **named: _filled(b, node, value=1)),
+    **dict.fromkeys([aten.full.default, aten.full_like.default], lambda b, node, shape, value, **named: _filled(b, node, value=value)),
+    aten.cat.default: _joined,
+    aten.stack.default: lambda b, node, tensors, dim=0: b.call(aten.stack.default, [b.pair(each) for each in tensors], dim % _rank(node)),
+    **dict.fromkeys(
+        [aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.squeeze.default, aten.squeeze.dim, aten.squeeze.dims, aten.unsqueeze.default], _shaped
+    ),
+    aten.expand.default: lambda b, node, x, *args, **named: b.call(aten.expand.default, b.pair(x), [*node.meta["val"].shape, 2]),
+    aten.permute.default: _turned,
+    aten.transpose.int: _swapped,
+    aten.t.default: lambda b, node, x: _swapped(b, node, x, 0, 1) if _rank(x) == 2 else b.pair(x),
+    aten.flip.default: lambda b, node, x, dims: b.call(aten.flip.default, b.pair(x), _dims(x, dims)),
+    aten.roll.default: _rolled,
+    aten.repeat.default: lambda b, node, x, count: b.call(aten.repeat.default, b.pair(x), [*count, 1]),
+    aten.constant_pad_nd.default: lambda b, node, x, pad, value=0: b.call(aten.constant_pad_nd.default, b.pair(x), [0, 0, *pad], value if not isinstance(value, complex) else value.real),
+    aten.index.Tensor: lambda b, node, x, places: b.call(aten.index.Tensor, b.pair(x), places),
+    aten.index_put.default: lambda b, node, x, places, values, add=False: b.call(aten.index_put.default, b.pair(x), places, b.pair(values), add),
+    **{target: _along(target) for target in (aten.slice.Tensor, aten.select.int, aten.unbind.int, aten.index_select.default)},
+    **{target: _parted(target) for target in (aten.split.Tensor, aten.split_with_sizes.default)},
+    **{target: _written(target) for target in (aten.slice_scatter.default, aten.select_scatter.default)},
+    **{target: _summed(target) for target in (aten.sum.dim_IntList, aten.mean.dim)},
+    aten.sum.default: lambda b, node, x, **named: b.call(aten.sum.dim_IntList, b.pair(x), _dims(x, None)),
+    aten.mean.default: lambda b, node, x, **named: b.call(aten.mean.dim, b.pair(x), _dims(x, None)),
+}
+
+
+#: What has complex numbers in its pairs' memory, or the other way round.
+SHOWN = {aten.view_as_real.default, aten.view_as_complex.default, aten.resolve_conj.default}
+
+
+def _is_complex(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype.is_complex
+
+
+def _any_complex(value: Any) -> bool:
+    return any(map(_is_complex, value)) if isinstance(value, (list, tuple)) else _is_complex(value)
+
+
+def in_pairs(graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None) -> set[str]:
+    """What PyTorch has to compute itself (Fourier transforms) still finds complex numbers, as views of their pairs: returns the names of these views and of
+    those the other way. `constants`, by their nodes' names, become pairs."""
+    if not any(_any_complex(node.meta.get("val")) for node in graph.nodes):
+        return set()
+    mode = torch._guards.detect_fake_mode([node.meta.get("val") for node in graph.nodes])
+    if mode is None:
+        return set()
+    b, gone = _Rewriting(graph, mode), []
+    for node in list(graph.nodes):
+        value, b.at = node.meta.get("val"), node.next
+        if node.op in ("placeholder", "get_attr"):
+            b.fake(node)
+            if _is_complex(value):
+                _given(b, node, constants)
+            continue
+        operands = [each for each in node.all_input_nodes if b.is_complex(each)]
+        if node.op == "output":
+            b.at = node
+            node.args = fx.map_arg(node.args, lambda each: b.complex(each) if b.is_complex(each) else each)
+        elif node.op == "call_function" and (operands or _any_complex(value)):
+            b.at = node
+            if _rewrite(b, node, value):
+                gone.append(node)
+                continue
+            for each in operands:
+                node.replace_input_with(each, b.complex(each))
+            b.at = node.next
+            if _is_complex(value):
+                b.show(node)
+    for node in [*reversed(gone), *reversed(b.made)]:
+        if not node.users:
+            graph.erase_node(node)
+    return {node.name for node in graph.nodes if node.target in SHOWN}
+
+
+def _given(b: _Rewriting, node: fx.Node, constants: dict[str, torch.Tensor] | None) -> None:
+    while b.at.op == "placeholder":
+        b.at = b.at.next
+    if constants is None or node.name not in constants:
+        b.show(node)
+        return
+    constants[node.name] = b.take(node, constants[node.name])
+
+
+def _rewrite(b: _Rewriting, node: fx.Node, value: Any) -> bool:
+    """Whether the node has been replaced."""
+    if node.target is operator.getitem:
+        whole = node.args[0]
+        if not b.is_complex(whole):
+            return False
+        b.see(node, b.call(operator.getitem, b.pair(whole), node.args[1]))
+        return True
+    rule = RULES.get(node.target)
+    if rule is None:
+        return False
+    before = node.prev
+    try:
+        made = rule(b, node, *node.args, **node.kwargs)
+        if isinstance(value, torch.Tensor):
+            made = _as_said(b, made, value)
+    except Exception:  # arguments that the rule does not take: PyTorch computes it
+        while node.prev is not before:
+            b.forget(node.prev)
+        return False
+    if _any_complex(value):
+        b.see(node, made)
+    else:
+        node.replace_all_uses_with(made)
+    return True
+
+
+def _as_said(b: _Rewriting, made: fx.Node, value: torch.Tensor) -> fx.Node:
+    """Of the type that PyTorch says."""
+    found, pairs = made.meta["val"], [2] if _is_complex(value) else []
+    if list(found.shape) != [*value.shape, *pairs]:
+        raise ValueError
+    wanted = value.dtype.to_real() if pairs else value.dtype
+    return made if found.dtype is wanted else b.call(aten._to_copy.default, made, dtype=wanted)
