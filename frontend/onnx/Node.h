@@ -155,6 +155,8 @@ ArrayRef<Operator> signalOperators();
 ArrayRef<Operator> lossOperators();
 ArrayRef<Operator> trainingOperators();
 ArrayRef<Operator> classicOperators();
+ArrayRef<Operator> treeOperators();
+ArrayRef<Operator> estimatorOperators();
 /// Those of contrib/.
 ArrayRef<Operator> fusedActivationOperators();
 ArrayRef<Operator> fusedContractOperators();

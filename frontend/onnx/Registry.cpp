@@ -36,7 +36,7 @@ Table makeTable() {
                         recurrentOperators(),   controlOperators(),    randomOperators(),
                         resizeOperators(),      sequenceOperators(),   imageOperators(),
                         signalOperators(),      lossOperators(),       trainingOperators(),
-                        classicOperators()});
+                        classicOperators(),     treeOperators(),       estimatorOperators()});
   add(table, contrib,
       {fusedActivationOperators(), fusedContractOperators(), fusedConvOperators(),
        fusedNormOperators(), fusedAttentionOperators(), groupQueryAttentionOperators(),

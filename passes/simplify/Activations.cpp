@@ -113,8 +113,8 @@ SmallVector<Value> candidates(Value argument) {
   return found;
 }
 
-// 0.5 x (1 + erf(x / sqrt(2))) = gelu(x)
-// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = gelu(x) approximate
+// c x (1 + erf(x / sqrt(2))) = 2 c gelu(x), where c is 1/2 or stands elsewhere
+// c x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = 2 c gelu(x) approximate
 struct RecogniseGelu : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
@@ -130,12 +130,16 @@ struct RecogniseGelu : OpRewritePattern<MulOp> {
         if (x.getType() != op.getY().getType() || splatValue(x))
           continue;
         Product product = productOf(op.getY(), x);
-        if (product.constant != 0.5 || product.factors.size() != 2 ||
-            !llvm::is_contained(product.factors, x) || !llvm::is_contained(product.factors, factor))
+        if (product.factors.size() != 2 || !llvm::is_contained(product.factors, x) ||
+            !llvm::is_contained(product.factors, factor))
           continue;
         if (approximate ? !isTanhArgument(argument, x) : !isErfArgument(argument, x))
           continue;
-        rewriter.replaceOpWithNewOp<GeluOp>(op, x, approximate);
+        TensorBuilder b(rewriter, op.getLoc());
+        Value y = b.make<GeluOp>(x, approximate);
+        if (product.constant != 0.5)
+          y = b.make<MulOp>(y, b.scalar(2 * product.constant, y));
+        rewriter.replaceOp(op, y);
         return success();
       }
     }

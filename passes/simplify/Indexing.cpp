@@ -1,4 +1,4 @@
-//===- Indexing.cpp - gathers at constant places, needless broadcasts -----===//
+//===- Indexing.cpp - gathers and scatters at known places, broadcasts -----===//
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
 
@@ -97,10 +97,54 @@ struct BroadcastLast : OpTraitRewritePattern<Elementwise> {
   }
 };
 
+/// Indices that are the same all along the dimensions after `axis`: without those.
+Value indicesOfRows(TensorBuilder &b, Value indices, int64_t axis) {
+  auto broadcast = indices.getDefiningOp<BroadcastOp>();
+  if (!broadcast)
+    return {};
+  ArrayRef<int64_t> whole = shapeOf(indices), given = shapeOf(broadcast.getX());
+  SmallVector<int64_t> shape(whole.size() - given.size(), 1);
+  shape.append(given.begin(), given.end());
+  ArrayRef<int64_t> upTo = ArrayRef<int64_t>(shape).take_front(axis + 1);
+  if (llvm::any_of(ArrayRef<int64_t>(shape).drop_front(axis + 1), [](int64_t d) { return d != 1; }))
+    return {};
+  Value rows = b.reshape(broadcast.getX(), upTo);
+  return upTo == whole.take_front(axis + 1) ? rows : b.broadcast(rows, whole.take_front(axis + 1));
+}
+
+// scatter_elements(x, rows' indices broadcast along rows, u) = scatter_nd(x, rows' places, u)
+struct ScatterRows : OpRewritePattern<ScatterElementsOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScatterElementsOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = typeOf(op.getX()), updates = typeOf(op.getUpdates());
+    auto axis = int64_t(op.getAxis());
+    if (!type.hasStaticShape() || !updates.hasStaticShape() || axis + 1 == type.getRank() ||
+        type.getShape().drop_front(axis + 1) != updates.getShape().drop_front(axis + 1))
+      return failure();
+    TensorBuilder b(rewriter, op.getLoc());
+    Value rows = indicesOfRows(b, op.getIndices(), axis);
+    if (!rows)
+      return failure();
+    // A place is a number for each dimension up to the axis.
+    SmallVector<int64_t> one(shapeOf(rows));
+    one.push_back(1);
+    rows = b.reshape(rows, one);
+    SmallVector<Value> place;
+    for (int64_t d = 0; d < axis; ++d)
+      place.push_back(IotaOp::create(rewriter, op.getLoc(), rows.getType(), d).getResult());
+    place.push_back(rows);
+    if (axis > 0)
+      rows = b.make<ConcatOp>(place, axis + 1);
+    rewriter.replaceOpWithNewOp<ScatterNdOp>(op, op.getX(), rows, op.getUpdates(),
+                                             op.getReduction());
+    return success();
+  }
+};
+
 } // namespace
 
 void addIndexing(RewritePatternSet &patterns) {
-  patterns.add<GatherToSlice, DropBroadcast, BroadcastLast>(patterns.getContext());
+  patterns.add<GatherToSlice, DropBroadcast, BroadcastLast, ScatterRows>(patterns.getContext());
 }
 
 } // namespace dlc

@@ -18,7 +18,7 @@ void addConvFolding(mlir::RewritePatternSet &patterns);
 void addPadFolding(mlir::RewritePatternSet &patterns);
 /// Taps of windows that only ever meet padding.
 void addTaps(mlir::RewritePatternSet &patterns);
-/// Gathers at constant places as slices, needless broadcasts.
+/// Gathers at constant places as slices, scatters of whole rows, needless broadcasts.
 void addIndexing(mlir::RewritePatternSet &patterns);
 /// Slices, merged dimensions and reductions of concatenations, part by part.
 void addConcats(mlir::RewritePatternSet &patterns);

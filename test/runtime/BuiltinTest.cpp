@@ -214,6 +214,29 @@ TEST(Builtin, ScatterElementsLargeInParallel) {
   EXPECT_EQ(arrays[3].as<int32_t>(), expected);
 }
 
+TEST(Builtin, ScatterElementsAlongEachAxis) {
+  const std::vector<int64_t> dims = {30, 40, 50}, strides = {2000, 50, 1};
+  const int64_t total = 60000;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    auto indices = randomValues<int64_t>(total, dims[axis], 5);
+    auto updates = randomValues<int32_t>(total, 100, 6);
+    std::vector<int32_t> expected(total, 3);
+    for (int64_t i = 0; i < total; ++i)
+      expected[i + (indices[i] - i / strides[axis] % dims[axis]) * strides[axis]] += updates[i];
+    std::vector<Array> arrays = {Array::of(std::vector<int32_t>(total, 3)), Array::of(indices),
+                                 Array::of(updates), Array::output<int32_t>(total)};
+    runBuiltin({{"kind", "scatter_elements"},
+                {"dtype", "i32"},
+                {"index", "i64"},
+                {"data", dims},
+                {"indices", dims},
+                {"axis", axis},
+                {"reduction", "add"}},
+               arrays);
+    EXPECT_EQ(arrays[3].as<int32_t>(), expected) << axis;
+  }
+}
+
 TEST(Builtin, ScatterNd) {
   const int64_t slice = 5000;
   std::vector<int16_t> data(4 * slice), updates(3 * slice), expected(4 * slice);

@@ -192,8 +192,18 @@ bool isRankable(const LibraryCall &call) {
          call.desc["weights"].contains("strides");
 }
 
-/// The implementation, in the library's words.
-constexpr llvm::StringLiteral kImplementation = "implementation";
+/// The implementation, in the library's words; and that one thread runs it.
+constexpr llvm::StringLiteral kImplementation = "implementation", kAlone = "alone";
+
+/// Steps wait for one another. Threads that share a step must save more than they take to meet: a
+/// part of what waking takes, since they are awake.
+bool worksAlone(Operation *op, const CostModel &cost) {
+  constexpr double kMeeting = 0.33;
+  if (!isRecurrent(op) || cost.threads <= 1 || cost.machine.recurrentGflops <= 0)
+    return false;
+  double saved = flopsOfStep(op) / cost.machine.recurrentGflops * (1 - 1 / cost.threads) / 1000;
+  return saved < kMeeting * cost.machine.wake;
+}
 
 class Onednn : public Provider {
 public:
@@ -203,17 +213,23 @@ public:
 
   void propose(Proposals &proposals) const override {
     Builder b(proposals.op->getContext());
-    int threads = proposals.situation.threads;
+    bool alone = worksAlone(proposals.op, proposals.cost);
+    int threads = alone ? 1 : proposals.situation.threads;
+    CostModel cost = proposals.cost;
+    cost.threads = alone ? 1 : cost.threads;
     std::string why;
-    auto answer = ask(proposals.op, {threads, "", &why});
+    auto answer = ask(proposals.op, {threads, "", &why, alone});
     if (!answer)
       return proposals.refuse(about.name, why);
     LibraryCall &call = answer->call;
     auto add = [&](const std::string &implementation, double factor) {
       call.implementation = kPrefix.str() + implementation;
-      proposals.add(
-          about.name, call, estimate(call, proposals.cost) * factor,
-          b.getDictionaryAttr(b.getNamedAttr(kImplementation, b.getStringAttr(implementation))));
+      SmallVector<NamedAttribute> parameters{
+          b.getNamedAttr(kImplementation, b.getStringAttr(implementation))};
+      if (alone)
+        parameters.push_back(b.getNamedAttr(kAlone, b.getUnitAttr()));
+      proposals.add(about.name, call, estimate(call, cost) * factor,
+                    b.getDictionaryAttr(parameters));
     };
     std::string first = StringRef(call.implementation).drop_front(kPrefix.size()).str();
     add(first, 1);
@@ -232,7 +248,8 @@ public:
   std::optional<LibraryCall> call(Operation *op, DictionaryAttr parameters, int threads,
                                   std::string *why) const override {
     auto named = parameters ? parameters.getAs<StringAttr>(kImplementation) : StringAttr();
-    auto answer = ask(op, {threads, named ? named.getValue().str() : "", why});
+    bool alone = parameters && parameters.contains(kAlone);
+    auto answer = ask(op, {alone ? 1 : threads, named ? named.getValue().str() : "", why, alone});
     return answer ? std::optional(std::move(answer->call)) : std::nullopt;
   }
 

@@ -38,6 +38,12 @@ ref::Tensor mergeBias(const ref::Tensor &b, ArrayRef<int64_t> order, int64_t hid
 
 } // namespace
 
+double flopsOfStep(Operation *recurrent) {
+  double batch = double(typeOf(recurrent->getOperand(0)).getDimSize(1));
+  ArrayRef<int64_t> weights = shapeOf(recurrent->getOperand(2));
+  return 2 * batch * double(weights[1]) * double(weights[2]);
+}
+
 std::optional<Answer> recurrent(Operation *op, const Query &query) {
   auto no = [&](const char *reason) { return query.no(reason); };
   Value x = op->getOperand(0), h0 = op->getOperand(4);
@@ -106,6 +112,8 @@ std::optional<Answer> recurrent(Operation *op, const Query &query) {
   call.packs.push_back({"weights_layer", permuteGates(constants[0], order), "abdec"});
   call.packs.push_back({"weights_iter", permuteGates(constants[1], order), "abdec"});
   call.packs.push_back({"bias", mergeBias(constants[2], order, hidden, lbr), ""});
+  if (query.alone)
+    desc["alone"] = true;
   call.flops = 2.0 * double(steps * batch * gates * hidden) * double(width + hidden);
   return finish(std::move(call), query);
 }

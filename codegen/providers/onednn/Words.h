@@ -52,6 +52,8 @@ struct Query {
   int threads;
   std::string implementation; ///< in the library's words; empty: the one that it prefers
   std::string *why;
+  /// By one thread, whatever the others do.
+  bool alone = false;
 
   std::nullopt_t no(const llvm::Twine &reason) const { return Refusal{why}(reason); }
 };
@@ -64,6 +66,8 @@ void addSteps(const std::vector<EpilogueStep> &steps, Pending &call);
 std::optional<Answer> contraction(FusionOp fusion, const Query &query);
 std::optional<Answer> training(mlir::Operation *op, const Query &query);
 std::optional<Answer> recurrent(mlir::Operation *op, const Query &query);
+/// What one step of a recurrent layer multiplies and adds up.
+double flopsOfStep(mlir::Operation *recurrent);
 std::optional<Answer> movement(mlir::Operation *op, const Query &query);
 
 /// Microseconds.

@@ -55,20 +55,21 @@ template <typename T> T combine(Reduction reduction, T before, T update) {
   return update;
 }
 
-/// The same for `count` elements; a loop that knows its reduction runs in vectors.
-template <typename T>
-void combineAll(Reduction reduction, T *__restrict to, const T *__restrict from, int64_t count) {
-  auto run = [=](auto known) {
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = combine(decltype(known)::value, to[i], from[i]);
-  };
-  if (reduction == Reduction::Add)
-    run(std::integral_constant<Reduction, Reduction::Add>());
-  else if (reduction == Reduction::None)
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
-  else
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = combine(reduction, to[i], from[i]);
+/// Calls `run` with the reduction as a constant, so that its loop runs in vectors.
+template <typename Run> void withKnown(Reduction reduction, Run &&run) {
+  using R = Reduction;
+  switch (reduction) {
+  case R::None:
+    return run(std::integral_constant<R, R::None>());
+  case R::Add:
+    return run(std::integral_constant<R, R::Add>());
+  case R::Mul:
+    return run(std::integral_constant<R, R::Mul>());
+  case R::Max:
+    return run(std::integral_constant<R, R::Max>());
+  case R::Min:
+    return run(std::integral_constant<R, R::Min>());
+  }
 }
 
 /// Remembers one index that was out of range, to be reported after the parallel loop.
@@ -119,41 +120,49 @@ std::vector<int64_t> rowMajorStrides(const std::vector<int64_t> &dims) {
   return strides;
 }
 
-/// Lines along the axis never meet in the result, so they can run in parallel, each in order.
+/// Lines along the axis never meet in the result, so they can run in parallel, each in order. Those
+/// that lie side by side go together, so that indices and updates are read in their order.
 template <typename T>
 void scatterElements(const Elements &s, void *const *buffers, const CallContext &context) {
   copyParallel(buffers[3], buffers[0], product(s.data) * int64_t(sizeof(T)), context.threads);
   const T *updates = static_cast<const T *>(buffers[2]);
   T *dst = static_cast<T *>(buffers[3]);
-  int64_t len = s.indices[s.axis], limit = s.data[s.axis];
+  int64_t len = s.indices[s.axis], limit = s.data[s.axis], step = s.dataStrides[s.axis];
   int64_t total = product(s.indices);
   if (total == 0)
     return;
+  // Of the last dimension, or only one where that is the axis.
+  bool isLast = s.axis + 1 == s.indices.size();
+  int64_t beside = isLast ? 1 : s.indices.back();
   BadIndex bad;
+  auto run = [&](auto reduction, int64_t line, int64_t lines) {
+    int64_t rest = line, from = 0, to = 0;
+    for (size_t d = s.indices.size(); d-- > 0;) {
+      if (d == s.axis)
+        continue;
+      int64_t coordinate = rest % s.indices[d];
+      rest /= s.indices[d];
+      from += coordinate * s.indexStrides[d];
+      to += coordinate * s.dataStrides[d];
+    }
+    for (int64_t l = 0; l < len; ++l, from += s.indexStrides[s.axis])
+      for (int64_t i = 0; i < lines; ++i) {
+        int64_t index = readIndex(buffers[1], s.indexType, from + i);
+        int64_t wrapped = index < 0 ? index + limit : index;
+        if (wrapped < 0 || wrapped >= limit)
+          return bad.report(index);
+        T &place = dst[to + wrapped * step + i];
+        place = combine(decltype(reduction)::value, place, updates[from + i]);
+      }
+  };
   parallelFor(context.threads, total / len, std::max<int64_t>(1, 8192 / len),
               [&](int64_t begin, int64_t end, int) {
-                for (int64_t line = begin; line < end; ++line) {
-                  int64_t rest = line, from = 0, to = 0;
-                  for (size_t d = s.indices.size(); d-- > 0;) {
-                    if (d == s.axis)
-                      continue;
-                    int64_t coordinate = rest % s.indices[d];
-                    rest /= s.indices[d];
-                    from += coordinate * s.indexStrides[d];
-                    to += coordinate * s.dataStrides[d];
+                withKnown(s.reduction, [&](auto reduction) {
+                  for (int64_t line = begin, lines = 0; line < end; line += lines) {
+                    lines = std::min(end - line, beside - line % beside);
+                    run(reduction, line, lines);
                   }
-                  for (int64_t l = 0; l < len; ++l) {
-                    int64_t at = from + l * s.indexStrides[s.axis];
-                    int64_t index = readIndex(buffers[1], s.indexType, at);
-                    int64_t wrapped = index < 0 ? index + limit : index;
-                    if (wrapped < 0 || wrapped >= limit) {
-                      bad.report(index);
-                      return;
-                    }
-                    T &place = dst[to + wrapped * s.dataStrides[s.axis]];
-                    place = combine(s.reduction, place, updates[at]);
-                  }
-                }
+                });
               });
   bad.check(message("for axis ", s.axis, " of ", limit, " elements"));
 }
@@ -171,24 +180,26 @@ void scatterNd(const Slices &s, void *const *buffers, const CallContext &context
   const T *updates = static_cast<const T *>(buffers[2]);
   T *dst = static_cast<T *>(buffers[3]);
   BadIndex bad;
-  // Each thread does its part of every slice: in order, and no two threads meet.
-  int64_t grain = std::max<int64_t>(64, 8192 / std::max<int64_t>(1, s.count));
+  // Each thread does its part of every slice: in order, and no two threads meet, nor write to one
+  // line of the cache.
+  int64_t grain = std::max<int64_t>(64 / int64_t(sizeof(T)), 8192 / std::max<int64_t>(1, s.count));
   parallelFor(context.threads, s.sliceElements, grain, [&](int64_t begin, int64_t end, int) {
-    for (int64_t n = 0; n < s.count; ++n) {
-      int64_t offset = 0;
-      for (int64_t d = 0; d < s.depth; ++d) {
-        int64_t index = readIndex(buffers[1], s.indexType, n * s.depth + d);
-        int64_t wrapped = index < 0 ? index + s.data[d] : index;
-        if (wrapped < 0 || wrapped >= s.data[d]) {
-          bad.report(index);
-          return;
+    withKnown(s.reduction, [&](auto reduction) {
+      for (int64_t n = 0; n < s.count; ++n) {
+        int64_t offset = 0;
+        for (int64_t d = 0; d < s.depth; ++d) {
+          int64_t index = readIndex(buffers[1], s.indexType, n * s.depth + d);
+          int64_t wrapped = index < 0 ? index + s.data[d] : index;
+          if (wrapped < 0 || wrapped >= s.data[d])
+            return bad.report(index);
+          offset += wrapped * s.strides[d];
         }
-        offset += wrapped * s.strides[d];
+        const T *__restrict from = updates + n * s.sliceElements;
+        T *__restrict to = dst + offset;
+        for (int64_t i = begin; i < end; ++i)
+          to[i] = combine(decltype(reduction)::value, to[i], from[i]);
       }
-      const T *from = updates + n * s.sliceElements;
-      T *to = dst + offset;
-      combineAll(s.reduction, to + begin, from + begin, end - begin);
-    }
+    });
   });
   bad.check(message("for data of dims ", listed(s.data)));
 }

@@ -13,7 +13,12 @@ namespace dlc::onednn {
 
 using runtime::fail;
 
-Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers) {
+bool Call::isAlone(const nlohmann::json &desc) {
+  return desc.is_object() && desc.contains("alone") && desc["alone"] == true;
+}
+
+Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers)
+    : alone(isAlone(desc)) {
   Operation operation = makeOperation(desc);
   name = operation.implementation;
   partsStandAlone = operation.partsStandAlone;
@@ -103,6 +108,7 @@ void Call::reorder(const Staging &staging, void *buffer) {
 }
 
 void Call::execute(void *const *buffers, const runtime::CallContext &context) {
+  runtime::ThreadScope scope(alone ? 1 : 0);
   char *scratch = static_cast<char *>(scratchIsBuffer ? buffers[slotCount] : context.scratch);
   auto bind = [&](size_t i, void *wanted) {
     if (wanted == bound[i])
@@ -136,7 +142,7 @@ namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createOneDnnCall(const nlohmann::json &desc,
                                               std::span<const BufferInfo> buffers, int threads) {
-  ThreadScope scope(threads);
+  ThreadScope scope(onednn::Call::isAlone(desc) ? 1 : threads);
   return std::make_unique<onednn::Call>(desc, buffers);
 }
 

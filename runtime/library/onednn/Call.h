@@ -16,6 +16,9 @@ public:
   std::string implementation() const override { return name; }
   uint64_t scratchBytes() const override { return ownScratch; }
 
+  /// Whether a description asks for one thread.
+  static bool isAlone(const nlohmann::json &desc);
+
 private:
   /// A buffer whose contents the primitive takes in another layout.
   struct Staging {
@@ -32,6 +35,7 @@ private:
 
   std::string name;
   bool partsStandAlone = false;
+  bool alone = false; // one thread runs it
   Primitive primitive;
   Stream stream;
   std::vector<Memory> memories; // the last one is the scratchpad

@@ -150,6 +150,23 @@ def cases(folder):
     deep = model([helper.make_node("If", ["k"], ["y"], then_branch=inner, else_branch=inner)],
                  [value("x"), value("k", (), T.BOOL)], [value("y")])
     yield "deep-graphs", deep.SerializeToString(), None
+    classic = lambda op, **attributes: model([helper.make_node(op, ["x"], ["l", "y"][2 - attributes.pop("outputs"):], name="n", domain="ai.onnx.ml", **attributes)],
+                                             [value("x")], [value("y")], imports=[helper.make_opsetid("ai.onnx.ml", 3)]).SerializeToString()
+    stump = {"nodes_treeids": [0, 0, 0], "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0, 0, 0], "nodes_values": [0.5, 0.0, 0.0],
+             "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0],
+             "target_treeids": [0, 0], "target_nodeids": [1, 2], "target_ids": [0, 0], "target_weights": [1.0, 2.0]}
+    trees = lambda **wrong: classic("TreeEnsembleRegressor", outputs=1, **(stump | wrong))
+    yield "tree-length", trees(nodes_values=[0.5]), ["'n'", "nodes_*", "one length"]
+    yield "tree-nowhere", trees(nodes_truenodeids=[7, 0, 0]), ["node 0 of tree 0", "leads nowhere"]
+    yield "tree-mode", trees(nodes_modes=["BRANCH", "LEAF", "LEAF"]), ["node 0 of tree 0", "unknown mode", "BRANCH"]
+    yield "tree-twice", trees(nodes_nodeids=[0, 1, 1]), ["node 1 of tree 0", "twice"]
+    yield "tree-roots", trees(nodes_falsenodeids=[1, 0, 0]), ["more than one root"]
+    yield "tree-cycle", trees(nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"], nodes_truenodeids=[1, 1, 0], nodes_falsenodeids=[2, 2, 0], target_nodeids=[2, 2]), ["cycle"]
+    yield "tree-root", trees(nodes_modes=["BRANCH_LEQ", "BRANCH_LEQ", "LEAF"], target_nodeids=[2, 2]), ["no root"]
+    yield "tree-target", trees(target_ids=[0, 1]), ["node 2 of tree 0", "target"]
+    yield "tree-feature", trees(nodes_featureids=[3, 0, 0]), ["feature 3", "3"]
+    yield "linear-rows", classic("LinearRegressor", outputs=1, coefficients=[1.0, 2.0]), ["coefficients", "3"]
+    yield "linear-strings", classic("LinearClassifier", outputs=2, coefficients=[1.0] * 6, classlabels_strings=["a", "b"]), ["strings", "first output"]
 
 
 def run(runner, paths):

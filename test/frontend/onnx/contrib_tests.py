@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random cases of the operators that ONNX Runtime's quantiser and optimiser write, against ONNX Runtime.
+"""Random cases of the operators that ONNX Runtime's quantiser and optimiser write, and of classic machine learning, against ONNX Runtime.
 
   contrib_tests.py --runner dlc-onnx-ref --out DIR [--count N] [--from SEED] [--only OP,OP]
 
@@ -18,6 +18,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from classic_cases import CLASSIC_CASES
 from contrib_cases import CASES
 
 RARE = 1e-3
@@ -46,7 +47,7 @@ def model_of(op, case):
     node = helper.make_node(op, names, outputs, name="n", domain=case.domain, **case.attributes)
     results = [onnx.ValueInfoProto(name=name) for name in outputs if name]
     graph = helper.make_graph([node], "g", inputs, results, initializers)
-    return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]), feeds
+    return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("ai.onnx.ml", 4)]), feeds
 
 
 def expected_of(model, case, feeds):
@@ -101,7 +102,7 @@ def main():
         return 0
     shutil.rmtree(arguments.out, ignore_errors=True)
     folders, refused = {}, {}
-    for name, draw in CASES.items():
+    for name, draw in (CASES | CLASSIC_CASES).items():
         if arguments.only and name not in arguments.only.split(","):
             continue
         for seed in range(arguments.first, arguments.first + arguments.count):

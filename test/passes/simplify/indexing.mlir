@@ -119,3 +119,36 @@ func.func @sum_across(%a: tensor<3x4xf32>, %b: tensor<3x2xf32>) -> tensor<6xf32>
   %y = dlc.reduce sum %c axes [0] : (tensor<3x6xf32>) -> tensor<6xf32>
   return %y : tensor<6xf32>
 }
+
+// -----
+
+// CHECK-LABEL: @scatter_rows
+// CHECK: dlc.scatter_nd max %arg0, %arg1, %arg2
+func.func @scatter_rows(%x: tensor<5x4xf32>, %i: tensor<7x1xi64>, %u: tensor<7x4xf32>) -> tensor<5x4xf32> {
+  %e = dlc.broadcast %i : (tensor<7x1xi64>) -> tensor<7x4xi64>
+  %y = dlc.scatter_elements max 0 %x, %e, %u : (tensor<5x4xf32>, tensor<7x4xi64>, tensor<7x4xf32>) -> tensor<5x4xf32>
+  return %y : tensor<5x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @scatter_rows_of_batch
+// CHECK: %[[B:.*]] = dlc.constant dense<{{.*}}> : tensor<2x7x1xi64>
+// CHECK: %[[P:.*]] = dlc.concat 2(%[[B]], %arg1)
+// CHECK: dlc.scatter_nd add %arg0, %[[P]], %arg2
+func.func @scatter_rows_of_batch(%x: tensor<3x5x4xf32>, %i: tensor<2x7x1xi64>, %u: tensor<2x7x4xf32>) -> tensor<3x5x4xf32> {
+  %e = dlc.broadcast %i : (tensor<2x7x1xi64>) -> tensor<2x7x4xi64>
+  %y = dlc.scatter_elements add 1 %x, %e, %u : (tensor<3x5x4xf32>, tensor<2x7x4xi64>, tensor<2x7x4xf32>) -> tensor<3x5x4xf32>
+  return %y : tensor<3x5x4xf32>
+}
+
+// -----
+
+// Updates that are narrower than the rows stay elements.
+// CHECK-LABEL: @scatter_parts_of_rows
+// CHECK: dlc.scatter_elements add 0
+func.func @scatter_parts_of_rows(%x: tensor<5x8xf32>, %i: tensor<7x1xi64>, %u: tensor<7x4xf32>) -> tensor<5x8xf32> {
+  %e = dlc.broadcast %i : (tensor<7x1xi64>) -> tensor<7x4xi64>
+  %y = dlc.scatter_elements add 0 %x, %e, %u : (tensor<5x8xf32>, tensor<7x4xi64>, tensor<7x4xf32>) -> tensor<5x8xf32>
+  return %y : tensor<5x8xf32>
+}
