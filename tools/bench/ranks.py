@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What data parallel steps take on 1, 2 and 4 processes of this machine, beside what the model on paper says.
+"""What data parallel steps take on 1, 2 and 4 processes of this machine, and on as many virtual devices of one process, beside what the model on paper says.
 
-    tools/bench/ranks.py [--networks fcn-r,resnet-56] [--batch 16] [--ranks 1,2,4] [--repeat 10] [--rounds 3] [--beyond 8,64,1024]
+    tools/bench/ranks.py [--networks fcn-r,alexnet-r,resnet-56] [--batch 16] [--ranks 1,2,4] [--repeat 10] [--rounds 3] [--beyond 8,64,1024]
 
 A step is compiled for one thread and run by `mpirun -n N dlc inspect --repeat`: what it took is *measured*, and so is the link (latency and
 bandwidth of all-reduces). *Predicted*: the same step in N processes that know nothing of one another, as many at once, so that they share cores and
 memory as ranks do; their commands' times and the link's figures go through `dlc inspect --ranks N`. Rounds are interleaved, and the least disturbed
-counts. Beyond: worlds of one rank a machine that this one's two cores cannot show, over the link that --link-between says.
+counts. *Devices*: the same batch of each, on cpu, cpu:1 and so on of one process with all cores. Beyond: worlds of one rank a machine that this one's two cores cannot show, over the link that --link-between says.
 """
 import argparse
 import json
@@ -50,13 +50,21 @@ def together(path, ranks, repeat, link):
     return [json.loads(run.communicate()[0])["shared"]["predictions"][0]["step_us"] for run in runs]
 
 
+def on_devices(name, batch, count, rounds):
+    """Milliseconds of a step of one process that shares its batch among so many virtual devices."""
+    line = [os.path.join(os.path.dirname(DLC), "dlc-train-network"), name, "--batch", str(batch * count), "--devices", str(count), "--serve"]
+    asked = "".join(json.dumps({"seconds": 1}) + "\n" for _ in range(rounds))
+    out = subprocess.run(line, input=asked, check=True, capture_output=True, text=True).stdout
+    return min(min(json.loads(answer)["times"]) for answer in out.splitlines()[1:]) * 1e3
+
+
 def text(link):
     return f"{link['latency_us']:.3f}us,{link['gigabytes_per_s']:.6f}GB/s"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", default="fcn-r,resnet-56")
+    parser.add_argument("--networks", default="fcn-r,alexnet-r,resnet-56")
     parser.add_argument("--batch", type=int, default=16, help="of each rank")
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--repeat", type=int, default=10)
@@ -67,10 +75,11 @@ def main():
     options = parser.parse_args()
     counts = [int(n) for n in options.ranks.split(",")]
     with tempfile.TemporaryDirectory() as folder:
-        paths = options.steps or [step(name, options.batch, folder) for name in options.networks.split(",")]
-        for path in paths:
+        names = [] if options.steps else options.networks.split(",")
+        paths = options.steps or [step(name, options.batch, folder) for name in names]
+        for which, path in enumerate(paths):
             print(os.path.basename(path))
-            print(f"  {'ranks':>6} {'measured ms':>12} {'predicted ms':>13} {'of it':>6}   link")
+            print(f"  {'ranks':>6} {'measured ms':>12} {'predicted ms':>13} {'of it':>6} {'devices ms':>12}   link")
             for ranks in counts:
                 took, said, link = [], [], None
                 for _ in range(options.rounds):
@@ -79,7 +88,8 @@ def main():
                     # A world of one has no link, and any will do.
                     link = about["shared"].get("link", {"latency_us": 0, "gigabytes_per_s": 1000})
                     said.append(max(together(path, ranks, options.repeat, text(link))))
-                print(f"  {ranks:>6} {min(took) / 1e3:>12.3f} {min(said) / 1e3:>13.3f} {min(said) / min(took):>6.2f}   "
+                devices = f"{on_devices(names[which], options.batch, ranks, options.rounds):.3f}" if names else ""
+                print(f"  {ranks:>6} {min(took) / 1e3:>12.3f} {min(said) / 1e3:>13.3f} {min(said) / min(took):>6.2f} {devices:>12}   "
                       f"{text(link) if ranks > 1 else ''}", flush=True)
             line = inspect(path, options.repeat, "--link", options.link_between, "--ranks", options.beyond, "--ranks-per-machine", "1")
             about = json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)

@@ -143,6 +143,14 @@ def ranks(measurements):
     return lines
 
 
+def beside_ddp(measurements):
+    lines = ["| network | batch of each | ranks | dlc ms | DDP ms, contiguous / channels last | ratio |", "|---|--:|--:|--:|--:|--:|"]
+    for m in measurements:
+        peers = " / ".join(number(m["torch_ms"].get(layout)) for layout in ("contiguous", "channels-last"))
+        lines.append(f"| {m['network']} | {m['batch']} | {m['ranks']} | {m['dlc_ms']:.1f} | {peers} | {ratio(m)} |")
+    return lines
+
+
 def table(name):
     path = os.path.join(RESULTS, name + ".json")
     if not os.path.exists(path):
@@ -155,6 +163,8 @@ def table(name):
     measurements = results["measurements"]
     if "slow_down" in measurements[0]:
         return "\n".join([head, "", *manners(measurements), ""])
+    if "torch_ms" in measurements[0]:
+        return "\n".join([head, "", *beside_ddp(measurements), ""])
     if "ranks" in measurements[0]:
         return "\n".join([head, "", *ranks(measurements), ""])
     made = training(measurements) if "precision" in measurements[0] else inference(measurements)

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 #include "dlc/train.hpp"
+#include "dlc/parallel.hpp"
 #include "frontend/trace/Safetensors.h"
 #include "runtime/collective/World.h"
 #include "tools/Flags.h"
@@ -95,6 +96,21 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
   }
 }
 
+/// A network whose kind only it knows.
+struct Held : nn::Module {
+  explicit Held(std::shared_ptr<nn::Module> network) : Module(*network), network(network) {}
+  trace::Tensor forward(trace::Tensor x) override { return network->forward(x); }
+  std::shared_ptr<nn::Module> network;
+};
+
+/// On so many virtual devices, each with a part of the batch.
+std::shared_ptr<nn::Module> onDevices(std::shared_ptr<nn::Module> network, int64_t count) {
+  std::vector<Device> devices = {"cpu"};
+  for (int64_t i = 1; i < count; ++i)
+    devices.emplace_back("cpu:" + std::to_string(i));
+  return std::make_shared<Parts>(data_parallel(Held(std::move(network)), std::move(devices)));
+}
+
 struct Small : nn::Module {
   Conv2d conv = add("conv", Conv2d(3, 16, 3, {.padding = 1}));
   BatchNorm2d norm = add("norm", BatchNorm2d(16));
@@ -127,7 +143,7 @@ int main(int argc, char **argv) {
   std::string name, init, data, save;
   // No cache unless one is named.
   ModelOptions options{.cacheDir = ""};
-  int64_t batch = 0, steps = 20, microBatches = 1;
+  int64_t batch = 0, steps = 20, microBatches = 1, devices = 1;
   double rate = -1;
   bool text = false, serving = false, dataParallel = false, syncBatchNorm = false;
   app.add_option("network", name, "One of them, such as resnet-50")->required();
@@ -139,6 +155,8 @@ int main(int argc, char **argv) {
   app.add_option("--save", save, "Where to write the parameters afterwards (.safetensors)");
   app.add_option("--lr", rate, "Instead of the network's usual learning rate");
   app.add_option("--micro-batches", microBatches, "Parts in which each batch is taken");
+  app.add_option("--devices", devices,
+                 "Virtual devices (cpu, cpu:1, ..) of one process that share each batch");
   app.add_flag("--data-parallel", dataParallel,
                "Share each batch with the other ranks that mpirun has started");
   app.add_flag("--sync-batch-norm", syncBatchNorm, "Batch norm is over the whole batch then");
@@ -150,6 +168,8 @@ int main(int argc, char **argv) {
     bench::Training training = bench::makeTraining(name, batch);
     if (!init.empty())
       training.module->load(init);
+    if (devices > 1)
+      training.module = onDevices(training.module, devices);
     int64_t rank = 0, ranks = 1;
     if (dataParallel) {
       const runtime::World &world = runtime::World::ofProcess();
