@@ -8,26 +8,15 @@ using namespace mlir;
 
 namespace dlc {
 
-/// The dimensions as they lie in memory, outermost first; nothing where one lies in blocks.
-static std::optional<SmallVector<int64_t>> orderOf(RankedTensorType type) {
-  StringRef layout = layoutOf(type);
-  if (layout.empty())
-    return llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-  std::optional<Tag> tag = Tag::parse(layout);
-  if (!tag || tag->blockedDim >= 0)
-    return std::nullopt;
-  return tag->order;
-}
-
 /// The type of what lies in memory in this order.
 static RankedTensorType typeInMemory(RankedTensorType type, ArrayRef<int64_t> order) {
   auto shape = llvm::map_to_vector(order, [&](int64_t d) { return type.getDimSize(d); });
-  return RankedTensorType::get(shape, type.getElementType(), deviceOf(withLayout(type, "")));
+  return RankedTensorType::get(shape, type.getElementType(), deviceOf(type));
 }
 
 Value transposeReorder(OpBuilder &builder, ReorderOp op) {
   RankedTensorType from = typeOf(op.getX()), to = typeOf(op.getY());
-  auto fromOrder = orderOf(from), toOrder = orderOf(to);
+  auto fromOrder = memoryOrder(from), toOrder = memoryOrder(to);
   if (!fromOrder || !toOrder || *fromOrder == *toOrder || !from.hasStaticShape() ||
       from.getNumElements() == 0)
     return {};

@@ -70,8 +70,7 @@ bool readsAlike(ArrayRef<int64_t> shape, int64_t rank, StringRef tag) {
                       [&](int64_t d) { return aligned[d] == 1; });
 }
 
-/// Dimensions of more than one element, outermost in memory first; nothing of blocked layouts.
-static std::optional<SmallVector<int64_t>> memoryOrder(RankedTensorType type) {
+std::optional<SmallVector<int64_t>> memoryOrder(RankedTensorType type) {
   auto tag = Tag::parse(layoutOf(type));
   if (!tag || tag->blockedDim >= 0)
     return std::nullopt;
@@ -79,7 +78,6 @@ static std::optional<SmallVector<int64_t>> memoryOrder(RankedTensorType type) {
   if (order.empty())
     order.assign(llvm::seq<int64_t>(0, type.getRank()).begin(),
                  llvm::seq<int64_t>(0, type.getRank()).end());
-  llvm::erase_if(order, [&](int64_t d) { return type.getDimSize(d) == 1; });
   return order;
 }
 
@@ -89,6 +87,9 @@ bool keepsMemory(RankedTensorType x, ArrayRef<int64_t> permutation, RankedTensor
   auto from = memoryOrder(x), to = memoryOrder(y);
   if (!from || !to)
     return false;
+  // Where a dimension of one element lies moves nothing.
+  llvm::erase_if(*from, [&](int64_t d) { return x.getDimSize(d) == 1; });
+  llvm::erase_if(*to, [&](int64_t d) { return y.getDimSize(d) == 1; });
   for (int64_t &d : *to)
     d = permutation[d];
   return *from == *to;

@@ -28,6 +28,9 @@ bool padsBlocks(llvm::ArrayRef<int64_t> shape, llvm::StringRef tag);
 /// blocks.
 bool readsAlike(llvm::ArrayRef<int64_t> shape, int64_t rank, llvm::StringRef tag);
 
+/// Dimensions, outermost in memory first; nothing of blocked layouts.
+std::optional<llvm::SmallVector<int64_t>> memoryOrder(mlir::RankedTensorType type);
+
 /// Whether permuting x's dimensions leaves every element where it is, x and y being in these
 /// layouts, without blocks.
 bool keepsMemory(mlir::RankedTensorType x, llvm::ArrayRef<int64_t> permutation,
