@@ -28,8 +28,7 @@ constexpr int64_t kFewRows = 64, kLongRow = 4096;
 Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 
 void launchContraction(Planner &plan, Operation *op, ArrayRef<Target> targets) {
-  if (!launchWindows(plan, op, targets))
-    launchTiles(plan, op, targets);
+  takesWindows(plan, op) ? launchWindows(plan, op, targets) : launchTiles(plan, op, targets);
 }
 
 } // namespace
@@ -176,6 +175,8 @@ void Planner::classify() {
       bool few = row && row->rows < kFewRows && row->columns > kLongRow;
       how[&op] = row && !few ? How::Row : How::Split;
     } else if (op.hasTrait<Contraction>() && contractionWork(&op) >= kSmallProduct) {
+      how[&op] = How::Tile;
+    } else if (op.hasTrait<Pooling>() && takesWindows(*this, &op)) {
       how[&op] = How::Tile;
     }
   }

@@ -1,15 +1,16 @@
-//===- Windows.cpp - convolutions of few channels, windows in registers ----===//
+//===- Windows.cpp - pools, and convolutions of few channels: windows in registers ===//
 //
 // Where a group has few channels (depthwise convolutions have one), tiles of a product would be
-// nearly empty, and memory's speed is the limit. A thread makes a block of neighbouring results of
-// one channel: it reads each line of the image that the block's windows cover once, into registers,
-// and adds it wherever a window has it. Which window has what at which place is known here. The
-// gradient of weights walks the same blocks, and sums them up in parts, in order.
+// nearly empty, and memory's speed is the limit, as of pools. A thread makes a block of
+// neighbouring results of one channel: it reads each line of the image that the block's windows
+// cover once, into registers, and takes it wherever a window has it. Which window has what at which
+// place is known here. The gradient of weights walks the same blocks, and sums them up in parts, in
+// order.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Plan.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -38,10 +39,15 @@ struct Axis {
   int64_t step() const { return transposed ? block / stride : block * stride; }
   /// Where the block's result `i` reads for place `k` of its window, if it does.
   std::optional<int64_t> place(int64_t i, int64_t k) const {
-    if (!transposed)
-      return i * stride + k * dilation - low;
-    int64_t q = i + low - k * dilation;
-    return q % stride == 0 ? std::optional(q / stride) : std::nullopt;
+    int64_t at = i * stride + k * dilation - low;
+    if (transposed) {
+      int64_t q = i + low - k * dilation;
+      if (q % stride != 0)
+        return std::nullopt;
+      at = q / stride;
+    }
+    bool never = blocks() == 1 && (at < 0 || at >= image);
+    return never ? std::nullopt : std::optional(at);
   }
   void setBlock(int64_t results) {
     block = results;
@@ -67,6 +73,7 @@ class WindowWriter {
 public:
   WindowWriter(Planner &plan, Operation *op) : plan(plan), op(op) {
     gradient = isa<ConvWeightGradOp>(op);
+    pools = isa<MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp, MaxPoolGradOp, AvgPoolGradOp>(op);
     ArrayRef<int64_t> image = shapeOf(op->getOperand(0)).drop_front(2), results, window;
     ArrayRef<int64_t> strides, dilations, low;
     bool transposed = false;
@@ -80,6 +87,13 @@ public:
       groups = o.getGroups();
       outputs = shapeOf(o.getDy())[1] / groups;
       inputs = shapeOf(o.getX())[1] / groups;
+    } else if (pools) {
+      results = shapeOf(op->getResult(0)).drop_front(2);
+      groups = shapeOf(op->getResult(0))[1];
+      transposed = isa<MaxPoolGradOp, AvgPoolGradOp>(op);
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp, MaxPoolGradOp, AvgPoolGradOp>(
+              [&](auto pool) { take(pool), window = pool.getWindow(); });
     } else {
       results = shapeOf(op->getResult(0)).drop_front(2);
       window = shapeOf(op->getOperand(1)).drop_front(2);
@@ -112,7 +126,8 @@ public:
     along.setBlock(chooseAlong(along));
     if (axes.size() > 1) {
       Axis &across = axes[axes.size() - 2];
-      for (int64_t block : {4, 2}) {
+      // Positions are kept beside the results.
+      for (int64_t block : {isa<MaxPoolPositionsOp>(op) ? 2 : 4, 2}) {
         block = std::min((block + across.block - 1) / across.block * across.block,
                          (across.size + across.block - 1) / across.block * across.block);
         int64_t terms = along.block * places * block;
@@ -122,6 +137,9 @@ public:
         break;
       }
     }
+    for (int64_t unit = along.transposed ? along.stride : 1;
+         !gradient && along.block > unit && threadsWith(0) < wanted() / 4;)
+      along.setBlock(std::max(unit, along.block / 2 / unit * unit));
     int64_t results = 1;
     for (const Axis &axis : axes)
       results *= axis.block;
@@ -136,7 +154,8 @@ private:
   int64_t threadsWith(int64_t across) const {
     int64_t threads = images * groups * outputs;
     for (size_t d = 0; d < axes.size(); ++d)
-      threads *= d + 2 == axes.size() ? (axes[d].size + across - 1) / across : axes[d].blocks();
+      threads *= across && d + 2 == axes.size() ? (axes[d].size + across - 1) / across
+                                                : axes[d].blocks();
     return threads;
   }
 
@@ -189,18 +208,37 @@ private:
     return e.variable("p", "dk::clamp<" + e.indexType + ">(" + at + ", " + limit + ")", 0, size - 1);
   }
 
-  static std::string orZero(const std::string &value, ArrayRef<std::string> inside, Type element) {
-    return inside.empty() ? value
-                          : llvm::join(inside, " && ") + " ? " + value + " : " +
-                                literal(element, 0.0);
+  using Conditions = SmallVector<std::string>;
+
+  /// What a walk reads of one operand: how an element's text becomes another, and what stands where
+  /// there is none.
+  struct Source {
+    Value value;
+    std::string type, none;
+    std::function<std::string(const Indices &, const std::string &)> element = {};
+  };
+
+  static Source sourceOf(Value value) {
+    return {value, computeName(elementOf(value)), literal(elementOf(value), 0.0)};
   }
 
-  /// `array[0]`, ...: elements of `value` from `from` on along the last dimension, `count` of them;
-  /// zero where they lie outside, or where `inside` does not hold.
-  void readLine(Emitter &e, Value value, Indices at, const Expr &from, int64_t count,
-                const std::string &array, ArrayRef<std::string> inside) {
+  /// `array[0]`, ...: elements from `from` on along the last dimension, `count` of them. Returns
+  /// under which conditions each lies inside; `inside` are those of the line.
+  std::vector<Conditions> readLine(Emitter &e, const Source &source, Indices at, const Expr &from,
+                                   int64_t count, const std::string &array,
+                                   ArrayRef<std::string> inside) {
+    std::vector<Conditions> all(count, Conditions(inside));
+    Value value = source.value;
     Type element = elementOf(value);
     int64_t size = shapeOf(value).back();
+    auto put = [&](const Expr &place, ArrayRef<std::string> conditions) {
+      std::string text = e.eval(value, at);
+      if (source.element)
+        text = source.element(at, text);
+      if (!conditions.empty())
+        text = llvm::join(conditions, " && ") + " ? " + text + " : " + source.none;
+      e.t.line(array + "[" + place.text() + "] = " + text + ";");
+    };
     int64_t most = std::min<int64_t>(kMostAlong, 16 / ref::elementBytes(element));
     at.push_back(0);
     for (int64_t i = 0; i < count;) {
@@ -210,28 +248,31 @@ private:
              (from + Expr(i)).low() >= 0 && (from + Expr(i + 2 * width - 1)).high() < size)
         width *= 2;
       if (width == 1) {
-        SmallVector<std::string> conditions(inside);
-        at.back() = placeInside(e, from + Expr(i), size, conditions);
-        e.t.line(array + "[" + Twine(i) + "] = " + orZero(e.eval(value, at), conditions, element) +
-                 ";");
+        at.back() = placeInside(e, from + Expr(i), size, all[i]);
+        put(Expr(i), all[i]);
       } else {
         e.lanes(width, [&](Expr lane) {
           at.back() = from + Expr(i) + lane;
-          e.t.line(array + "[" + (lane + Expr(i)).text() +
-                   "] = " + orZero(e.eval(value, at), inside, element) + ";");
+          put(lane + Expr(i), inside);
         });
       }
       i += width;
     }
+    return all;
   }
 
-  /// Reads the image line by line for the block of which `block` says the numbers; `use` gets, for
-  /// each result of the block and each place of the window, what it reads.
-  void walkImage(Emitter &e, const Indices &channel, ArrayRef<Expr> block,
-                 function_ref<void(ArrayRef<int64_t> result, ArrayRef<int64_t> place,
-                                   const std::string &element)>
-                     use) {
-    Value image = op->getOperand(0);
+  /// A result of a block and a place of its window, both row-major, and what it reads of each
+  /// source there.
+  struct Term {
+    int64_t result, place;
+    SmallVector<std::string> elements;
+    Conditions inside;
+  };
+
+  /// Reads the image line by line for the block of which `block` says the numbers.
+  void walkImage(Emitter &e, ArrayRef<Source> sources, const Indices &channel,
+                 ArrayRef<Expr> block, function_ref<void(const Term &)> use) {
+    SmallVector<int64_t> blockOf = blockShape(), windowOf = windowShape();
     const Axis &along = axes.back();
     ArrayRef<Axis> outer = ArrayRef(axes).drop_back();
     SmallVector<int64_t> lines, results, places;
@@ -240,7 +281,6 @@ private:
       results.push_back(axis.block);
       places.push_back(axis.window);
     }
-    std::string type = computeName(elementOf(image));
     each(lines, [&](ArrayRef<int64_t> line) {
       // Which results' windows have this line, at which of their places?
       std::vector<std::pair<SmallVector<int64_t>, SmallVector<int64_t>>> takers;
@@ -255,14 +295,19 @@ private:
       if (takers.empty())
         return;
       Indices at = channel;
-      SmallVector<std::string> inside;
+      Conditions inside;
       for (size_t d = 0; d < outer.size(); ++d)
         at.push_back(placeInside(e, block[d] * outer[d].step() + Expr(outer[d].first + line[d]),
                                  outer[d].image, inside));
-      std::string array = e.t.fresh("line");
-      e.t.line(type + " " + array + "[" + Twine(along.last - along.first + 1) + "];");
-      readLine(e, image, at, block.back() * along.step() + Expr(along.first),
-               along.last - along.first + 1, array, inside);
+      const int64_t count = along.last - along.first + 1;
+      SmallVector<std::string> arrays;
+      std::vector<Conditions> conditions;
+      for (const Source &source : sources) {
+        arrays.push_back(e.t.fresh("line"));
+        e.t.line(source.type + " " + arrays.back() + "[" + Twine(count) + "];");
+        conditions = readLine(e, source, at, block.back() * along.step() + Expr(along.first), count,
+                              arrays.back(), inside);
+      }
       for (auto &[i, k] : takers)
         for (int64_t x = 0; x < along.block; ++x)
           for (int64_t w = 0; w < along.window; ++w)
@@ -270,7 +315,11 @@ private:
               SmallVector<int64_t> result(i), window(k);
               result.push_back(x);
               window.push_back(w);
-              use(result, window, array + "[" + std::to_string(*place - along.first) + "]");
+              Term term{flat(blockOf, result), flat(windowOf, window), {}, {}};
+              term.inside = conditions[*place - along.first];
+              for (const std::string &array : arrays)
+                term.elements.push_back(array + "[" + std::to_string(*place - along.first) + "]");
+              use(term);
             }
     });
   }
@@ -318,7 +367,10 @@ private:
     for (size_t d = 0; d < axes.size(); ++d)
       base.push_back(block[d] * axes[d].block);
     SmallVector<int64_t> shape = blockShape(), window = windowShape();
-    t.line(type + " total[" + Twine(product(shape)) + "] = {};");
+    if (pools)
+      walkPool(e, base, block);
+    else
+      t.line(type + " total[" + Twine(product(shape)) + "] = {};");
     auto channel = [&](const Expr &input) {
       SmallVector<Expr> over{input};
       over.append(axes.size(), Expr(0));
@@ -332,13 +384,13 @@ private:
         t.line(weights + "[" + Twine(flat(window, k)) +
                "] = " + e.eval(op->getOperand(1), e.readsOf(op, base, over)[1].at) + ";");
       });
-      walkImage(e, image, block,
-                [&](ArrayRef<int64_t> i, ArrayRef<int64_t> k, const std::string &element) {
-                  t.line(multiplyAdd("total[" + std::to_string(flat(shape, i)) + "]", element,
-                                     weights + "[" + std::to_string(flat(window, k)) + "]"));
-                });
+      walkImage(e, sourceOf(op->getOperand(0)), image, block, [&](const Term &term) {
+        t.line(multiplyAdd("total[" + std::to_string(term.result) + "]", term.elements[0],
+                           weights + "[" + std::to_string(term.place) + "]"));
+      });
     };
-    inputs == 1 ? channel(0) : e.loop("0", inputs, "1", channel);
+    if (!pools)
+      inputs == 1 ? channel(0) : e.loop("0", inputs, "1", channel);
     std::string bias;
     if (Value value = biasOf(op))
       bias = e.eval(value, {base[1]});
@@ -353,6 +405,66 @@ private:
     e.popScope();
     t.close();
     frame.finish({uint32_t((total + kThreads - 1) / kThreads), 1, 1}, {uint32_t(kThreads), 1, 1});
+  }
+
+  /// What a pool's results are folded from.
+  void walkPool(Emitter &e, const Indices &base, ArrayRef<Expr> block) {
+    Text &t = e.t;
+    Type element = elementOf(op->getResult(0));
+    std::string type = computeName(element), count = std::to_string(product(blockShape()));
+    Indices channel(base.begin(), base.begin() + 2);
+    auto total = [](const Term &term) { return "total[" + std::to_string(term.result) + "]"; };
+    Source source = sourceOf(op->getOperand(0));
+    if (auto o = dyn_cast<AvgPoolGradOp>(op))
+      source.element = [&e, o, type](const Indices &at, const std::string &dy) {
+        return "dk::average(" + dy + ", (" + type + ")(" + e.averaged(o, at) + "))";
+      };
+    bool positions = isa<MaxPoolPositionsOp>(op);
+    if (positions || isa<MaxPoolOp>(op))
+      source.none = Emitter::neutral(ReduceKind::max, element);
+    t.line(type + " total[" + count + "];");
+    if (positions)
+      t.line("int place[" + count + "];");
+    for (int64_t i = 0, n = product(blockShape()); i < n; ++i) {
+      std::string at = "[" + std::to_string(i) + "] = ";
+      bool largest = isa<MaxPoolOp, MaxPoolPositionsOp>(op);
+      t.line("total" + at + (largest ? source.none : literal(element, 0.0)) + ";");
+      if (positions)
+        t.line("place" + at + "-1;");
+    }
+    if (isa<MaxPoolOp>(op)) {
+      walkImage(e, source, channel, block, [&](const Term &term) {
+        t.line("if (dk::better<true, false>(" + term.elements[0] + ", " + total(term) + ")) " +
+               total(term) + " = " + term.elements[0] + ";");
+      });
+    } else if (positions) {
+      // The first of equal ones wins; NaN wins over every number.
+      enum { Nothing, Perhaps, Something };
+      SmallVector<int> found(product(blockShape()), Nothing);
+      walkImage(e, source, channel, block, [&](const Term &term) {
+        std::string place = "place[" + std::to_string(term.result) + "]", v = term.elements[0];
+        std::string better = "dk::better<true, false>(" + v + ", " + total(term) + ")";
+        int &before = found[term.result];
+        Conditions all = term.inside;
+        if (before == Perhaps)
+          better = "(" + place + " < 0 || " + better + ")";
+        if (before != Nothing)
+          all.push_back(better);
+        before = std::max<int>(before, term.inside.empty() ? Something : Perhaps);
+        t.line((all.empty() ? "" : "if (" + llvm::join(all, " && ") + ") ") + total(term) + " = " +
+               v + ", " + place + " = " + Twine(term.place) + ";");
+      });
+    } else if (auto o = dyn_cast<MaxPoolGradOp>(op)) {
+      Source position{o.getPosition(), "int", "-1", {}};
+      walkImage(e, {source, position}, channel, block, [&](const Term &term) {
+        t.line("if (" + term.elements[1] + " == " + Twine(term.place) + ") " + total(term) +
+               " += " + term.elements[0] + ";");
+      });
+    } else {
+      walkImage(e, source, channel, block, [&](const Term &term) {
+        t.line(total(term) + " += " + term.elements[0] + ";");
+      });
+    }
   }
 
   /// A place that may lie past the end, and the condition that it does not.
@@ -398,10 +510,16 @@ private:
       e.lanes(width, [&](Expr lane) {
         Indices here = from;
         here.back() = here.back() + lane;
-        std::string text = "total[" + (lane + Expr(first + x)).text() + "]";
+        std::string number = "[" + (lane + Expr(first + x)).text() + "]", text = "total" + number;
         if (!bias.empty())
           text = Emitter::combine(ReduceKind::sum, element, text, bias);
+        if (auto o = dyn_cast<AvgPoolOp>(op))
+          text = "dk::average(" + text + ", (" + computeName(element) + ")(" + e.averaged(o, here) +
+                 "))";
         e.seedAll(result, e.let(computeName(element), text));
+        if (op->getNumResults() > 1)
+          e.seedAll(op->getResult(1), e.let("unsigned char", "(unsigned char)(place" + number +
+                                                                 " < 0 ? 0 : place" + number + ")"));
         SmallVector<std::string> elements;
         // Every target's elements are in the order of the convolution's.
         for (const Target &target : targets)
@@ -460,7 +578,7 @@ private:
       Text &t = frame.t;
       Expr pair = e.variable("pair", "blockIdx.x", 0, pairs - 1);
       Indices channels = e.x.unravel({groups * outputs, inputs}, pair);
-      SmallVector<int64_t> shape = blockShape(), window = windowShape();
+      SmallVector<int64_t> shape = blockShape();
       t.line(type + " total[" + Twine(places) + "] = {};");
       std::string begin = e.let(e.indexType, "(" + e.indexType + ")blockIdx.y * " +
                                                  std::to_string(chunk));
@@ -491,14 +609,13 @@ private:
         Indices at = gradient;
         for (size_t d = 0; d < outer.size(); ++d)
           at.push_back(placeInside(e, block[d] * axes[d].block + Expr(i[d]), axes[d].size, inside));
-        readLine(e, dy, at, block.back() * shape.back(), shape.back(),
+        readLine(e, sourceOf(dy), at, block.back() * shape.back(), shape.back(),
                  "(" + news + " + " + std::to_string(flat(outer, i) * shape.back()) + ")", inside);
       });
-      walkImage(e, image, block,
-                [&](ArrayRef<int64_t> i, ArrayRef<int64_t> k, const std::string &element) {
-                  t.line("total[" + Twine(flat(window, k)) + "] += " + element + " * " + news +
-                         "[" + Twine(flat(shape, i)) + "];");
-                });
+      walkImage(e, sourceOf(op->getOperand(0)), image, block, [&](const Term &term) {
+        t.line("total[" + Twine(term.place) + "] += " + term.elements[0] + " * " + news + "[" +
+               Twine(term.result) + "];");
+      });
       e.popScope();
       t.close();
       t.line("__shared__ " + type + " shared[" + Twine(kThreads / 32) + "];");
@@ -519,7 +636,7 @@ private:
 
   Planner &plan;
   Operation *op;
-  bool gradient = false;
+  bool gradient = false, pools = false;
   SmallVector<Axis> axes;
   int64_t groups = 1, outputs = 1, inputs = 1; ///< channels of a group
   int64_t places = 1, images = 1;
@@ -527,14 +644,16 @@ private:
 
 } // namespace
 
-bool launchWindows(Planner &plan, Operation *op, ArrayRef<Target> targets) {
-  if (!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
-    return false;
+bool takesWindows(Planner &plan, Operation *op) {
+  return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp,
+             MaxPoolGradOp, AvgPoolGradOp>(op) &&
+         WindowWriter(plan, op).choose();
+}
+
+void launchWindows(Planner &plan, Operation *op, ArrayRef<Target> targets) {
   WindowWriter writer(plan, op);
-  if (!writer.choose())
-    return false;
+  writer.choose();
   writer.write(targets);
-  return true;
 }
 
 } // namespace dlc::cuda
