@@ -644,8 +644,17 @@ private:
 
 } // namespace
 
+/// Whether the value lies in memory with its last dimension innermost, or is made element by element
+/// of what does.
+static bool liesPlain(Value value) {
+  Operation *op = value.getDefiningOp();
+  return !op || (!isa<TransposeOp>(op) &&
+                 llvm::all_of(op->getOperands(), [](Value operand) { return liesPlain(operand); }));
+}
+
 bool takesWindows(Planner &plan, Operation *op) {
-  return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp,
+  return liesPlain(op->getOperand(0)) &&
+         isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp,
              MaxPoolGradOp, AvgPoolGradOp>(op) &&
          WindowWriter(plan, op).choose();
 }
