@@ -218,7 +218,8 @@ void Planner::classify() {
         }
         if (h == How::Row) {
           Row row = *rowOf(op);
-          bool fits = own && !turned && (elements == row.rows || elements == row.rows * row.columns) &&
+          bool fits = own && !turned &&
+                      (elements == row.rows || elements == row.rows * row.columns) &&
                       (!anchor || (how[anchor] == How::Row && *rowOf(anchor) == row));
           if (!fits)
             return keep(op);

@@ -258,8 +258,8 @@ private:
     Emitter &e = frame.e;
     Text &t = frame.t;
     const std::string lines = std::to_string(kBlock / kAlong);
-    std::string name = e.let(e.indexType, "blockIdx.x * " + std::to_string(kAlong) +
-                                              " + threadIdx.x");
+    std::string name =
+        e.let(e.indexType, "blockIdx.x * " + std::to_string(kAlong) + " + threadIdx.x");
     for (auto [op, partial] : llvm::zip(reductions, buffers)) {
       Type sum = Emitter::sumType(op);
       Buffer whole = plan.scratch(computeType(elementOf(op.getX())), kept);

@@ -27,8 +27,9 @@ constexpr int64_t kMostChannels = 8;
 constexpr int64_t kMostPlaces = 64, kMostTerms = 1024;
 /// Neighbours along the last dimension.
 constexpr int64_t kMostAlong = 8;
-/// Neighbouring channels of a thread, where these are last.
-constexpr int64_t kChannels = 4;
+/// Neighbouring channels of a thread, where these are last; half of them where the weights of a
+/// window take many registers.
+constexpr int64_t kChannels = 4, kFewPlaces = 16;
 
 /// One spatial dimension: blocks of results, and where their windows read the image.
 struct Axis {
@@ -112,13 +113,13 @@ public:
       inputs = shapeOf(op->getOperand(0))[1] / groups;
     }
     for (size_t d = 0; d < image.size(); ++d)
-      axes.push_back({results[d], image[d], window[d], strides[d], dilations[d], low[d], transposed,
-                      1, 0, 0});
+      axes.push_back(
+          {results[d], image[d], window[d], strides[d], dilations[d], low[d], transposed, 1, 0, 0});
     places = product(window);
     images = shapeOf(op->getOperand(0))[0];
     channelsLast = areChannelsLast();
     if (channelsLast)
-      channels = evenPart(groups, kChannels);
+      channels = evenPart(groups, !pools && places > kFewPlaces ? kChannels / 2 : kChannels);
   }
 
   /// Whether this is the way, and how large a thread's block is.
@@ -153,7 +154,9 @@ public:
     return results * channels <= 64 && results * places <= kMostTerms;
   }
 
-  void write(ArrayRef<Target> targets) { gradient ? writeGradient(targets) : writeForward(targets); }
+  void write(ArrayRef<Target> targets) {
+    gradient ? writeGradient(targets) : writeForward(targets);
+  }
 
 private:
   int64_t wanted() const { return int64_t(plan.options.multiprocessors) * 1024; }
@@ -161,8 +164,8 @@ private:
   int64_t threadsWith(int64_t across) const {
     int64_t threads = images * groups * outputs / channels;
     for (size_t d = 0; d < axes.size(); ++d)
-      threads *= across && d + 2 == axes.size() ? (axes[d].size + across - 1) / across
-                                                : axes[d].blocks();
+      threads *=
+          across && d + 2 == axes.size() ? (axes[d].size + across - 1) / across : axes[d].blocks();
     return threads;
   }
 
@@ -175,7 +178,8 @@ private:
       if (waste(a) != waste(b))
         return waste(a) < waste(b);
       int64_t row = evenPart(axis.size, kMostAlong);
-      int64_t x = std::min(evenPart(a, kMostAlong), row), y = std::min(evenPart(b, kMostAlong), row);
+      int64_t x = std::min(evenPart(a, kMostAlong), row),
+              y = std::min(evenPart(b, kMostAlong), row);
       return x != y ? x > y : a > b;
     };
     for (int64_t block = longest / unit * unit; block >= 4; block -= unit)
@@ -238,13 +242,15 @@ private:
   }
 
   /// A place that may lie outside of the image, as one inside; the condition goes into `inside`.
-  Expr placeInside(Emitter &e, const Expr &place, int64_t size, SmallVectorImpl<std::string> &inside) {
+  Expr placeInside(Emitter &e, const Expr &place, int64_t size,
+                   SmallVectorImpl<std::string> &inside) {
     if (place.isWithin(size))
       return place;
     std::string at = e.let(e.indexType, place.text());
     std::string limit = std::to_string(size);
     inside.push_back(e.let("bool", at + " >= 0 && " + at + " < " + limit));
-    return e.variable("p", "dk::clamp<" + e.indexType + ">(" + at + ", " + limit + ")", 0, size - 1);
+    return e.variable("p", "dk::clamp<" + e.indexType + ">(" + at + ", " + limit + ")", 0,
+                      size - 1);
   }
 
   using Conditions = SmallVector<std::string>;
@@ -347,8 +353,8 @@ private:
   };
 
   /// Reads the image line by line for the block of which `block` says the numbers.
-  void walkImage(Emitter &e, ArrayRef<Source> sources, const Indices &channel,
-                 ArrayRef<Expr> block, function_ref<void(const Term &)> use) {
+  void walkImage(Emitter &e, ArrayRef<Source> sources, const Indices &channel, ArrayRef<Expr> block,
+                 function_ref<void(const Term &)> use) {
     SmallVector<int64_t> blockOf = blockShape(), windowOf = windowShape();
     const Axis &along = axes.back();
     ArrayRef<Axis> outer = ArrayRef(axes).drop_back();
@@ -471,7 +477,8 @@ private:
     for (auto [size, i] : llvm::zip(units, e.x.unravel(units, e.freshAtom(unit, 0, total - 1))))
       where.push_back(e.variable("u", i.text(), 0, size - 1));
     Indices base{where[0], (channelsLast ? where.back() : where[1]) * channels};
-    Indices block(where.begin() + (channelsLast ? 1 : 2), where.begin() + (channelsLast ? 1 : 2) + rank);
+    Indices block(where.begin() + (channelsLast ? 1 : 2),
+                  where.begin() + (channelsLast ? 1 : 2) + rank);
     base.append(rank, Expr(0));
     std::string weights = channelsLast && !pools ? loadWeights(e, base, 0) : "";
     auto write = [&] { writeBlock(frame, targets, base, block, weights); };
@@ -507,8 +514,8 @@ private:
         image.resize(2);
         std::string weights = known.empty() ? loadWeights(e, base, input) : known;
         walkImage(e, sourceOf(op->getOperand(0)), image, block, [&](const Term &term) {
-          t.line(multiplyAdd(slot("total", term.result), term.elements[0],
-                             slot(weights, term.place)));
+          t.line(
+              multiplyAdd(slot("total", term.result), term.elements[0], slot(weights, term.place)));
         });
       };
       inputs == 1 ? channel(0) : e.loop("0", inputs, "1", channel);
@@ -544,8 +551,9 @@ private:
       t.line("int place[" + count + "];");
     bool largest = isa<MaxPoolOp, MaxPoolPositionsOp>(op);
     t.line("#pragma unroll");
-    t.line("for (int i = 0; i < " + count + "; ++i) total[i] = " +
-           (largest ? source.none : literal(element, 0.0)) + (positions ? ", place[i] = -1;" : ";"));
+    t.line("for (int i = 0; i < " + count +
+           "; ++i) total[i] = " + (largest ? source.none : literal(element, 0.0)) +
+           (positions ? ", place[i] = -1;" : ";"));
     if (isa<MaxPoolOp>(op)) {
       walkImage(e, source, channel, block, [&](const Term &term) {
         t.line("if (dk::better<true, false>(" + term.elements[0] + ", " + total(term) + ")) " +
@@ -575,9 +583,8 @@ private:
                " += " + term.elements[0] + ";");
       });
     } else {
-      walkImage(e, source, channel, block, [&](const Term &term) {
-        t.line(total(term) + " += " + term.elements[0] + ";");
-      });
+      walkImage(e, source, channel, block,
+                [&](const Term &term) { t.line(total(term) + " += " + term.elements[0] + ";"); });
     }
   }
 
@@ -617,7 +624,8 @@ private:
     return std::nullopt;
   }
 
-  /// Whether `width` elements from here on, of which `next` is the second one's offset, are a vector.
+  /// Whether `width` elements from here on, of which `next` is the second one's offset, are a
+  /// vector.
   static bool isVector(const Expr &first, const Expr &next, int64_t width) {
     return next - first == Expr(1) && first.constant % width == 0 &&
            llvm::all_of(first.terms, [&](auto term) { return term.second % width == 0; });
@@ -796,8 +804,8 @@ private:
       e.popScope();
       t.close();
       Expr part = e.variable("part", "blockIdx.y", 0, parts - 1);
-      t.line("__shared__ " + type + " shared[" +
-             Twine(beside > 1 ? kThreads : kThreads / 32) + "];");
+      t.line("__shared__ " + type + " shared[" + Twine(beside > 1 ? kThreads : kThreads / 32) +
+             "];");
       for (int64_t k = 0; k < places; ++k)
         for (int64_t c = 0; c < channels; ++c) {
           std::string mine = "total[" + std::to_string(k * channels + c) + "]", whole;
