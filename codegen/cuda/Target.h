@@ -2,6 +2,8 @@
 #ifndef DLC_CODEGEN_CUDA_TARGET_H
 #define DLC_CODEGEN_CUDA_TARGET_H
 
+#include "codegen/machine/Gpu.h"
+
 #include <optional>
 #include <string>
 
@@ -10,6 +12,7 @@ namespace dlc::cuda {
 struct GpuTarget {
   std::string arch; ///< as NVRTC takes it: sm_90
   int multiprocessors = 0;
+  GpuFigures figures = {}; ///< for estimates
 };
 
 /// What the device ("cuda:0") is: the architecture that somebody asked for ("sm_90a"), which needs

@@ -311,6 +311,32 @@ public:
   std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
     return Maker(op, why).make();
   }
+  GpuProduct productOf(const LibraryCall &call, const GpuFigures &gpu) const override {
+    const json &desc = call.desc;
+    GpuShares shares;
+    bool tf32 = desc.contains("math");
+    double rate = gpuRate(gpu, desc["dtype"].get<std::string>(), tf32);
+    if (desc["kind"] == "attention") {
+      std::vector<double> q = desc["q"]["dims"], k = desc["k"]["dims"];
+      return {q[0] * q[1], q[2], k[2], 2 * q[3], rate * shares.libraryConvolution};
+    }
+    std::vector<double> x = desc["x"]["dims"], w = desc["w"]["dims"], y = desc["y"]["dims"];
+    std::vector<int64_t> steps = desc["x"]["strides"];
+    bool plain = steps[1] != 1 && x[1] > 1 && rate > gpu.f32;
+    double places = y[0], window = 1, groups = x[1] / w[1];
+    for (size_t d = 2; d < y.size(); ++d) {
+      places *= y[d];
+      window *= w[d];
+    }
+    double channels = w[0] / groups, taken = w[1] * window;
+    rate *= plain ? shares.libraryPlain : shares.libraryConvolution;
+    if (desc["kind"] == "weight_gradient")
+      return {groups, channels, taken, places, rate};
+    if (desc["kind"] == "data_gradient")
+      return {groups, call.flops / (2 * groups * w[1] * channels * window), w[1], channels * window,
+              rate};
+    return {groups, places, channels, taken, rate};
+  }
   /// Which graphs it has an engine for only the GPU can tell.
   bool takes(const std::string &device, const LibraryCall &call, std::string *why) const override {
     return deviceTakes(device, call, why);
