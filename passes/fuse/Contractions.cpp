@@ -184,6 +184,21 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
   }
 }
 
+/// On a GPU: whether what follows the steps behind a contraction is done by kernels that can do
+/// these steps, too, while they read. Libraries that multiply know few steps, and a product of 16
+/// bits has half the bytes of sums in f32.
+bool isTakenByReaders(Grouping &grouping, Value value) {
+  if (!can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE) || value.use_empty())
+    return false;
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (user->getBlock() != &grouping.getBlock() || !grouping.isFree(user))
+      return false;
+    // Behind a reshape they would often not meet.
+    NodeClass kind = classify(user);
+    return kind == NodeClass::Map || kind == NodeClass::Reduce;
+  });
+}
+
 /// Takes a transposition of the result that the library can write directly.
 void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> trial = llvm::to_vector(members);
@@ -274,7 +289,12 @@ void groupContractions(Grouping &grouping) {
         update.clear();
       ops.append(update);
       if (update.empty()) {
+        SmallVector<Operation *> alone(ops);
         Value value = growPostOps(grouping, anchor->getResult(0), ops);
+        if (isTakenByReaders(grouping, value)) {
+          ops = alone;
+          value = anchor->getResult(0);
+        }
         if (isa<MatmulOp>(anchor))
           growDestination(grouping, value, ops);
       }
