@@ -193,8 +193,11 @@ bool isTakenByReaders(Grouping &grouping, Value value) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (user->getBlock() != &grouping.getBlock() || !grouping.isFree(user))
       return false;
-    // Behind a reshape they would often not meet.
+    // Behind a reshape they meet where there is one reader.
     NodeClass kind = classify(user);
+    if (kind == NodeClass::Alias && value.hasOneUse() && user->getResult(0).hasOneUse() &&
+        keepsVectors(user))
+      return isTakenByReaders(grouping, user->getResult(0));
     return kind == NodeClass::Map || kind == NodeClass::Reduce;
   });
 }
