@@ -23,14 +23,22 @@ public:
     FusionOp fusion = cuda::wrapInFusion(b, proposals.op);
     bool can = cuda::canGenerate(fusion, &why);
     double flops = 0, bytes = trafficOf(fusion);
-    for (Operation &inner : fusion.getBody().front().without_terminator())
+    bool isTurnedProduct = false;
+    for (Operation &inner : fusion.getBody().front().without_terminator()) {
       flops += flopsOf(&inner);
+      isTurnedProduct |=
+          inner.hasTrait<Contraction>() && !layoutOf(inner.getOperand(0).getType()).empty();
+    }
     if (fusion != proposals.op)
       fusion.erase();
     if (!can)
       return proposals.refuse(about.name, why + "; place it on cpu (--place NAME=cpu)");
     DeviceFigures gpu = gpuFigures(proposals);
     double time = gpu.launch + std::max(flops / gpu.gigaflops, bytes / gpu.gigabytes) * 1e-3;
+    // Tiles of these are read element by element.
+    constexpr double kTurned = 4;
+    if (isTurnedProduct)
+      time *= kTurned;
     proposals.add({"cuda", "cuda", {}, time});
   }
 };

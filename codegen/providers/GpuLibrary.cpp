@@ -24,7 +24,8 @@ void GpuLibrary::propose(Proposals &proposals) const {
   constexpr double libraryGain = 1.5;
   DeviceFigures gpu = gpuFigures(proposals);
   double rate = gpu.gigaflops * libraryGain;
-  double first = gpu.launch + std::max(call->flops / rate, call->bytes / gpu.gigabytes) * 1e-3;
+  double first =
+      gpu.launch + call->effort * std::max(call->flops / rate, call->bytes / gpu.gigabytes) * 1e-3;
   proposals.add(about.name, *call, first);
   // Of its proposals, how many are worth a measurement; and what the library holds of each that is
   // not its first.

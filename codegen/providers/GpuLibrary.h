@@ -24,7 +24,9 @@ public:
 
 protected:
   virtual std::optional<LibraryCall> describe(mlir::Operation *op, std::string *why) const = 0;
-  virtual bool takes(const std::string &device, const LibraryCall &call, std::string *why) const {
+  /// Whether the device's library has a way to do it; how fast that is it may say in the call's
+  /// effort.
+  virtual bool takes(const std::string &device, LibraryCall &call, std::string *why) const {
     return true;
   }
 

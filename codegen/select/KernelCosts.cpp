@@ -2,6 +2,7 @@
 #include "codegen/select/KernelCosts.h"
 
 #include "codegen/cpu/Native.h"
+#include "codegen/lower/GpuKernel.h"
 #include "codegen/select/AttentionForm.h"
 #include "codegen/select/Candidates.h"
 #include "passes/TensorBuilder.h"
@@ -91,7 +92,8 @@ public:
     auto reorder = ReorderOp::create(builder, module->getLoc(), to, block->getArgument(0));
     if (transposeReorder(builder, reorder)) {
       reorder.erase();
-      return bestEstimate(*block->getOps<FusionOp>().begin(), true).value_or(1e6);
+      auto fusions = block->getOps<FusionOp>();
+      return fusions.empty() ? 0 : bestEstimate(*fusions.begin(), true).value_or(1e6);
     }
     return bestEstimate(reorder, true).value_or(1e6);
   }
@@ -140,9 +142,17 @@ private:
   };
 
   std::optional<double> bestEstimate(Operation *op, bool generated) {
-    std::string refusals;
-    std::vector<Candidate> candidates =
-        candidatesFor(op, options, target, /*every=*/false, refusals, generated);
+    std::string refusals, device = deviceOfCommand(op);
+    Situation situation = situationOf(options, target, /*every=*/false);
+    situation.generated = generated;
+    if (isGpu(device))
+      situation.device = device;
+    std::vector<Candidate> candidates = candidatesFor(op, situation, refusals);
+    // Who is asked for by name does it wherever he can: what others do for it says nothing.
+    if (isGpu(device) && !options.kernels.empty())
+      llvm::erase_if(candidates, [&](const Candidate &each) {
+        return !generated && !means(options.kernels, *providerOf(each.kernel));
+      });
     if (candidates.empty())
       return std::nullopt;
     return candidates.front().estimate;
