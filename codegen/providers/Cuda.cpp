@@ -52,6 +52,10 @@ private:
     double part = isa<MatmulOp>(op) ? 1
                   : isa<ConvOp>(op) ? shares.convolutionPart
                                     : shares.gradientPart;
+    // Tiles of images with channels last are read element by element.
+    constexpr double kTurned = 4;
+    if (!layoutOf(op->getOperand(0).getType()).empty())
+      part /= kTurned;
     return GpuProduct{double(g.batches), double(g.rows), double(g.columns), double(g.contracted),
                       rate * product * part}
         .time(gpu);

@@ -3,6 +3,7 @@
 #include "codegen/providers/GpuLibrary.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/StridedView.h"
+#include "passes/layout/Tag.h"
 #include "passes/place/Cost.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cuda/Loader.h"
@@ -33,6 +34,25 @@ json tensorOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
 }
 
 json plainTensor(ArrayRef<int64_t> shape) { return tensorOf(shape, ref::rowMajorStrides(shape)); }
+
+bool isChannelsLast(RankedTensorType type) {
+  return layoutOf(type) == channelsLast(type.getRank());
+}
+
+/// Strides of the shape with channels last.
+SmallVector<int64_t> lastStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size());
+  int64_t step = shape[1];
+  for (size_t d = shape.size() - 1; d > 1; --d) {
+    strides[d] = step;
+    step *= shape[d];
+  }
+  strides[1] = 1;
+  strides[0] = step;
+  return strides;
+}
+
+json lastTensor(ArrayRef<int64_t> shape) { return tensorOf(shape, lastStrides(shape)); }
 
 /// What it does after a convolution with a bias: at most one of these.
 std::optional<json> activationOf(const PostOp &postOp) {
@@ -85,12 +105,14 @@ private:
     Type element = typeOf(values[0]).getElementType();
     if (!element.isF32() && !element.isF64() && !element.isF16() && !element.isBF16())
       return no("it has no convolution of " + elementName(element)), false;
+    last = llvm::any_of(values, [](Value value) { return isChannelsLast(typeOf(value)); });
     for (Value value : values)
-      if (typeOf(value).getElementType() != element || !layoutOf(value.getType()).empty() ||
+      if (typeOf(value).getElementType() != element || !fits(value) ||
           typeOf(value).getNumElements() == 0)
-        return no("its operands are of several types, in blocks, or empty"), false;
+        return no("its operands are of several types or layouts, in blocks, or empty"), false;
     call.desc = {{"kind", kind.str()}, {"dtype", elementName(element)}};
-    if (element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math"))
+    bool isTf32 = element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math");
+    if (isTf32)
       call.desc["math"] = "tf32";
     auto put = [&](const char *key, std::vector<int64_t> numbers, int64_t with) {
       widen(numbers, with);
@@ -104,6 +126,30 @@ private:
         llvm::any_of(conv.getHigh(), [](int64_t pad) { return pad < 0; }))
       return no("padding that is taken away"), false;
     return true;
+  }
+
+  /// Whether the value lies as all images and weights of the call do: plain, or channels last.
+  bool fits(Value value) const {
+    RankedTensorType type = typeOf(value);
+    if (type.getRank() < 3 || type.getRank() > 5)
+      return false;
+    return last ? isSameInMemory(type, withLayout(type, channelsLast(type.getRank())))
+                : layoutOf(type).empty();
+  }
+
+  json tensor(ArrayRef<int64_t> shape) const {
+    return last ? lastTensor(shape) : plainTensor(shape);
+  }
+
+  /// The result's, or where it is written into a larger one.
+  std::optional<json> destination(const Epilogue &e) const {
+    const StridedView &to = e.destination;
+    if (!last)
+      return tensorOf(to.shape, to.strides);
+    bool isWhole = to.offset == 0;
+    for (auto [size, stride, own] : llvm::zip(to.shape, to.strides, ref::rowMajorStrides(to.shape)))
+      isWhole &= size == 1 || stride == own;
+    return isWhole ? std::optional(lastTensor(to.shape)) : std::nullopt;
   }
 
   void reads(FusionOp fusion, Value inner) {
@@ -124,6 +170,9 @@ private:
     call.library = "cudnn";
     call.implementation = "cudnn";
     call.wantsAlignment = true;
+    // Engines keep operands there in their own order, or with more channels.
+    constexpr int64_t kSpace = int64_t{64} << 20;
+    call.desc["workspace"] = kSpace + int64_t(call.bytes);
     return std::move(call);
   }
 
@@ -134,9 +183,12 @@ private:
     if (typeOf(fusion.getResult(0)).getElementType() != element)
       return no("its result is of another type");
     ArrayRef<int64_t> shape = e.destination.shape;
-    call.desc["x"] = plainTensor(typeOf(conv.getX()).getShape());
-    call.desc["w"] = plainTensor(typeOf(conv.getW()).getShape());
-    call.desc["y"] = tensorOf(shape, e.destination.strides);
+    std::optional<json> y = destination(e);
+    if (!y)
+      return no("its result is moved");
+    call.desc["x"] = tensor(typeOf(conv.getX()).getShape());
+    call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
+    call.desc["y"] = *y;
     reads(fusion, conv.getX());
     reads(fusion, conv.getW());
     // The order that the library's own kernels have.
@@ -151,7 +203,9 @@ private:
       return no("steps after a convolution without bias");
     json post = json::array();
     auto add = [&](Value value, json tensor) {
-      if (typeOf(value).getElementType() != element || !layoutOf(value.getType()).empty())
+      bool isImage = shapeOf(value) == shape;
+      if (typeOf(value).getElementType() != element ||
+          !(isImage ? fits(value) : layoutOf(value.getType()).empty()))
         return false;
       tensor["op"] = "add";
       tensor["dtype"] = elementName(element);
@@ -161,8 +215,8 @@ private:
     };
     SmallVector<int64_t> channels(shape.size(), 1);
     channels[1] = shape[1];
-    if ((residual && !add(residual->operand, plainTensor(shape))) ||
-        (e.bias && !add(e.bias, plainTensor(channels))))
+    if ((residual && !add(residual->operand, tensor(shape))) ||
+        (e.bias && !add(e.bias, tensor(channels))))
       return no("what is added is of another type");
     if (last)
       post.push_back(*activationOf(*last));
@@ -186,9 +240,12 @@ private:
       return no("a result that is longer than its convolution's operand");
     widen(high, 0);
     call.desc["high"] = high;
-    call.desc["x"] = tensorOf(e.destination.shape, e.destination.strides);
-    call.desc["w"] = plainTensor(typeOf(conv.getW()).getShape());
-    call.desc["y"] = plainTensor(typeOf(conv.getX()).getShape());
+    std::optional<json> x = destination(e);
+    if (!x)
+      return no("its result is moved");
+    call.desc["x"] = *x;
+    call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
+    call.desc["y"] = tensor(typeOf(conv.getX()).getShape());
     reads(fusion, conv.getX());
     reads(fusion, conv.getW());
     return end(fusion, e.destination.offset, conv.getX(), conv.getW());
@@ -201,9 +258,9 @@ private:
     if (call.desc["low"] != call.desc["high"] && !call.desc.contains("math") &&
         typeOf(gradient.getDw()).getElementType().isF32())
       return no("its weight gradients in f32 are wrong where the padding of two ends differs");
-    call.desc["x"] = plainTensor(typeOf(gradient.getX()).getShape());
-    call.desc["w"] = plainTensor(typeOf(gradient.getDw()).getShape());
-    call.desc["y"] = plainTensor(typeOf(gradient.getDy()).getShape());
+    call.desc["x"] = tensor(typeOf(gradient.getX()).getShape());
+    call.desc["w"] = tensor(typeOf(gradient.getDw()).getShape());
+    call.desc["y"] = tensor(typeOf(gradient.getDy()).getShape());
     reads(fusion, gradient.getX());
     reads(fusion, gradient.getDy());
     return end(fusion, 0, gradient.getDy(), gradient.getDw());
@@ -283,7 +340,14 @@ private:
   Operation *op;
   std::string *why;
   LibraryCall call;
+  bool last = false; ///< images and weights have their channels last
 };
+
+/// Whether it is a convolution for them. Those of single channels have kernels of their own.
+bool mayUseTensorCores(const json &desc) {
+  return desc["kind"] != "attention" && desc["w"]["dims"][1] > 1 &&
+         (desc["dtype"] == "f16" || desc["dtype"] == "bf16" || desc.contains("math"));
+}
 
 /// Whether the library has a way to do it on the device that is here under this name.
 bool deviceTakes(const std::string &device, const LibraryCall &call, std::string *why) {
@@ -342,7 +406,16 @@ public:
     return {groups, places, channels, taken, rate};
   }
   /// Which graphs it has an engine for only the GPU can tell.
-  bool takes(const std::string &device, const LibraryCall &call, std::string *why) const override {
+  bool takes(const std::string &device, LibraryCall &call, std::string *why) const override {
+    if (!mayUseTensorCores(call.desc))
+      return deviceTakes(device, call, why);
+    LibraryCall fast = call;
+    fast.desc["tensor_cores"] = true;
+    if (deviceTakes(device, fast, nullptr))
+      return true;
+    // Last resorts, an order of magnitude behind.
+    constexpr double kWithout = 8;
+    call.effort *= kWithout;
     return deviceTakes(device, call, why);
   }
 };

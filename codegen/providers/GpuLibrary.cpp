@@ -44,8 +44,8 @@ void GpuLibrary::propose(Proposals &proposals) const {
   if (!call || !takes(proposals.situation.device, *call, &why))
     return proposals.refuse(about.name, why);
   GpuFigures gpu = gpuOf(proposals);
-  double first =
-      kGpuLaunch + std::max(productOf(*call, gpu).time(gpu), call->bytes / gpu.gigabytes * 1e-3);
+  double first = kGpuLaunch + call->effort * std::max(productOf(*call, gpu).time(gpu),
+                                                      call->bytes / gpu.gigabytes * 1e-3);
   proposals.add(about.name, *call, first);
   // Of its proposals, how many are worth a measurement; and what the library holds of each that is
   // not its first.

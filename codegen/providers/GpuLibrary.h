@@ -30,7 +30,9 @@ protected:
   /// What the call multiplies, at the rate that the library reaches.
   virtual GpuProduct productOf(const LibraryCall &call, const GpuFigures &gpu) const = 0;
   virtual std::optional<LibraryCall> describe(mlir::Operation *op, std::string *why) const = 0;
-  virtual bool takes(const std::string &device, const LibraryCall &call, std::string *why) const {
+  /// Whether the device's library has a way to do it; how fast that is it may say in the call's
+  /// effort.
+  virtual bool takes(const std::string &device, LibraryCall &call, std::string *why) const {
     return true;
   }
 

@@ -218,11 +218,13 @@ void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation 
   }
 }
 
-/// The cast to f32 that alone reads a weight gradient of 16 bits: its sums are there in f32.
+/// The cast to f32 that alone reads a weight gradient of 16 bits: its sums are there in f32. On a
+/// GPU the libraries with fast kernels give 16 bits, and the cast goes to what reads it.
 Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &block) {
   Value gradient = anchor->getResult(0);
   if (!isa<ConvWeightGradOp>(anchor) || !gradient.hasOneUse() ||
-      typeOf(gradient).getElementTypeBitWidth() != 16)
+      typeOf(gradient).getElementTypeBitWidth() != 16 ||
+      can(deviceOf(gradient.getType()), DLC_DEVICE_GPU_CODE))
     return nullptr;
   auto cast = dyn_cast<CastOp>(*gradient.getUsers().begin());
   return cast && cast->getBlock() == &block && grouping.isFree(cast) &&
