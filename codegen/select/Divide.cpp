@@ -18,7 +18,7 @@ namespace {
 Operation *contractionOf(FusionOp fusion) {
   Operation *only = nullptr;
   for (Operation &op : fusion.getBody().front())
-    if (isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op)) {
+    if (isa<MatmulOp, ConvOp, ConvTransposeOp>(op)) {
       if (only)
         return nullptr;
       only = &op;
