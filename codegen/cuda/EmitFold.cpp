@@ -185,16 +185,22 @@ static std::string countText(Op op, ArrayRef<int64_t> image, ArrayRef<Expr> posi
   return count;
 }
 
+std::string Emitter::averaged(AvgPoolOp op, const Indices &at) {
+  return countText(op, shapeOf(op.getX()).drop_front(2), ArrayRef<Expr>(at).drop_front(2));
+}
+
+std::string Emitter::averaged(AvgPoolGradOp op, const Indices &at) {
+  return countText(op, op.getSpatial(), ArrayRef<Expr>(at).drop_front(2));
+}
+
 std::string Emitter::avgPool(AvgPoolOp op, const Indices &at) {
-  auto shape = shapeOf(op.getX());
   Type element = elementOf(op.getX());
   std::string type = computeName(element);
   std::string total = sum(element, op.getWindow(), [&](ArrayRef<Expr> k, const std::string &total) {
     Read read = readsOf(op, at, k).front();
     guarded(conditionsOf(read), [&] { t.line(total + " += " + eval(op.getX(), read.at) + ";"); });
   });
-  std::string count = countText(op, shape.drop_front(2), ArrayRef<Expr>(at).drop_front(2));
-  return let(type, "dk::average(" + total + ", (" + type + ")(" + count + "))");
+  return let(type, "dk::average(" + total + ", (" + type + ")(" + averaged(op, at) + "))");
 }
 
 std::string Emitter::poolGrad(Operation *op, const Indices &at) {
@@ -209,9 +215,8 @@ std::string Emitter::poolGrad(Operation *op, const Indices &at) {
     const Indices &from = read.at;
     guarded(conditionsOf(read), [&] {
       if (avg) {
-        std::string count = countText(avg, avg.getSpatial(), ArrayRef<Expr>(from).drop_front(2));
         t.line(total + " += dk::average(" + eval(dy, from) + ", (" + computeName(element) + ")(" +
-               count + "));");
+               averaged(avg, from) + "));");
         return;
       }
       std::string position = eval(max.getPosition(), from);

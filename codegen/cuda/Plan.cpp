@@ -27,6 +27,10 @@ constexpr int64_t kFewRows = 64, kLongRow = 4096;
 
 Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 
+void launchContraction(Planner &plan, Operation *op, ArrayRef<Target> targets) {
+  takesWindows(plan, op) ? launchWindows(plan, op, targets) : launchTiles(plan, op, targets);
+}
+
 } // namespace
 
 int64_t contractionWork(Operation *op) {
@@ -172,6 +176,8 @@ void Planner::classify() {
       how[&op] = row && !few ? How::Row : How::Split;
     } else if (op.hasTrait<Contraction>() && contractionWork(&op) >= kSmallProduct) {
       how[&op] = How::Tile;
+    } else if (op.hasTrait<Pooling>() && takesWindows(*this, &op)) {
+      how[&op] = How::Tile;
     }
   }
   for (auto [op, h] : how)
@@ -251,7 +257,7 @@ LogicalResult Planner::launchLevel(int level) {
       if (element.isF16() || element.isBF16())
         element = Float32Type::get(op.getContext());
       Target target{op.getResult(0), scratch(element, typeOf(op.getResult(0)).getNumElements())};
-      launchTiles(*this, &op, target);
+      launchContraction(*this, &op, target);
       known[op.getResult(0)] = target.buffer;
       continue;
     }
@@ -356,7 +362,7 @@ LogicalResult Planner::launchLevel(int level) {
       maps[size].push_back(target);
   }
   for (auto &[op, targets] : tiles)
-    launchTiles(*this, op, targets);
+    launchContraction(*this, op, targets);
   for (auto &[row, targets] : rows) {
     SmallVector<ReduceOp> reductions;
     for (Operation &op : bodyOf(fusion).without_terminator())

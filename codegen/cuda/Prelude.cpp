@@ -251,9 +251,7 @@ template <class T> struct careful {
 };
 // Whether `a`, which comes later, takes the place of `b`.
 template <bool Largest, bool Last, class T> DK_INLINE bool better(T a, T b) {
-  if (a != a) return Last || b == b;
-  if (b != b) return false;
-  return Largest ? a > b || (Last && a == b) : a < b || (Last && a == b);
+  return Last ? a != a || (Largest ? a >= b : a <= b) : b == b && !(Largest ? a <= b : a >= b);
 }
 
 // The order of sorting: NaN counts as larger than every number; the lower place first among equals.

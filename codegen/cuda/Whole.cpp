@@ -179,57 +179,97 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
   frame.finish({uint32_t(std::min<int64_t>(lines.count(), 1 << 16)), 1, 1}, {256, 1, 1});
 }
 
-/// Updates of one place form a chain in their order: what comes first walks it, so that sums are
-/// the same in every run.
-void scatter(Planner &plan, Operation *op, const Target &target) {
-  Value x = op->getOperand(0), indices = op->getOperand(1), updates = op->getOperand(2);
-  auto elements = dyn_cast<ScatterElementsOp>(op);
-  ScatterReduction reduction =
-      elements ? elements.getReduction() : cast<ScatterNdOp>(op).getReduction();
-  auto shape = shapeOf(x), indexShape = shapeOf(indices);
-  int64_t depth = elements ? shape.size() : indexShape.back();
-  int64_t count = elements ? product(indexShape) : product(indexShape.drop_back());
-  int64_t length = elements ? 1 : product(shape.drop_front(depth));
-  // Which updates can meet at one place.
-  int64_t rivals = elements ? indexShape[elements.getAxis()] : count;
-  int64_t apart = elements ? product(indexShape.drop_front(elements.getAxis() + 1)) : 1;
-  int64_t total = product(shape);
-  if (total == 0)
-    return;
-  std::string I = plan.indexType, in = plan.known[x].name, out = target.buffer.name;
-  auto blocks = [&](int64_t n) {
-    return std::array<uint32_t, 3>{
-        uint32_t(std::min<int64_t>((n + 255) / 256, plan.options.multiprocessors * 32)), 1, 1};
-  };
-  auto walk = [&](Frame &frame, int64_t n) {
+/// Which updates a scatter has, and where they go.
+struct Updates {
+  explicit Updates(Operation *op) {
+    auto elements = dyn_cast<ScatterElementsOp>(op);
+    auto shape = shapeOf(op->getOperand(0)), indexShape = shapeOf(op->getOperand(1));
+    depth = elements ? shape.size() : indexShape.back();
+    count = elements ? product(indexShape) : product(indexShape.drop_back());
+    length = elements ? 1 : product(shape.drop_front(depth));
+    rivals = elements ? indexShape[elements.getAxis()] : count;
+    apart = elements ? product(indexShape.drop_front(elements.getAxis() + 1)) : 1;
+  }
+  int64_t depth, count;
+  int64_t length; ///< neighbouring elements of one update
+  /// So many updates, `apart` from one another, can meet at one place.
+  int64_t rivals, apart;
+};
+
+/// Fewer rivals are counted one by one, without shared memory.
+constexpr int64_t kFewRivals = 256, kRivalTile = 512;
+
+/// Sums of updates are the same in every run: those of one place are taken in their order. Updates
+/// are sorted by place, each by counting those before it; where a place's updates begin, they are
+/// taken one after the other.
+class ScatterWriter {
+public:
+  ScatterWriter(Planner &plan, Operation *op, const Target &target)
+      : plan(plan), op(op), x(op->getOperand(0)), target(target), u(op), I(plan.indexType) {
+    unsigned bits = I == "int" ? 32 : 64;
+    place = IntegerType::get(op->getContext(), bits);
+  }
+
+  void write() {
+    if (typeOf(x).getNumElements() == 0)
+      return;
+    copy();
+    if (u.count * u.length == 0)
+      return;
+    findPlaces();
+    if (u.rivals > 1)
+      sort();
+    apply();
+  }
+
+private:
+  std::array<uint32_t, 3> blocks(int64_t n) const {
+    return {uint32_t(std::min<int64_t>((n + 255) / 256, plan.options.multiprocessors * 32)), 1, 1};
+  }
+  void walk(Frame &frame, int64_t n) const {
     frame.t.open("for (" + I + " i = blockIdx.x * 256 + threadIdx.x; i < " + Twine(n) +
                  "; i += gridDim.x * 256)");
-  };
-  {
-    Frame frame(plan);
-    frame.use(in);
-    frame.use(out);
-    frame.t.line("if ((const void *)" + in + " == (const void *)" + out + ") return;");
-    walk(frame, total);
-    frame.t.line(out + "[i] = " + in + "[i];");
-    frame.t.close();
-    frame.finish(blocks(total), {256, 1, 1});
   }
-  if (count * length == 0)
-    return;
-  Type i64 = IntegerType::get(op->getContext(), 64), i32 = IntegerType::get(op->getContext(), 32);
-  Buffer places = plan.scratch(i64, count);
-  {
+  /// How many of so many neighbours in these buffers are moved at a time.
+  int64_t widthOf(int64_t neighbours, ArrayRef<Buffer> buffers) const {
+    int64_t width = 16 / ref::elementBytes(elementOf(x));
+    for (const Buffer &buffer : buffers)
+      width = buffer.alignment % 16 == 0 ? width : 1;
+    while (neighbours % width != 0)
+      width /= 2;
+    return width;
+  }
+
+  void copy() {
+    Frame frame(plan);
+    const Buffer &in = plan.known[x], &out = target.buffer;
+    frame.use(in.name);
+    frame.use(out.name);
+    int64_t total = typeOf(x).getNumElements(), width = widthOf(total, {in, out});
+    std::string w = std::to_string(width);
+    frame.t.line("if ((const void *)" + in.name + " == (const void *)" + out.name + ") return;");
+    walk(frame, total / width);
+    frame.t.line("dk::store<" + w + ">(" + out.name + " + i * " + w + ", dk::load<" + w + ">(" +
+                 in.name + " + i * " + w + "));");
+    frame.t.close();
+    frame.finish(blocks(total / width), {256, 1, 1});
+  }
+
+  /// Each update's place, or -1.
+  void findPlaces() {
+    auto elements = dyn_cast<ScatterElementsOp>(op);
+    auto shape = shapeOf(x), indexShape = shapeOf(op->getOperand(1));
+    places = plan.scratch(place, u.count);
     Frame frame(plan);
     Text &t = frame.t;
     Emitter &e = frame.e;
-    walk(frame, count);
+    walk(frame, u.count);
     e.pushScope();
-    Expr i = e.freshAtom("i", 0, count - 1);
+    Expr i = e.freshAtom("i", 0, u.count - 1);
     t.line("long long place = 0, at;");
     t.line("bool inside = true;");
     Indices where = elements ? e.x.unravel(indexShape, i) : Indices();
-    for (int64_t d = 0; d < depth; ++d) {
+    for (int64_t d = 0; d < u.depth; ++d) {
       std::string size = std::to_string(shape[d]);
       std::string wanted;
       if (elements && d != int64_t(elements.getAxis())) {
@@ -240,89 +280,177 @@ void scatter(Planner &plan, Operation *op, const Target &target) {
           at = e.x.unravel(indexShape.drop_back(), i);
           at.push_back(d);
         }
-        wanted = e.eval(indices, at);
+        wanted = e.eval(op->getOperand(1), at);
       }
       t.line("at = " + wanted + ";");
       t.line("at = at < 0 ? at + " + size + " : at;");
       t.line("inside = inside && at >= 0 && at < " + size + ";");
       t.line("place = place * " + size + " + at;");
     }
-    e.store(places, i, "inside ? place : -1ll");
+    e.store(places, i, "(" + I + ")(inside ? place : -1ll)");
     e.popScope();
     t.close();
-    frame.finish(blocks(count), {256, 1, 1});
+    frame.finish(blocks(u.count), {256, 1, 1});
   }
-  // The next update of the same place, or -1; -2 in front of all but the first: see below.
-  std::optional<Buffer> next, follows;
-  if (rivals > 1) {
-    next = plan.scratch(i32, count);
-    follows = plan.scratch(IntegerType::get(op->getContext(), 1), count);
+
+  /// `order` holds the updates, and `sorted` their places, line of rivals by line of rivals.
+  void sort() {
+    order = plan.scratch(IntegerType::get(op->getContext(), I == "int" ? 32 : 64), u.count);
+    sorted = plan.scratch(place, u.count);
+    int64_t lines = u.count / u.rivals, blocksOfLine = (u.rivals + 255) / 256;
+    std::string rivals = std::to_string(u.rivals), apart = std::to_string(u.apart);
+    std::string base = "line / " + apart + " * " + std::to_string(u.apart * u.rivals) +
+                       " + line % " + apart;
+    bool few = u.rivals <= kFewRivals;
+    Buffer counts;
+    int64_t parts = 1;
+    if (!few) {
+      parts = std::clamp<int64_t>(2 * plan.options.multiprocessors / (lines * blocksOfLine), 1,
+                                  std::min<int64_t>(64, (u.rivals + kRivalTile - 1) / kRivalTile));
+      int64_t range = (u.rivals + parts * kRivalTile - 1) / (parts * kRivalTile) * kRivalTile;
+      parts = (u.rivals + range - 1) / range;
+      counts = plan.scratch(IntegerType::get(op->getContext(), 32), parts * u.count);
+      Frame frame(plan);
+      Text &t = frame.t;
+      frame.use(places.name);
+      frame.write(counts.name);
+      std::string tile = std::to_string(kRivalTile), each = std::to_string(blocksOfLine);
+      t.line("__shared__ __align__(16) " + I + " tile[" + tile + "];");
+      t.line("const " + I + " line = blockIdx.x / " + each + ", r = blockIdx.x % " + each +
+             " * 256 + threadIdx.x;");
+      t.line("const " + I + " from = " + base + ";");
+      t.line("const " + I + " place = r < " + rivals + " ? " + places.name + "[from + r * " +
+             apart + "] : -1;");
+      t.line("const " + I + " begin = blockIdx.y * " + Twine(range) + ", end = begin + " +
+             Twine(range) + " < " + rivals + " ? begin + " + Twine(range) + " : " + rivals + ";");
+      t.line("int before = 0;");
+      t.open("for (" + I + " start = begin; start < end; start += " + tile + ")");
+      t.line("__syncthreads();");
+      t.line("for (int k = threadIdx.x; k < " + tile + "; k += 256) tile[k] = start + k < end ? " +
+             places.name + "[from + (start + k) * " + apart + "] : dk::highest<" + I + ">();");
+      t.line("__syncthreads();");
+      t.line("const " + I + " own = r - start;");
+      t.line("#pragma unroll 8");
+      t.line("for (int k = 0; k < " + tile +
+             "; ++k) before += tile[k] < place || (tile[k] == place && k < own);");
+      t.close();
+      t.line("if (r < " + rivals + ") " + counts.name + "[blockIdx.y * " + Twine(u.count) +
+             " + line * " + rivals + " + r] = before;");
+      frame.finish({uint32_t(lines * blocksOfLine), uint32_t(parts), 1}, {256, 1, 1});
+    }
     Frame frame(plan);
     Text &t = frame.t;
     frame.use(places.name);
-    frame.write(next->name);
-    frame.write(follows->name);
-    walk(frame, count);
-    t.line("const long long place = " + places.name + "[i];");
-    t.line("const " + I + " line = i / " + Twine(apart * rivals) + " * " + Twine(apart * rivals) +
-           " + i % " + Twine(apart) + ";");
-    t.line("bool first = true;");
-    t.line("for (" + I + " j = line; j < i && first; j += " + Twine(apart) +
-           ") first = " + places.name + "[j] != place;");
-    t.line("int found = -1;");
-    t.line("for (" + I + " j = i + " + Twine(apart) + "; j < line + " + Twine(apart * rivals) +
-           "; j += " + Twine(apart) + ")");
-    t.line("  if (" + places.name + "[j] == place) { found = (int)j; break; }");
-    t.line(next->name + "[i] = found;");
-    t.line(follows->name + "[i] = dk::as<dk::boolean>(!first);");
+    frame.write(order.name);
+    frame.write(sorted.name);
+    walk(frame, u.count);
+    t.line("const " + I + " line = i / " + rivals + ", r = i % " + rivals + ", from = " + base +
+           ", own = from + r * " + apart + ", place = " + places.name + "[own];");
+    t.line(I + " rank = line * " + rivals + ";");
+    if (few) {
+      t.open("for (int k = 0; k < " + rivals + "; ++k)");
+      t.line("const " + I + " other = " + places.name + "[from + k * " + apart + "];");
+      t.line("rank += other < place || (other == place && k < r);");
+      t.close();
+    } else {
+      frame.use(counts.name);
+      t.line("for (int k = 0; k < " + Twine(parts) + "; ++k) rank += " + counts.name + "[k * " +
+             Twine(u.count) + " + i];");
+    }
+    t.line(order.name + "[rank] = own;");
+    t.line(sorted.name + "[rank] = place;");
     t.close();
-    frame.finish(blocks(count), {256, 1, 1});
+    frame.finish(blocks(u.count), {256, 1, 1});
   }
-  Frame frame(plan);
-  Text &t = frame.t;
-  frame.use(in);
-  frame.use(out);
-  frame.use(places.name);
-  std::string news = plan.known[updates].name;
-  frame.use(news);
-  Type sum = widened(elementOf(x));
-  walk(frame, count * length);
-  t.line("const " + I + " update = i / " + Twine(length) + ", e = i % " + Twine(length) + ";");
-  t.line("const long long place = " + places.name + "[update];");
-  if (next) {
-    frame.use(next->name);
-    frame.use(follows->name);
-    t.line("if (place < 0 || dk::load(" + follows->name + "[update])) continue;");
-  } else {
-    t.line("if (place < 0) continue;");
-  }
-  std::string at = "place * " + std::to_string(length) + " + e";
-  if (reduction != ScatterReduction::none)
-    t.line(computeName(sum) + " value = dk::load(" + in + "[" + at + "]);");
-  else
-    t.line(computeName(sum) + " value = (" + computeName(sum) + ")0;");
-  auto take = [&](const std::string &u) {
-    std::string v = "(" + computeName(sum) + ")dk::load(" + news + "[(" + I + ")" + u + " * " +
-                    std::to_string(length) + " + e])";
+
+  void apply() {
+    auto elements = dyn_cast<ScatterElementsOp>(op);
+    ScatterReduction reduction =
+        elements ? elements.getReduction() : cast<ScatterNdOp>(op).getReduction();
+    bool last = reduction == ScatterReduction::none;
     ReduceKind kinds[] = {ReduceKind::sum, ReduceKind::sum, ReduceKind::prod, ReduceKind::max,
                           ReduceKind::min};
-    t.line("value = " +
-           (reduction == ScatterReduction::none
-                ? v
-                : Emitter::combine(kinds[int(reduction)], sum, "value", v)) +
-           ";");
-  };
-  if (next) {
-    t.open("for (int u = (int)update; u >= 0; u = " + next->name + "[u])");
-    take("u");
+    Frame frame(plan);
+    Text &t = frame.t;
+    const Buffer &in = plan.known[x], &news = plan.known[op->getOperand(2)], &out = target.buffer;
+    for (const Buffer *buffer : {&in, &news, &out})
+      frame.use(buffer->name);
+    int64_t width = widthOf(u.length, {in, news, out}), vectors = u.length / width;
+    Type sum = widened(elementOf(x));
+    std::string type = computeName(sum), w = std::to_string(width),
+                length = std::to_string(u.length), n = std::to_string(u.count);
+    auto lanes = [&](const std::string &statement) {
+      t.line("#pragma unroll");
+      t.line("for (int l = 0; l < " + w + "; ++l) " + statement);
+    };
+    walk(frame, u.count * vectors);
+    t.line("const " + I + " at = i / " + Twine(vectors) + ", e = i % " + Twine(vectors) + " * " +
+           w + ";");
+    std::string key = u.rivals > 1 ? sorted.name : places.name;
+    frame.use(key);
+    t.line("const " + I + " place = " + key + "[at];");
+    if (u.rivals > 1) {
+      frame.use(order.name);
+      // Of updates that replace, the last one counts; of others the first one's thread takes all.
+      t.line(last ? "if (place < 0 || (at + 1 < " + n + " && " + key + "[at + 1] == place)) continue;"
+                  : "if (place < 0 || (at > 0 && " + key + "[at - 1] == place)) continue;");
+    } else {
+      t.line("if (place < 0) continue;");
+    }
+    auto update = [&](const std::string &which) {
+      return "dk::load<" + w + ">(" + news.name + " + " +
+             (u.rivals > 1 ? order.name + "[" + which + "]" : which) + " * " + length + " + e)";
+    };
+    std::string result = out.name + " + place * " + length + " + e";
+    if (last) {
+      t.line("dk::store<" + w + ">(" + result + ", " + update("at") + ");");
+    } else {
+      t.line("auto old = dk::load<" + w + ">(" + in.name + " + place * " + length + " + e);");
+      t.line(type + " value[" + w + "];");
+      lanes("value[l] = dk::load(old.e[l]);");
+      auto take = [&](const std::string &from) {
+        std::string v = "(" + type + ")dk::load(" + from + ".e[l])";
+        lanes("value[l] = " + Emitter::combine(kinds[int(reduction)], sum, "value[l]", v) + ";");
+      };
+      t.line(I + " next = at;");
+      if (u.rivals > 1) {
+        // Several loads at once where many updates meet.
+        constexpr int64_t together = 8;
+        t.open("for (; next + " + Twine(together) + " <= " + n + " && " + key + "[next + " +
+               Twine(together - 1) + "] == place; next += " + Twine(together) + ")");
+        t.line("dk::vec<" + storageName(elementOf(x)) + ", " + w + "> news[" + Twine(together) +
+               "];");
+        t.line("#pragma unroll");
+        t.line("for (int k = 0; k < " + Twine(together) + "; ++k) news[k] = " + update("next + k") +
+               ";");
+        t.line("#pragma unroll");
+        t.open("for (int k = 0; k < " + Twine(together) + "; ++k)");
+        take("news[k]");
+        t.close();
+        t.close();
+        t.open("for (; next < " + n + " && " + key + "[next] == place; ++next)");
+      } else {
+        t.open("");
+      }
+      t.line("const auto one = " + update("next") + ";");
+      take("one");
+      t.close();
+      lanes("old.e[l] = dk::as<" + storageName(elementOf(x)) + ">(value[l]);");
+      t.line("dk::store<" + w + ">(" + result + ", old);");
+    }
     t.close();
-  } else {
-    take("update");
+    frame.finish(blocks(u.count * vectors), {256, 1, 1});
   }
-  t.line(out + "[" + at + "] = dk::as<" + storageName(elementOf(x)) + ">(value);");
-  t.close();
-  frame.finish(blocks(count * length), {256, 1, 1});
-}
+
+  Planner &plan;
+  Operation *op;
+  Value x;
+  const Target &target;
+  Updates u;
+  std::string I;
+  Type place;
+  Buffer places, order, sorted;
+};
 
 /// A thread for each element of the result, which finds its group among the ends.
 void grouped(Planner &plan, Operation *op, const Target &target) {
@@ -387,7 +515,7 @@ bool launchWhole(Planner &plan, Operation *op, ArrayRef<Target> targets) {
     grouped(plan, op, targets[0]);
   } else {
     plan.kernel.inplace.push_back({0, 0});
-    scatter(plan, op, targets[0]);
+    ScatterWriter(plan, op, targets[0]).write();
   }
   return true;
 }

@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/Inplace.h"
 #include "codegen/cpu/Normalize.h"
+#include "codegen/lower/State.h"
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/providers/Provider.h"
@@ -190,7 +191,17 @@ bool Lowering::isFreeBefore(Value next, BlockArgument argument) {
 bool Lowering::mayWriteOver(Value next, Value other) {
   auto fusion = next.getDefiningOp<FusionOp>();
   const Provider *provider = fusion ? providerOf(fusion) : nullptr;
-  if (!provider || provider->about.form != KernelForm::Host)
+  if (!provider || !llvm::is_contained(fusion.getInputs(), other))
+    return false;
+  unsigned result = cast<OpResult>(next).getResultNumber();
+  if (provider->about.form == KernelForm::Gpu) {
+    SmallVector<unsigned> operands;
+    for (auto [i, operand] : llvm::enumerate(fusion.getInputs()))
+      if (operand == other)
+        operands.push_back(i);
+    return gpuMayReplace(fusion, result, operands, options);
+  }
+  if (provider->about.form != KernelForm::Host)
     return false;
   std::string why;
   auto normal = cpu::normalize(fusion, why);
@@ -198,11 +209,10 @@ bool Lowering::mayWriteOver(Value next, Value other) {
     return false;
   auto pairs = cpu::inplacePairs(*normal);
   normal->erase();
-  unsigned result = cast<OpResult>(next).getResultNumber();
   for (auto [i, operand] : llvm::enumerate(fusion.getInputs()))
     if (operand == other && !llvm::is_contained(pairs, std::pair(result, unsigned(i))))
       return false;
-  return llvm::is_contained(fusion.getInputs(), other);
+  return true;
 }
 
 } // namespace dlc::lower

@@ -116,7 +116,7 @@ private:
   /// Whether nobody reads the carried value when, or after, its next one is made.
   bool isFreeBefore(mlir::Value next, mlir::BlockArgument argument);
   /// Whether the kernel that makes the value reads the other one element by element.
-  static bool mayWriteOver(mlir::Value next, mlir::Value other);
+  bool mayWriteOver(mlir::Value next, mlir::Value other);
 
   /// While it lives, commands are those of a loop's or branch's body.
   struct Enclosing {

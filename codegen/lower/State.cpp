@@ -106,8 +106,8 @@ static bool libraryMayReplace(OpResult result, unsigned state, const OldValues &
   return found;
 }
 
-static bool gpuMayReplace(Operation *op, unsigned result, ArrayRef<unsigned> operands,
-                          const CompileOptions &options) {
+bool gpuMayReplace(Operation *op, unsigned result, ArrayRef<unsigned> operands,
+                   const CompileOptions &options) {
   std::string why;
   auto target = cuda::targetOf(deviceOfCommand(op), options.gpuArch, why);
   auto normal = target ? normalForGpu(op, why) : FailureOr<FusionOp>(failure());

@@ -54,6 +54,10 @@ private:
 /// The value of a command that lies under views of it (reshapes).
 mlir::Value throughReshapes(mlir::Value value);
 
+/// Whether the GPU's kernel of the operation may write the result where these operands are.
+bool gpuMayReplace(mlir::Operation *op, unsigned result, llvm::ArrayRef<unsigned> operands,
+                   const CompileOptions &options);
+
 /// Whether the operation's result may be written where the state's old value is, though the
 /// operation reads that. Asks the kernel that was selected for it.
 bool mayReplace(mlir::OpResult result, unsigned state, const OldValues &old,

@@ -55,6 +55,13 @@ char *Binder::constantOn(uint32_t constant, uint32_t device) {
   return there.data();
 }
 
+const void *Binder::constantValue(uint32_t index) const {
+  const Buffer &buffer = plan.buffers[index];
+  return buffer.space == Space::Constant
+             ? static_cast<const char *>(program.constants[buffer.index].data) + buffer.offset
+             : nullptr;
+}
+
 void Binder::bind(void **slot, uint32_t index) {
   const Buffer &buffer = plan.buffers[index];
   switch (buffer.space) {

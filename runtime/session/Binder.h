@@ -28,6 +28,8 @@ public:
 
   /// The devices of the plan; null for the host where all is there.
   Device *device(uint32_t index) const { return devices[index]; }
+  /// What the buffer holds in every run, where the program says so; else null.
+  const void *constantValue(uint32_t buffer) const;
   /// Writes the buffer's address into the slot, now and whenever the caller gives another array.
   void bind(void **slot, uint32_t buffer);
 

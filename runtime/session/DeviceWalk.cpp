@@ -7,8 +7,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace dlc::runtime {
+
+namespace {
+
+/// Commands of a loop's iterations, all together, that one graph may have.
+constexpr int64_t kMostOfLoop = 4096;
+
+} // namespace
 
 Modules::~Modules() {
   for (void *module : loaded)
@@ -123,7 +131,35 @@ std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, ui
     step->updates |= step->orElse.back()->updates;
   }
   moving = outer;
+  if (command.op == Op::Loop)
+    prepareLoop(command, *step);
   return step;
+}
+
+/// Whether commands, or those of their bodies, use a part of the buffer.
+static bool uses(const Plan &plan, const std::vector<Command> &commands, uint32_t index) {
+  const Buffer &buffer = plan.buffers[index];
+  return std::any_of(commands.begin(), commands.end(), [&](const Command &command) {
+    for (const BufferUse &use : buffersOf(command)) {
+      const Buffer &other = plan.buffers[use.buffer];
+      const uint64_t begin = other.step ? other.begin : other.offset;
+      const uint64_t end = other.step ? other.end : other.offset + other.bytes;
+      if (other.space == buffer.space && other.index == buffer.index &&
+          other.device == buffer.device && begin < buffer.offset + buffer.bytes &&
+          buffer.offset < end)
+        return true;
+    }
+    return uses(plan, command.body, index) || uses(plan, command.orElse, index);
+  });
+}
+
+void DeviceWalk::prepareLoop(const Command &command, Step &step) {
+  if (command.trip >= 0)
+    if (const void *value = binder.constantValue(static_cast<uint32_t>(command.trip)))
+      std::memcpy(&step.trips, value, sizeof step.trips);
+  // An index that no command reads need not be written.
+  if (command.index >= 0 && !uses(plan, command.body, static_cast<uint32_t>(command.index)))
+    step.index = -1;
 }
 
 void DeviceWalk::prepareLibrary(const Command &command, Step &step) {
@@ -250,7 +286,9 @@ void DeviceWalk::writeInteger(void *address, int64_t value) {
 
 void DeviceWalk::runLoop(Step &step) {
   const Command &command = *step.command;
-  int64_t trip = step.trip < 0 ? INT64_MAX : read<int64_t>(step.buffers[size_t(step.trip)]);
+  int64_t trip = step.trip < 0     ? INT64_MAX
+                 : step.trips >= 0 ? step.trips
+                                   : read<int64_t>(step.buffers[size_t(step.trip)]);
   int64_t iteration = 0;
   for (; iteration < trip && (step.cond < 0 || read<uint8_t>(step.buffers[size_t(step.cond)]) != 0);
        ++iteration) {
@@ -356,6 +394,11 @@ bool DeviceWalk::isCapturable(const Step &step) const {
     return !step.collective;
   case Op::Copy:
     return step.direction == DLC_COPY_WITHIN;
+  case Op::Loop:
+    return step.trips >= 0 && step.cond < 0 && step.index < 0 && step.count < 0 &&
+           step.trips * int64_t(step.body.size()) <= kMostOfLoop &&
+           std::all_of(step.body.begin(), step.body.end(),
+                       [&](const auto &inner) { return isCapturable(*inner); });
   default:
     return false;
   }
@@ -366,16 +409,25 @@ void DeviceWalk::findGraphs() {
     size_t last = first;
     while (last < steps.size() && isCapturable(*steps[last]))
       ++last;
-    if (last - first > 1)
+    if (last - first > 1 || (last > first && steps[first]->command->op == Op::Loop))
       captured.push_back(std::make_unique<Captured>(device, first, last));
     first = last + 1;
   }
 }
 
+/// Those of a loop's first iteration say all others.
+void DeviceWalk::addAddresses(Step &step) {
+  if (step.trips > 0)
+    step.moving.moveTo(0);
+  addresses.insert(addresses.end(), step.buffers.begin(), step.buffers.end());
+  for (const auto &inner : step.body)
+    addAddresses(*inner);
+}
+
 void DeviceWalk::runCaptured(Captured &range) {
   addresses.clear();
   for (size_t i = range.first; i < range.last; ++i)
-    addresses.insert(addresses.end(), steps[i]->buffers.begin(), steps[i]->buffers.end());
+    addAddresses(*steps[i]);
   range.run(stream, addresses, [&] {
     for (size_t i = range.first; i < range.last; ++i)
       runTimed(*steps[i]);

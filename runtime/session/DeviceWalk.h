@@ -72,6 +72,7 @@ private:
     std::optional<std::vector<OwnPiece>> own;   ///< this rank's rows, to copy
     DeviceWalk *walk = nullptr;
     int64_t trip = -1, cond = -1, index = -1, count = -1; ///< slots
+    int64_t trips = -1;                                   ///< where they are known ahead
     int direction = DLC_COPY_WITHIN;
     Device *peer = nullptr;
     bool updates = false;
@@ -89,9 +90,11 @@ private:
   void prepareCopy(const Command &command, Step &step);
   void prepareCollective(const Command &command, Step &step);
   void prepareOwnRows(const Command &command, Step &step);
+  void prepareLoop(const Command &command, Step &step);
   void runCollective(const Step &step);
   void findGraphs();
   bool isCapturable(const Step &step) const;
+  void addAddresses(Step &step);
   void runCaptured(Captured &range);
   void runStep(Step &step);
   static int runHostWork(void *step, void *const *addresses, char *error, size_t size);

@@ -108,6 +108,22 @@ void addScatters(std::vector<Case> &cases, const std::string &t, const std::stri
                      attribute,
                      1,
                      tolerance});
+    // Many updates of few places.
+    if (std::string(reduction) != "mul" && t != "f16" && t != "bf16") {
+      int64_t rows = once ? 800 : 11;
+      cases.push_back({"scatter_nd",
+                       label + "/many",
+                       {{{rows, 12}, t, values}, {{700, 1}, index, places}, {{700, 12}, t, values}},
+                       attribute,
+                       1,
+                       {64, 64}});
+      cases.push_back({"scatter_elements",
+                       label + "/many",
+                       {{{1, rows}, t, values}, {{1, 300}, index, places}, {{1, 300}, t, values}},
+                       axis(1) + ", " + attribute,
+                       1,
+                       {64, 64}});
+    }
     cases.push_back({"scatter_nd",
                      label + "/empty",
                      {{{4, 3}, t, values}, {{0, 1}, index, places}, {{0, 3}, t, values}},

@@ -226,6 +226,63 @@ TEST(GpuStreams, StepsAreGraphs) {
   EXPECT_EQ(session.graphLaunches(), 5u);
 }
 
+/// Rows of y: 2 x + 1, twice, and so on; `counts` asks for the iteration's number.
+Program rows(int64_t trips, bool counts) {
+  Program program = withKernels();
+  json &m = program.manifest;
+  m["arena"] = {{"cuda:0", kBytes + 16}};
+  m["streams"] = {"cuda:0"};
+  m["inputs"] = {on(tensor("x", "f32", {kN}), "cuda:0")};
+  m["outputs"] = {on(tensor("y", "f32", {trips, kN}), "cuda:0")};
+  m["constants"].push_back({{"bytes", 8}});
+  program.constants.push_back(runtime::copyToSpan(&trips, sizeof trips));
+  json row = on(buffer("output", 0, kBytes), "cuda:0");
+  row["step"] = kBytes;
+  m["buffers"] = {on(buffer("input", 0, kBytes), "cuda:0"),
+                  on(buffer("arena", 0, kBytes), "cuda:0"), row,
+                  on(buffer("constant", 1, 8), "cuda:0"),
+                  on(buffer("arena", 0, 8, kBytes), "cuda:0"),
+                  on(buffer("arena", 0, 1, kBytes + 8), "cuda:0")};
+  json body = {launch(0, {1, 2}, 0), copy(2, 1, 0)};
+  if (counts)
+    body.push_back(launch(2, {4, 5}, 0));
+  json loop = {{"op", "loop"}, {"trip", 3}, {"index", 4}, {"body", body}};
+  m["commands"] = {copy(0, 1, 0), loop};
+  return program;
+}
+
+TEST(GpuStreams, LoopsOfKnownLengthAreGraphs) {
+  constexpr int64_t kTrips = 5;
+  std::vector<float> wanted;
+  float last = 3;
+  for (int64_t i = 0; i < kTrips; ++i) {
+    last = 2 * last + 1;
+    wanted.insert(wanted.end(), kN, last);
+  }
+  for (bool counts : {false, true}) {
+    Session session(share(rows(kTrips, counts)));
+    runtime::Device &gpu = runtime::openDevice({"cuda", 0}), &cpu = runtime::openDevice({"cpu", 0});
+    std::vector<float> x(kN, 3), y(kTrips * kN);
+    runtime::DeviceMemory from(gpu, kBytes, "x");
+    std::vector<runtime::DeviceMemory> to;
+    copyBytes(from.data(), gpu, x.data(), cpu, kBytes);
+    for (int i = 0; i < 2; ++i)
+      to.emplace_back(gpu, kTrips * kBytes, "y");
+    // Two arrays that take turns: the rows of each.
+    for (int round = 0; round < 6; ++round) {
+      runtime::DeviceMemory &result = to[size_t(round % 2)];
+      std::vector<float> poison(y.size(), -1);
+      copyBytes(result.data(), gpu, poison.data(), cpu, kTrips * kBytes);
+      runtime::Argument in{from.data(), &gpu}, out{result.data(), &gpu};
+      session.runOn({&in, 1}, {&out, 1});
+      copyBytes(y.data(), cpu, result.data(), gpu, kTrips * kBytes);
+      EXPECT_EQ(y, wanted) << round;
+    }
+    // A number that a kernel asks for comes from the host.
+    EXPECT_EQ(session.graphLaunches(), counts ? 0u : 4u);
+  }
+}
+
 TEST(GpuStreams, GraphsFollowTheArguments) {
   Session session(share(step()));
   runtime::Device &gpu = runtime::openDevice({"cuda", 0}), &cpu = runtime::openDevice({"cpu", 0});

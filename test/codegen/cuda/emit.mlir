@@ -177,7 +177,35 @@ func.func @main(%x: tensor<2x32x14x14xbf16>, %w: tensor<64x32x3x3xbf16>) -> tens
 
 // -----
 
-// Rows of a table: the index is read once for a vector. A scatter links updates of one place, and the first walks the chain.
+// One of few channels reads each line of its windows once, in vectors and without conditions where none can lie outside.
+// CHECK-LABEL: k0_conv(
+// CHECK: float total[32] = {};
+// CHECK: float line{{[0-9]+}}[10];
+// CHECK: const bool [[IN:v[0-9]+]] = [[AT:v[0-9]+]] >= 0 && [[AT]] < 56;
+// CHECK: dk::load<8>(in0 + {{.*}} + 56);
+// CHECK: total[0] += line{{[0-9]+}}[0] * w{{[0-9]+}}[6];
+// CHECK: dk::store<8>(out0 +
+func.func @main(%x: tensor<32x96x56x56xbf16>, %w: tensor<96x1x3x3xbf16>) -> tensor<32x96x56x56xbf16> {
+  %y = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 96 : i64} : (tensor<32x96x56x56xbf16>, tensor<96x1x3x3xbf16>) -> tensor<32x96x56x56xbf16>
+  return %y : tensor<32x96x56x56xbf16>
+}
+
+// -----
+
+// A pool's gradient reads each window's number once for all elements of the window.
+// CHECK-LABEL: k0_avg_pool_grad(
+// CHECK: float total[
+// CHECK: dk::average(
+// CHECK-NOT: dk::average(
+// CHECK: total[0] += line
+func.func @main(%dy: tensor<64x32x1x16xf32>) -> tensor<64x32x2x32xf32> {
+  %dx = dlc.avg_pool_grad %dy {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, counted_high = array<i64: 0, 0>, spatial = array<i64: 2, 32>} : (tensor<64x32x1x16xf32>) -> tensor<64x32x2x32xf32>
+  return %dx : tensor<64x32x2x32xf32>
+}
+
+// -----
+
+// Rows of a table: the index is read once for a vector. A scatter sorts its updates by place, each by counting those before it.
 // CHECK-LABEL: k0_gather(
 // CHECK: dk::load(in1[
 // CHECK: for (int l
@@ -185,9 +213,13 @@ func.func @main(%x: tensor<2x32x14x14xbf16>, %w: tensor<64x32x3x3xbf16>) -> tens
 // CHECK: dk::store<4>(out0
 // CHECK-LABEL: k1_scatter_nd(
 // CHECK: if ((const void *)in0 == (const void *)out0) return;
+// CHECK-LABEL: k1_scatter_nd_2(
+// CHECK: rank += other < place || (other == place && k < r);
+// CHECK: tmp1[rank] = own;
 // CHECK-LABEL: k1_scatter_nd_3(
 // CHECK-NOT: atomic
-// CHECK: for (int u = (int)update; u >= 0; u = tmp1[u])
+// CHECK: if (place < 0 || (at > 0 && tmp2[at - 1] == place)) continue;
+// CHECK: dk::load<4>(in2 + tmp1[next + k] * 64 + e);
 // CHECK: out0 may be in0
 func.func @main(%x: tensor<1000x64xf32>, %i: tensor<256xi64>, %u: tensor<256x64xf32>) -> (tensor<256x64xf32>, tensor<1000x64xf32>) {
   %y = dlc.gather 0 %x, %i : (tensor<1000x64xf32>, tensor<256xi64>) -> tensor<256x64xf32>
