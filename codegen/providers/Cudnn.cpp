@@ -71,6 +71,17 @@ std::optional<json> activationOf(const PostOp &postOp) {
   return std::nullopt;
 }
 
+bool adds(const PostOp &postOp) {
+  return postOp.kind == PostOp::Kind::Binary && postOp.alg == "add" && postOp.scale == 1;
+}
+bool isResidual(const PostOp &postOp, ArrayRef<int64_t> shape) {
+  return adds(postOp) && postOp.isFullSize(shape);
+}
+bool isBias(const PostOp &postOp, ArrayRef<int64_t> shape) {
+  return adds(postOp) && !postOp.isFullSize(shape) &&
+         typeOf(postOp.operand).getNumElements() == shape[1];
+}
+
 class Maker {
 public:
   Maker(Operation *op, std::string *why) : op(op), why(why) {}
@@ -191,16 +202,6 @@ private:
     call.desc["y"] = *y;
     reads(fusion, conv.getX());
     reads(fusion, conv.getW());
-    // The order that the library's own kernels have.
-    const PostOp *residual = nullptr, *last = nullptr;
-    for (const PostOp &postOp : e.postOps) {
-      bool isResidual = postOp.isFullSize(shape) && postOp.alg == "add" && postOp.scale == 1;
-      if (last || (isResidual && residual) || (!isResidual && !activationOf(postOp)))
-        return no("it does other steps after a convolution, or in another order");
-      (isResidual ? residual : last) = &postOp;
-    }
-    if (!e.bias && !e.postOps.empty())
-      return no("steps after a convolution without bias");
     json post = json::array();
     auto add = [&](Value value, json tensor) {
       bool isImage = shapeOf(value) == shape;
@@ -215,11 +216,30 @@ private:
     };
     SmallVector<int64_t> channels(shape.size(), 1);
     channels[1] = shape[1];
-    if ((residual && !add(residual->operand, tensor(shape))) ||
+    // Kernels of its own have these alone, and a residual before the bias; what is compiled for a
+    // graph, for tensor cores and channels last, has more of them, in any order.
+    bool isCompiled = last && usesTensorCores && typeOf(conv.getW()).getDimSize(1) > 1;
+    bool hasResidual = false, isActivated = false;
+    for (const PostOp &postOp : e.postOps) {
+      bool isSum = isResidual(postOp, shape) || (isCompiled && isBias(postOp, shape));
+      if ((!isSum && !activationOf(postOp)) ||
+          (!isCompiled && (isActivated || (isSum && hasResidual))))
+        return no("it does other steps after a convolution, or in another order");
+      (isSum ? hasResidual : isActivated) = true;
+    }
+    if (!isCompiled && !e.bias && !e.postOps.empty())
+      return no("steps after a convolution without bias");
+    ArrayRef<PostOp> steps = e.postOps;
+    bool isBefore = e.bias && !steps.empty() && isResidual(steps.front(), shape);
+    if ((isBefore && !add(steps.front().operand, tensor(shape))) ||
         (e.bias && !add(e.bias, tensor(channels))))
       return no("what is added is of another type");
-    if (last)
-      post.push_back(*activationOf(*last));
+    for (const PostOp &postOp : steps.drop_front(isBefore)) {
+      if (std::optional<json> step = activationOf(postOp))
+        post.push_back(*step);
+      else if (!add(postOp.operand, tensor(isBias(postOp, shape) ? ArrayRef(channels) : shape)))
+        return no("what is added is of another type");
+    }
     if (!post.empty())
       call.desc["post"] = post;
     return end(fusion, e.destination.offset, conv.getY(), conv.getW());
