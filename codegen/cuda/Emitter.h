@@ -108,8 +108,8 @@ public:
   /// A reduction's element from its combined terms.
   std::string finishReduce(ReduceOp op, const std::string &total);
   std::string cast(const std::string &text, mlir::Type from, mlir::Type to);
-  /// How many places count of the window at the position: of an average, `at` is the result's index;
-  /// of its gradient, that of `dy`.
+  /// How many places count of the window at the position: of an average, `at` is the result's
+  /// index; of its gradient, that of `dy`.
   std::string averaged(AvgPoolOp op, const Indices &at);
   std::string averaged(AvgPoolGradOp op, const Indices &at);
 

@@ -92,8 +92,8 @@ void launchRows(Planner &plan, llvm::ArrayRef<Target> targets, llvm::ArrayRef<Re
 void launchSplit(Planner &plan, llvm::ArrayRef<ReduceOp> reductions);
 /// A product in tiles, and what is computed of its elements. `targets` all have its shape.
 void launchTiles(Planner &plan, mlir::Operation *contraction, llvm::ArrayRef<Target> targets);
-/// A pool, a convolution of few channels in a group, or a gradient of these, and what is computed of
-/// its elements; of others nothing takes windows.
+/// A pool, a convolution of few channels in a group, or a gradient of these, and what is computed
+/// of its elements; of others nothing takes windows.
 bool takesWindows(Planner &plan, mlir::Operation *op);
 void launchWindows(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
 /// topk, cumulative, scatters, products of groups: an operation by itself.

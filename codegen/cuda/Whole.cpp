@@ -299,8 +299,8 @@ private:
     sorted = plan.scratch(place, u.count);
     int64_t lines = u.count / u.rivals, blocksOfLine = (u.rivals + 255) / 256;
     std::string rivals = std::to_string(u.rivals), apart = std::to_string(u.apart);
-    std::string base = "line / " + apart + " * " + std::to_string(u.apart * u.rivals) +
-                       " + line % " + apart;
+    std::string base =
+        "line / " + apart + " * " + std::to_string(u.apart * u.rivals) + " + line % " + apart;
     bool few = u.rivals <= kFewRivals;
     Buffer counts;
     int64_t parts = 1;
@@ -392,7 +392,8 @@ private:
     if (u.rivals > 1) {
       frame.use(order.name);
       // Of updates that replace, the last one counts; of others the first one's thread takes all.
-      t.line(last ? "if (place < 0 || (at + 1 < " + n + " && " + key + "[at + 1] == place)) continue;"
+      t.line(last ? "if (place < 0 || (at + 1 < " + n + " && " + key +
+                        "[at + 1] == place)) continue;"
                   : "if (place < 0 || (at > 0 && " + key + "[at - 1] == place)) continue;");
     } else {
       t.line("if (place < 0) continue;");

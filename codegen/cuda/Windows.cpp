@@ -109,8 +109,8 @@ public:
       inputs = shapeOf(op->getOperand(0))[1] / groups;
     }
     for (size_t d = 0; d < image.size(); ++d)
-      axes.push_back({results[d], image[d], window[d], strides[d], dilations[d], low[d], transposed,
-                      1, 0, 0});
+      axes.push_back(
+          {results[d], image[d], window[d], strides[d], dilations[d], low[d], transposed, 1, 0, 0});
     places = product(window);
     images = shapeOf(op->getOperand(0))[0];
   }
@@ -146,7 +146,9 @@ public:
     return results <= 64 && results * places <= kMostTerms;
   }
 
-  void write(ArrayRef<Target> targets) { gradient ? writeGradient(targets) : writeForward(targets); }
+  void write(ArrayRef<Target> targets) {
+    gradient ? writeGradient(targets) : writeForward(targets);
+  }
 
 private:
   int64_t wanted() const { return int64_t(plan.options.multiprocessors) * 1024; }
@@ -154,8 +156,8 @@ private:
   int64_t threadsWith(int64_t across) const {
     int64_t threads = images * groups * outputs;
     for (size_t d = 0; d < axes.size(); ++d)
-      threads *= across && d + 2 == axes.size() ? (axes[d].size + across - 1) / across
-                                                : axes[d].blocks();
+      threads *=
+          across && d + 2 == axes.size() ? (axes[d].size + across - 1) / across : axes[d].blocks();
     return threads;
   }
 
@@ -167,7 +169,8 @@ private:
       if (waste(a) != waste(b))
         return waste(a) < waste(b);
       int64_t row = evenPart(axis.size, kMostAlong);
-      int64_t x = std::min(evenPart(a, kMostAlong), row), y = std::min(evenPart(b, kMostAlong), row);
+      int64_t x = std::min(evenPart(a, kMostAlong), row),
+              y = std::min(evenPart(b, kMostAlong), row);
       return x != y ? x > y : a > b;
     };
     for (int64_t block = kMostAlong / unit * unit; block >= std::min<int64_t>(4, kMostAlong);
@@ -199,13 +202,15 @@ private:
   }
 
   /// A place that may lie outside of the image, as one inside; the condition goes into `inside`.
-  Expr placeInside(Emitter &e, const Expr &place, int64_t size, SmallVectorImpl<std::string> &inside) {
+  Expr placeInside(Emitter &e, const Expr &place, int64_t size,
+                   SmallVectorImpl<std::string> &inside) {
     if (place.isWithin(size))
       return place;
     std::string at = e.let(e.indexType, place.text());
     std::string limit = std::to_string(size);
     inside.push_back(e.let("bool", at + " >= 0 && " + at + " < " + limit));
-    return e.variable("p", "dk::clamp<" + e.indexType + ">(" + at + ", " + limit + ")", 0, size - 1);
+    return e.variable("p", "dk::clamp<" + e.indexType + ">(" + at + ", " + limit + ")", 0,
+                      size - 1);
   }
 
   using Conditions = SmallVector<std::string>;
@@ -270,8 +275,8 @@ private:
   };
 
   /// Reads the image line by line for the block of which `block` says the numbers.
-  void walkImage(Emitter &e, ArrayRef<Source> sources, const Indices &channel,
-                 ArrayRef<Expr> block, function_ref<void(const Term &)> use) {
+  void walkImage(Emitter &e, ArrayRef<Source> sources, const Indices &channel, ArrayRef<Expr> block,
+                 function_ref<void(const Term &)> use) {
     SmallVector<int64_t> blockOf = blockShape(), windowOf = windowShape();
     const Axis &along = axes.back();
     ArrayRef<Axis> outer = ArrayRef(axes).drop_back();
@@ -461,9 +466,8 @@ private:
                " += " + term.elements[0] + ";");
       });
     } else {
-      walkImage(e, source, channel, block, [&](const Term &term) {
-        t.line(total(term) + " += " + term.elements[0] + ";");
-      });
+      walkImage(e, source, channel, block,
+                [&](const Term &term) { t.line(total(term) + " += " + term.elements[0] + ";"); });
     }
   }
 
@@ -518,15 +522,16 @@ private:
                  "))";
         e.seedAll(result, e.let(computeName(element), text));
         if (op->getNumResults() > 1)
-          e.seedAll(op->getResult(1), e.let("unsigned char", "(unsigned char)(place" + number +
-                                                                 " < 0 ? 0 : place" + number + ")"));
+          e.seedAll(op->getResult(1),
+                    e.let("unsigned char",
+                          "(unsigned char)(place" + number + " < 0 ? 0 : place" + number + ")"));
         SmallVector<std::string> elements;
         // Every target's elements are in the order of the convolution's.
         for (const Target &target : targets)
-          elements.push_back(
-              e.eval(target.value, target.value == result ? here
-                                                          : e.x.reshape(shapeOf(result),
-                                                                        shapeOf(target.value), here)));
+          elements.push_back(e.eval(
+              target.value, target.value == result
+                                ? here
+                                : e.x.reshape(shapeOf(result), shapeOf(target.value), here)));
         for (auto [i, target] : llvm::enumerate(targets)) {
           if (width == 1)
             e.store(target.buffer, e.x.linear(shapeOf(result), here), elements[i]);
@@ -580,8 +585,8 @@ private:
       Indices channels = e.x.unravel({groups * outputs, inputs}, pair);
       SmallVector<int64_t> shape = blockShape();
       t.line(type + " total[" + Twine(places) + "] = {};");
-      std::string begin = e.let(e.indexType, "(" + e.indexType + ")blockIdx.y * " +
-                                                 std::to_string(chunk));
+      std::string begin =
+          e.let(e.indexType, "(" + e.indexType + ")blockIdx.y * " + std::to_string(chunk));
       std::string end =
           e.let(e.indexType, "dk::smallest::of<" + e.indexType + ">(" + begin + " + " +
                                  std::to_string(chunk) + ", " + std::to_string(total) + ")");

@@ -125,6 +125,7 @@ private:
     bool isTf32 = element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math");
     if (isTf32)
       call.desc["math"] = "tf32";
+    usesTensorCores = isTf32 || element.isF16() || element.isBF16();
     auto put = [&](const char *key, std::vector<int64_t> numbers, int64_t with) {
       widen(numbers, with);
       call.desc[key] = numbers;
@@ -361,6 +362,7 @@ private:
   std::string *why;
   LibraryCall call;
   bool last = false; ///< images and weights have their channels last
+  bool usesTensorCores = false;
 };
 
 /// Whether it is a convolution for them. Those of single channels have kernels of their own.

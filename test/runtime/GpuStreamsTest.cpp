@@ -239,7 +239,8 @@ Program rows(int64_t trips, bool counts) {
   json row = on(buffer("output", 0, kBytes), "cuda:0");
   row["step"] = kBytes;
   m["buffers"] = {on(buffer("input", 0, kBytes), "cuda:0"),
-                  on(buffer("arena", 0, kBytes), "cuda:0"), row,
+                  on(buffer("arena", 0, kBytes), "cuda:0"),
+                  row,
                   on(buffer("constant", 1, 8), "cuda:0"),
                   on(buffer("arena", 0, 8, kBytes), "cuda:0"),
                   on(buffer("arena", 0, 1, kBytes + 8), "cuda:0")};
