@@ -65,7 +65,9 @@ private:
 class Frame {
 public:
   Frame(Planner &plan);
-  void finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared = 0);
+  /// `blocksTogether`: of these on a multiprocessor, where registers must suffice for several.
+  void finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared = 0,
+              int64_t blocksTogether = 0);
   /// Also read or written, by other means than the emitter's.
   void use(const std::string &bufferName) { e.used.insert(bufferName); }
   void write(const std::string &bufferName) { e.written.insert(bufferName), use(bufferName); }

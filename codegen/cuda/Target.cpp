@@ -5,6 +5,7 @@
 #include "runtime/device/cuda/Loader.h"
 
 #include <cstdlib>
+#include <cstring>
 
 namespace dlc::cuda {
 
@@ -39,6 +40,20 @@ std::optional<GpuTarget> parseArch(const std::string &arch, std::string &why) {
 }
 
 } // namespace
+
+int64_t sharedBytesOf(const std::string &arch) {
+  int version = std::atoi(arch.c_str() + std::strlen("sm_"));
+  int64_t kilobytes = 99;
+  if (version == 75)
+    kilobytes = 64;
+  else if (version == 80 || version == 87)
+    kilobytes = 163;
+  else if (version >= 90 && version < 120)
+    kilobytes = 227;
+  return kilobytes << 10;
+}
+
+bool hasWarpgroups(const std::string &arch) { return arch == "sm_90a"; }
 
 std::optional<GpuTarget> targetOf(const std::string &device, const std::string &asked,
                                   std::string &why) {

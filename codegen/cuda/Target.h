@@ -4,6 +4,7 @@
 
 #include "codegen/machine/Gpu.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,11 @@ struct GpuTarget {
   int multiprocessors = 0;
   GpuFigures figures = {}; ///< for estimates
 };
+
+/// Bytes of shared memory that a block may have on GPUs of this architecture.
+int64_t sharedBytesOf(const std::string &arch);
+/// Whether it has products of four warps at a time.
+bool hasWarpgroups(const std::string &arch);
 
 /// What the device ("cuda:0") is: the architecture that somebody asked for ("sm_90a"), which needs
 /// no GPU here; else what the device of that name on this machine says of itself.
