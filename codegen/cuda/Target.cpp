@@ -64,8 +64,12 @@ std::optional<GpuTarget> targetOf(const std::string &device, const std::string &
         runtime::openDevice(*runtime::parseDeviceName(device)).properties();
     GpuFound more = askedOfDriver(device);
     more.multiprocessors = found.multiprocessors;
-    return GpuTarget{"sm_" + std::to_string(found.major) + std::to_string(found.minor),
-                     found.multiprocessors, gpuFigures(found.major * 10 + found.minor, more)};
+    int version = found.major * 10 + found.minor;
+    std::string arch = "sm_" + std::to_string(version);
+    // What is made for this device alone may use what later ones have not.
+    if (hasWarpgroups(arch + "a"))
+      arch += "a";
+    return GpuTarget{arch, found.multiprocessors, gpuFigures(version, more)};
   } catch (const std::exception &error) {
     why = std::string(error.what()) +
           "; to compile for a GPU that is elsewhere, say which: --gpu-arch sm_90";
