@@ -181,6 +181,7 @@ std::string Emitter::loadParts(Value value, const Buffer &from, const Expr &offs
   used.insert(from.name);
   Gathered parts = gather(kind, sum, from.parts);
   int64_t stride = typeOf(value).getNumElements();
+  t.line("#pragma unroll 8");
   loop("0", from.parts, "1", [&](Expr part) {
     gatherTerm(parts, let(computeName(sum), "dk::load(" + from.name + "[" +
                                                 x.add(part * stride, offset).text() + "])"));

@@ -201,34 +201,37 @@ void Planner::classify() {
       // The first heavy operation decides what the output's launch looks like.
       Operation *anchor = nullptr;
       int64_t elements = typeOf(output.value).getNumElements();
-      std::function<void(Value, bool)> visit = [&](Value value, bool own) {
+      std::function<void(Value, bool, bool)> visit = [&](Value value, bool own, bool turned) {
         Operation *op = value.getDefiningOp();
         if (!op || kept.contains(op))
           return;
         How h = how[op];
         int64_t size = typeOf(value).getNumElements();
         if (h == How::Tile) {
-          if (!own || size != elements || (anchor && anchor != op))
+          if (!own || size != elements || (anchor && anchor != op) ||
+              (turned && !takesWindows(*this, op)))
             return keep(op);
           anchor = op;
           for (Value operand : op->getOperands())
-            visit(operand, false);
+            visit(operand, false, false);
           return;
         }
         if (h == How::Row) {
           Row row = *rowOf(op);
-          bool fits = own && (elements == row.rows || elements == row.rows * row.columns) &&
+          bool fits = own && !turned &&
+                      (elements == row.rows || elements == row.rows * row.columns) &&
                       (!anchor || (how[anchor] == How::Row && *rowOf(anchor) == row));
           if (!fits)
             return keep(op);
           anchor = op;
-          visit(op->getOperand(0), true);
+          visit(op->getOperand(0), true, false);
           return;
         }
         for (Value operand : op->getOperands())
-          visit(operand, own && staysInRow(op));
+          visit(operand, own && (staysInRow(op) || isa<TransposeOp>(op)),
+                turned || isa<TransposeOp>(op));
       };
-      visit(output.value, true);
+      visit(output.value, true, false);
     }
   }
 }

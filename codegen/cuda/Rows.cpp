@@ -42,7 +42,9 @@ RowShape shapeRows(Planner &plan, ArrayRef<Target> targets, int64_t rows, int64_
       s.together /= 2;
   } else {
     s.threads = 128;
-    while (s.threads < 1024 && vectors > s.threads * 4)
+    // Many rows: several blocks on a multiprocessor, one of which waits where another reads.
+    int64_t each = rows >= 8 * plan.options.multiprocessors ? 8 : 4;
+    while (s.threads < 1024 && vectors > s.threads * each)
       s.threads *= 2;
   }
   s.steps = (vectors + s.threads - 1) / s.threads;

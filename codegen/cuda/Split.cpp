@@ -13,7 +13,11 @@ namespace dlc::cuda {
 
 namespace {
 
-constexpr int64_t kMostParts = 128;
+constexpr int64_t kMostParts = 512;
+/// More are added by many threads, before anyone needs the result.
+constexpr int64_t kFewParts = 32;
+/// Threads of a block, along what is kept and along the rest.
+constexpr int64_t kAlong = 32, kBlock = 256;
 
 class SplitWriter {
 public:
@@ -44,10 +48,13 @@ public:
       Type element = parts > 1 ? sum : computeType(elementOf(op.getX()));
       buffers.push_back(plan.scratch(element, kept * parts));
     }
-    Frame frame(plan);
-    alongReduced ? writeAlong(frame) : writeAcross(frame);
+    std::optional<Frame> frame(std::in_place, plan);
+    alongReduced ? writeAlong(*frame) : writeAcross(*frame);
+    frame.reset();
+    if (parts > kFewParts)
+      writeTotals();
     for (auto [op, buffer] : llvm::zip(reductions, buffers)) {
-      buffer.parts = parts;
+      buffer.parts = parts > kFewParts ? 1 : parts;
       plan.known[op.getY()] = buffer;
     }
   }
@@ -59,7 +66,8 @@ private:
     return element;
   }
 
-  int64_t wanted() const { return 2 * int64_t(plan.options.multiprocessors); }
+  /// Blocks that fill the device: of 256 threads eight fit on a multiprocessor.
+  int64_t wanted() const { return 8 * int64_t(plan.options.multiprocessors); }
 
   /// How many elements the innermost dimensions have that are all among these.
   template <typename Dims> int64_t rowOf(const Dims &dims) const {
@@ -72,8 +80,17 @@ private:
     return row;
   }
 
+  /// Bytes of an element, of what is read of the reduced shape.
+  int64_t narrowest() const {
+    int64_t least = 8;
+    for (auto &[value, buffer] : plan.known)
+      if (typeOf(value).getNumElements() == kept * reduced)
+        least = std::min(least, ref::elementBytes(buffer.element));
+    return std::min(least, bytes);
+  }
+
   void planAlong() {
-    width = std::max<int64_t>(1, 16 / bytes);
+    width = std::max<int64_t>(1, 16 / narrowest());
     const int64_t row = rowOf(reducedDims);
     while (row % width != 0)
       width /= 2;
@@ -87,11 +104,13 @@ private:
 
   void planAcross() {
     const int64_t row = rowOf(keptDims);
-    width = bytes <= 4 && row % 4 == 0 && kept >= 1024 ? 4 : 1;
-    threads = 32;
-    rows = 8;
+    width = bytes <= 4 && row % 4 == 0 ? 4 : 1;
+    threads = kAlong;
+    while (threads > 1 && threads / 2 * width >= kept)
+      threads /= 2;
+    rows = kBlock / threads;
     int64_t blocks = (kept / width + threads - 1) / threads;
-    parts = std::clamp<int64_t>(wanted() / blocks, 1, std::max<int64_t>(1, reduced / (rows * 4)));
+    parts = std::clamp<int64_t>(wanted() / blocks, 1, std::max<int64_t>(1, reduced / (rows * 8)));
     parts = std::min(parts, kMostParts);
   }
 
@@ -116,7 +135,13 @@ private:
   void part(Emitter &e, const std::string &from, int64_t step, int64_t unit,
             function_ref<void(Expr)> body) {
     int64_t count = reduced / unit;
+    // Several loads at once.
+    auto unrolled = [&] {
+      if (count / parts / step >= 8)
+        e.t.line("#pragma unroll 4");
+    };
     if (parts == 1) {
+      unrolled();
       e.loop(from, count, std::to_string(step), body);
       return;
     }
@@ -125,6 +150,7 @@ private:
         e.let(e.indexType, "dk::smallest::of<" + e.indexType + ">(" + begin + " + " +
                                std::to_string(chunk / unit) + ", " + std::to_string(count) + ")");
     std::string name = e.t.fresh("r");
+    unrolled();
     e.t.open("for (" + e.indexType + " " + name + " = " + begin + " + " + from + "; " + name +
              " < " + end + "; " + name + " += " + Twine(step) + ")");
     e.pushScope();
@@ -177,7 +203,8 @@ private:
     Emitter &e = frame.e;
     Text &t = frame.t;
     int64_t vectors = kept / width, blocks = (vectors + threads - 1) / threads;
-    std::string name = e.let(e.indexType, "blockIdx.x * 32 + threadIdx.x");
+    std::string name =
+        e.let(e.indexType, "blockIdx.x * " + std::to_string(threads) + " + threadIdx.x");
     bool guarded = blocks * threads != vectors;
     SmallVector<Emitter::Gathered> gathered;
     for (ReduceOp op : reductions)
@@ -201,7 +228,7 @@ private:
       Type sum = Emitter::sumType(op);
       std::string shared = t.fresh("shared");
       t.line("__shared__ " + computeName(sum) + " " + shared + "[" + Twine(rows) + "][" +
-             Twine(32 * width) + "];");
+             Twine(threads * width) + "];");
       for (int64_t l = 0; l < width; ++l)
         t.line(shared + "[threadIdx.y][threadIdx.x * " + Twine(width) + " + " + Twine(l) +
                "] = " + e.gathered(gathered[i], std::to_string(l)) + ";");
@@ -223,6 +250,45 @@ private:
       t.close();
     }
     frame.finish({uint32_t(blocks), uint32_t(parts), 1}, {uint32_t(threads), uint32_t(rows), 1});
+  }
+
+  /// Parts of each result are added by several threads, in order.
+  void writeTotals() {
+    Frame frame(plan);
+    Emitter &e = frame.e;
+    Text &t = frame.t;
+    const std::string lines = std::to_string(kBlock / kAlong);
+    std::string name =
+        e.let(e.indexType, "blockIdx.x * " + std::to_string(kAlong) + " + threadIdx.x");
+    for (auto [op, partial] : llvm::zip(reductions, buffers)) {
+      Type sum = Emitter::sumType(op);
+      Buffer whole = plan.scratch(computeType(elementOf(op.getX())), kept);
+      frame.use(partial.name);
+      std::string type = computeName(sum), shared = t.fresh("shared");
+      Emitter::Gathered mine = e.gather(op.getKind(), sum, parts);
+      t.line("if (" + name + " < " + Twine(kept) + ")");
+      t.line("#pragma unroll 4");
+      t.open("for (int part = threadIdx.y; part < " + Twine(parts) + "; part += " + lines + ")");
+      e.gatherTerm(mine, "dk::load(" + partial.name + "[part * " + std::to_string(kept) + " + " +
+                             name + "])");
+      t.close();
+      t.line("__shared__ " + type + " " + shared + "[" + lines + "][" + Twine(kAlong) + "];");
+      t.line(shared + "[threadIdx.y][threadIdx.x] = " + e.gathered(mine) + ";");
+      t.line("__syncthreads();");
+      t.open("if (threadIdx.y == 0 && " + name + " < " + Twine(kept) + ")");
+      e.pushScope();
+      std::string total = t.fresh("v");
+      t.line(type + " " + total + " = " + shared + "[0][threadIdx.x];");
+      t.line("for (int y = 1; y < " + lines + "; ++y) " + total + " = " +
+             Emitter::combine(op.getKind(), sum, total, shared + "[y][threadIdx.x]") + ";");
+      e.store(whole, kept == 1 ? Expr(0) : e.freshAtom(name, 0, kept - 1),
+              e.finishReduce(op, total));
+      e.popScope();
+      t.close();
+      partial = whole;
+    }
+    frame.finish({uint32_t((kept + kAlong - 1) / kAlong), 1, 1},
+                 {uint32_t(kAlong), uint32_t(kBlock / kAlong), 1});
   }
 
   Planner &plan;

@@ -5,7 +5,8 @@
 // neighbouring results of one channel: it reads each line of the image that the block's windows
 // cover once, into registers, and takes it wherever a window has it. Which window has what at which
 // place is known here. The gradient of weights walks the same blocks, and sums them up in parts, in
-// order.
+// order. Where images lie with their channels last, a thread makes this of several neighbouring
+// channels.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Plan.h"
@@ -26,6 +27,9 @@ constexpr int64_t kMostChannels = 8;
 constexpr int64_t kMostPlaces = 64, kMostTerms = 1024;
 /// Neighbours along the last dimension.
 constexpr int64_t kMostAlong = 8;
+/// Neighbouring channels of a thread, where these are last; half of them where the weights of a
+/// window take many registers.
+constexpr int64_t kChannels = 4, kFewPlaces = 16;
 
 /// One spatial dimension: blocks of results, and where their windows read the image.
 struct Axis {
@@ -113,12 +117,16 @@ public:
           {results[d], image[d], window[d], strides[d], dilations[d], low[d], transposed, 1, 0, 0});
     places = product(window);
     images = shapeOf(op->getOperand(0))[0];
+    channelsLast = areChannelsLast();
+    if (channelsLast)
+      channels = evenPart(groups, !pools && places > kFewPlaces ? kChannels / 2 : kChannels);
   }
 
   /// Whether this is the way, and how large a thread's block is.
   bool choose() {
     if (inputs > kMostChannels || outputs > kMostChannels || places > kMostPlaces ||
-        product(shapeOf(op->getResult(0))) == 0 || product(shapeOf(op->getOperand(0))) == 0)
+        product(shapeOf(op->getResult(0))) == 0 || product(shapeOf(op->getOperand(0))) == 0 ||
+        (channelsLast && (inputs > 1 || outputs > 1)))
       return false;
     for (Axis &axis : axes)
       axis.setBlock(axis.transposed ? axis.stride : 1);
@@ -127,7 +135,7 @@ public:
     if (axes.size() > 1) {
       Axis &across = axes[axes.size() - 2];
       // Positions are kept beside the results.
-      for (int64_t block : {isa<MaxPoolPositionsOp>(op) ? 2 : 4, 2}) {
+      for (int64_t block : {isa<MaxPoolPositionsOp>(op) || channelsLast ? 2 : 4, 2}) {
         block = std::min((block + across.block - 1) / across.block * across.block,
                          (across.size + across.block - 1) / across.block * across.block);
         int64_t terms = along.block * places * block;
@@ -143,7 +151,7 @@ public:
     int64_t results = 1;
     for (const Axis &axis : axes)
       results *= axis.block;
-    return results <= 64 && results * places <= kMostTerms;
+    return results * channels <= 64 && results * places <= kMostTerms;
   }
 
   void write(ArrayRef<Target> targets) {
@@ -154,7 +162,7 @@ private:
   int64_t wanted() const { return int64_t(plan.options.multiprocessors) * 1024; }
 
   int64_t threadsWith(int64_t across) const {
-    int64_t threads = images * groups * outputs;
+    int64_t threads = images * groups * outputs / channels;
     for (size_t d = 0; d < axes.size(); ++d)
       threads *=
           across && d + 2 == axes.size() ? (axes[d].size + across - 1) / across : axes[d].blocks();
@@ -162,7 +170,8 @@ private:
   }
 
   /// As little as may be past the end, then in whole vectors, then long.
-  static int64_t chooseAlong(const Axis &axis) {
+  int64_t chooseAlong(const Axis &axis) const {
+    const int64_t longest = channelsLast ? kMostAlong / 2 : kMostAlong;
     int64_t unit = axis.transposed ? axis.stride : 1, best = 0;
     auto better = [&](int64_t a, int64_t b) {
       auto waste = [&](int64_t block) { return (axis.size + block - 1) / block * block; };
@@ -173,14 +182,45 @@ private:
               y = std::min(evenPart(b, kMostAlong), row);
       return x != y ? x > y : a > b;
     };
-    for (int64_t block = kMostAlong / unit * unit; block >= std::min<int64_t>(4, kMostAlong);
-         block -= unit)
+    for (int64_t block = longest / unit * unit; block >= 4; block -= unit)
       if (best == 0 || better(block, best))
         best = block;
     if (best == 0)
       best = unit;
     int64_t all = (axis.size + unit - 1) / unit * unit;
     return std::min(best, all);
+  }
+
+  /// Whether neighbouring channels of what is read are neighbours in memory.
+  bool areChannelsLast() {
+    Text nowhere;
+    Emitter probe(nowhere, plan.indexType);
+    for (auto &[value, buffer] : plan.known)
+      probe.bind(value, buffer);
+    Value image = op->getOperand(0);
+    auto shape = shapeOf(image);
+    Indices at;
+    for (size_t d = 0; d < shape.size(); ++d)
+      at.push_back(probe.freshAtom("d" + std::to_string(d), 0, std::max<int64_t>(1, shape[d]) - 1));
+    if (shape[1] == 1 || shape.back() == 1)
+      return false;
+    Emitter::Reads reads;
+    if (isInMemory(image))
+      probe.reads(image, at, reads);
+    return llvm::any_of(reads, [&](auto &read) {
+      Expr offset = probe.x.linear(shapeOf(read.first), read.second);
+      return typeOf(read.first).getNumElements() == typeOf(image).getNumElements() &&
+             offset.coefficient(at[1].terms[0].first) == 1;
+    });
+  }
+
+  /// Whether the value is moved or made element by element from what lies in memory.
+  bool isInMemory(Value value) const {
+    if (plan.known.count(value))
+      return true;
+    Operation *op = value.getDefiningOp();
+    return op && (op->hasTrait<Elementwise>() || isa<TransposeOp, ReshapeOp, BroadcastOp>(op)) &&
+           llvm::all_of(op->getOperands(), [&](Value operand) { return isInMemory(operand); });
   }
 
   /// Calls `body` with all indices below `extents`, row-major.
@@ -233,6 +273,8 @@ private:
                                    int64_t count, const std::string &array,
                                    ArrayRef<std::string> inside) {
     std::vector<Conditions> all(count, Conditions(inside));
+    if (channelsLast)
+      return readPlaces(e, source, at, from, count, array, inside);
     Value value = source.value;
     Type element = elementOf(value);
     int64_t size = shapeOf(value).back();
@@ -264,6 +306,42 @@ private:
       i += width;
     }
     return all;
+  }
+
+  /// The same where channels are last: each place has its own vector.
+  std::vector<Conditions> readPlaces(Emitter &e, const Source &source, Indices at, const Expr &from,
+                                     int64_t count, const std::string &array,
+                                     ArrayRef<std::string> inside) {
+    std::vector<Conditions> all(count, Conditions(inside));
+    at.push_back(0);
+    for (int64_t i = 0; i < count; ++i) {
+      at.back() = placeInside(e, from + Expr(i), shapeOf(source.value).back(), all[i]);
+      e.lanes(channels, [&](Expr lane) {
+        Indices here = at;
+        here[1] = here[1] + lane;
+        std::string text = e.eval(source.value, here);
+        if (source.element)
+          text = source.element(here, text);
+        if (!all[i].empty())
+          text = llvm::join(all[i], " && ") + " ? " + text + " : " + source.none;
+        e.t.line(array + "[" + (lane + Expr(i * channels)).text() + "] = " + text + ";");
+      });
+    }
+    return all;
+  }
+
+  /// The element of an array that has one for each channel of the thread; inside of forChannels.
+  std::string slot(const std::string &array, int64_t i) const {
+    return channels == 1 ? array + "[" + std::to_string(i) + "]"
+                         : array + "[" + std::to_string(i * channels) + " + ch]";
+  }
+  void forChannels(Text &t, function_ref<void()> body) const {
+    if (channels == 1)
+      return body();
+    t.line("#pragma unroll");
+    t.open("for (int ch = 0; ch < " + Twine(channels) + "; ++ch)");
+    body();
+    t.close();
   }
 
   /// A result of a block and a place of its window, both row-major, and what it reads of each
@@ -309,23 +387,25 @@ private:
       std::vector<Conditions> conditions;
       for (const Source &source : sources) {
         arrays.push_back(e.t.fresh("line"));
-        e.t.line(source.type + " " + arrays.back() + "[" + Twine(count) + "];");
+        e.t.line(source.type + " " + arrays.back() + "[" + Twine(count * channels) + "];");
         conditions = readLine(e, source, at, block.back() * along.step() + Expr(along.first), count,
                               arrays.back(), inside);
       }
-      for (auto &[i, k] : takers)
-        for (int64_t x = 0; x < along.block; ++x)
-          for (int64_t w = 0; w < along.window; ++w)
-            if (auto place = along.place(x, w)) {
-              SmallVector<int64_t> result(i), window(k);
-              result.push_back(x);
-              window.push_back(w);
-              Term term{flat(blockOf, result), flat(windowOf, window), {}, {}};
-              term.inside = conditions[*place - along.first];
-              for (const std::string &array : arrays)
-                term.elements.push_back(array + "[" + std::to_string(*place - along.first) + "]");
-              use(term);
-            }
+      forChannels(e.t, [&] {
+        for (auto &[i, k] : takers)
+          for (int64_t x = 0; x < along.block; ++x)
+            for (int64_t w = 0; w < along.window; ++w)
+              if (auto place = along.place(x, w)) {
+                SmallVector<int64_t> result(i), window(k);
+                result.push_back(x);
+                window.push_back(w);
+                Term term{flat(blockOf, result), flat(windowOf, window), {}, {}};
+                term.inside = conditions[*place - along.first];
+                for (const std::string &array : arrays)
+                  term.elements.push_back(slot(array, *place - along.first));
+                use(term);
+              }
+      });
     });
   }
 
@@ -349,14 +429,44 @@ private:
                         : " = dk::add(" + total + ", dk::mul(" + a + ", " + b + "));");
   }
 
+  /// The weights of the result's channels for an input channel of their group, in registers.
+  std::string loadWeights(Emitter &e, const Indices &base, const Expr &input) {
+    std::string weights = e.t.fresh("w");
+    SmallVector<int64_t> window = windowShape();
+    e.t.line(computeName(elementOf(op->getResult(0))) + " " + weights + "[" +
+             Twine(places * channels) + "];");
+    SmallVector<Expr> over{input};
+    over.append(axes.size(), Expr(0));
+    each(window, [&](ArrayRef<int64_t> k) {
+      for (size_t d = 0; d < k.size(); ++d)
+        over[d + 1] = Expr(k[d]);
+      e.lanes(channels, [&](Expr lane) {
+        Indices at = base;
+        at[1] = at[1] + lane;
+        e.t.line(weights + "[" + (lane + Expr(flat(window, k) * channels)).text() +
+                 "] = " + e.eval(op->getOperand(1), e.readsOf(op, at, over)[1].at) + ";");
+      });
+    });
+    return weights;
+  }
+
   void writeForward(ArrayRef<Target> targets) {
     Frame frame(plan);
     Emitter &e = frame.e;
     Text &t = frame.t;
-    std::string type = computeName(elementOf(op->getResult(0)));
-    SmallVector<int64_t> units{images, groups * outputs};
+    // Neighbouring threads are neighbours in memory. Where weights are of several channels, threads
+    // go down the image with them.
+    const size_t rank = axes.size(), across = rank - 2;
+    int64_t strips = rank > 1 ? axes[across].blocks() : 1;
+    SmallVector<int64_t> units{images};
     for (const Axis &axis : axes)
       units.push_back(axis.blocks());
+    units.insert(channelsLast ? units.end() : units.begin() + 1, groups * outputs / channels);
+    if (channelsLast && rank > 1 && !pools) {
+      int64_t rest = product(units) / strips;
+      strips = std::clamp<int64_t>((wanted() + rest - 1) / rest, 1, strips);
+      units[across + 1] = strips;
+    }
     int64_t total = product(units);
     std::string unit =
         e.let(e.indexType, "(" + e.indexType + ")blockIdx.x * " + std::to_string(kThreads) +
@@ -366,59 +476,68 @@ private:
     Indices where;
     for (auto [size, i] : llvm::zip(units, e.x.unravel(units, e.freshAtom(unit, 0, total - 1))))
       where.push_back(e.variable("u", i.text(), 0, size - 1));
-    ArrayRef<Expr> block = ArrayRef<Expr>(where).drop_front(2);
-    // The block's first result.
-    Indices base(where.begin(), where.begin() + 2);
-    for (size_t d = 0; d < axes.size(); ++d)
-      base.push_back(block[d] * axes[d].block);
-    SmallVector<int64_t> shape = blockShape(), window = windowShape();
-    if (pools)
-      walkPool(e, base, block);
+    Indices base{where[0], (channelsLast ? where.back() : where[1]) * channels};
+    Indices block(where.begin() + (channelsLast ? 1 : 2),
+                  where.begin() + (channelsLast ? 1 : 2) + rank);
+    base.append(rank, Expr(0));
+    std::string weights = channelsLast && !pools ? loadWeights(e, base, 0) : "";
+    auto write = [&] { writeBlock(frame, targets, base, block, weights); };
+    if (rank > 1 && strips < axes[across].blocks())
+      e.loop(block[across].text(), axes[across].blocks(), std::to_string(strips), [&](Expr at) {
+        block[across] = at;
+        write();
+      });
     else
-      t.line(type + " total[" + Twine(product(shape)) + "] = {};");
-    auto channel = [&](const Expr &input) {
-      SmallVector<Expr> over{input};
-      over.append(axes.size(), Expr(0));
-      Indices image = e.readsOf(op, base, over)[0].at;
-      image.resize(2);
-      std::string weights = t.fresh("w");
-      t.line(type + " " + weights + "[" + Twine(places) + "];");
-      each(window, [&](ArrayRef<int64_t> k) {
-        for (size_t d = 0; d < k.size(); ++d)
-          over[d + 1] = Expr(k[d]);
-        t.line(weights + "[" + Twine(flat(window, k)) +
-               "] = " + e.eval(op->getOperand(1), e.readsOf(op, base, over)[1].at) + ";");
-      });
-      walkImage(e, sourceOf(op->getOperand(0)), image, block, [&](const Term &term) {
-        t.line(multiplyAdd("total[" + std::to_string(term.result) + "]", term.elements[0],
-                           weights + "[" + std::to_string(term.place) + "]"));
-      });
-    };
-    if (!pools)
+      write();
+    e.popScope();
+    t.close();
+    frame.finish({uint32_t((total + kThreads - 1) / kThreads), 1, 1}, {uint32_t(kThreads), 1, 1});
+  }
+
+  /// One block of results, of which `block` says the numbers.
+  void writeBlock(Frame &frame, ArrayRef<Target> targets, Indices base, ArrayRef<Expr> block,
+                  const std::string &known) {
+    Emitter &e = frame.e;
+    Text &t = frame.t;
+    SmallVector<int64_t> shape = blockShape();
+    for (size_t d = 0; d < axes.size(); ++d)
+      base[d + 2] = block[d] * axes[d].block;
+    if (pools) {
+      walkPool(e, base, block);
+    } else {
+      t.line(computeName(elementOf(op->getResult(0))) + " total[" +
+             Twine(product(shape) * channels) + "] = {};");
+      auto channel = [&](const Expr &input) {
+        SmallVector<Expr> over{input};
+        over.append(axes.size(), Expr(0));
+        Indices image = e.readsOf(op, base, over)[0].at;
+        image.resize(2);
+        std::string weights = known.empty() ? loadWeights(e, base, input) : known;
+        walkImage(e, sourceOf(op->getOperand(0)), image, block, [&](const Term &term) {
+          t.line(
+              multiplyAdd(slot("total", term.result), term.elements[0], slot(weights, term.place)));
+        });
+      };
       inputs == 1 ? channel(0) : e.loop("0", inputs, "1", channel);
-    std::string bias;
-    if (Value value = biasOf(op))
-      bias = e.eval(value, {base[1]});
+    }
     ArrayRef<int64_t> outer = ArrayRef(shape).drop_back();
     each(outer, [&](ArrayRef<int64_t> i) {
       SmallVector<std::string> inside;
       Indices at = base;
       for (size_t d = 0; d < outer.size(); ++d)
         at[d + 2] = within(e, base[d + 2] + Expr(i[d]), axes[d].size, inside);
-      storeLine(frame, targets, at, flat(outer, i) * shape.back(), bias, inside);
+      storeLine(frame, targets, at, flat(outer, i) * shape.back(), inside);
     });
-    e.popScope();
-    t.close();
-    frame.finish({uint32_t((total + kThreads - 1) / kThreads), 1, 1}, {uint32_t(kThreads), 1, 1});
   }
 
   /// What a pool's results are folded from.
   void walkPool(Emitter &e, const Indices &base, ArrayRef<Expr> block) {
     Text &t = e.t;
     Type element = elementOf(op->getResult(0));
-    std::string type = computeName(element), count = std::to_string(product(blockShape()));
+    std::string type = computeName(element);
+    std::string count = std::to_string(product(blockShape()) * channels);
     Indices channel(base.begin(), base.begin() + 2);
-    auto total = [](const Term &term) { return "total[" + std::to_string(term.result) + "]"; };
+    auto total = [&](const Term &term) { return slot("total", term.result); };
     Source source = sourceOf(op->getOperand(0));
     if (auto o = dyn_cast<AvgPoolGradOp>(op))
       source.element = [&e, o, type](const Indices &at, const std::string &dy) {
@@ -430,13 +549,11 @@ private:
     t.line(type + " total[" + count + "];");
     if (positions)
       t.line("int place[" + count + "];");
-    for (int64_t i = 0, n = product(blockShape()); i < n; ++i) {
-      std::string at = "[" + std::to_string(i) + "] = ";
-      bool largest = isa<MaxPoolOp, MaxPoolPositionsOp>(op);
-      t.line("total" + at + (largest ? source.none : literal(element, 0.0)) + ";");
-      if (positions)
-        t.line("place" + at + "-1;");
-    }
+    bool largest = isa<MaxPoolOp, MaxPoolPositionsOp>(op);
+    t.line("#pragma unroll");
+    t.line("for (int i = 0; i < " + count +
+           "; ++i) total[i] = " + (largest ? source.none : literal(element, 0.0)) +
+           (positions ? ", place[i] = -1;" : ";"));
     if (isa<MaxPoolOp>(op)) {
       walkImage(e, source, channel, block, [&](const Term &term) {
         t.line("if (dk::better<true, false>(" + term.elements[0] + ", " + total(term) + ")) " +
@@ -447,7 +564,7 @@ private:
       enum { Nothing, Perhaps, Something };
       SmallVector<int> found(product(blockShape()), Nothing);
       walkImage(e, source, channel, block, [&](const Term &term) {
-        std::string place = "place[" + std::to_string(term.result) + "]", v = term.elements[0];
+        std::string place = slot("place", term.result), v = term.elements[0];
         std::string better = "dk::better<true, false>(" + v + ", " + total(term) + ")";
         int &before = found[term.result];
         Conditions all = term.inside;
@@ -481,86 +598,134 @@ private:
     return at;
   }
 
+  /// Where the target's element stands that the operation's result at `at` becomes.
+  std::optional<Indices> indexOf(Emitter &e, Value target, const Indices &at) {
+    Operation *def = target.getDefiningOp();
+    if (def == op)
+      return at;
+    if (!def || plan.known.count(target))
+      return std::nullopt;
+    for (Value operand : def->getOperands()) {
+      if (typeOf(operand).getNumElements() != typeOf(target).getNumElements())
+        continue;
+      auto from = indexOf(e, operand, at);
+      if (!from)
+        continue;
+      if (auto transpose = dyn_cast<TransposeOp>(def)) {
+        Indices turned;
+        for (int64_t d : transpose.getPermutation())
+          turned.push_back((*from)[d]);
+        return turned;
+      }
+      return shapeOf(operand) == shapeOf(target)
+                 ? *from
+                 : e.x.reshape(shapeOf(operand), shapeOf(target), *from);
+    }
+    return std::nullopt;
+  }
+
+  /// Whether `width` elements from here on, of which `next` is the second one's offset, are a
+  /// vector.
+  static bool isVector(const Expr &first, const Expr &next, int64_t width) {
+    return next - first == Expr(1) && first.constant % width == 0 &&
+           llvm::all_of(first.terms, [&](auto term) { return term.second % width == 0; });
+  }
+
   /// Stores the block's line that begins at `at`, of which `total` holds the elements from `first`
   /// on.
   void storeLine(Frame &frame, ArrayRef<Target> targets, const Indices &at, int64_t first,
-                 const std::string &bias, ArrayRef<std::string> inside) {
-    Emitter &e = frame.e;
-    Text &t = frame.t;
+                 ArrayRef<std::string> inside) {
     const Axis &along = axes.back();
-    Value result = op->getResult(0);
-    Type element = elementOf(result);
     int64_t width = kMostAlong;
     for (const Target &target : targets)
       width = std::min(width, 32 / ref::elementBytes(target.buffer.element));
     width = std::min({evenPart(along.block, width), evenPart(along.size, width)});
+    if (channelsLast)
+      width = 1;
     for (int64_t x = 0; x < along.block; x += width) {
       SmallVector<std::string> conditions(inside);
       Indices from = at;
       from.back() = from.back() + Expr(x);
       if ((from.back() + Expr(width - 1)).high() >= along.size)
         conditions.push_back(from.back().text() + " < " + std::to_string(along.size));
-      t.open(conditions.empty() ? Twine("") : "if (" + Twine(llvm::join(conditions, " && ")) + ")");
-      e.pushScope();
+      frame.t.open(conditions.empty() ? Twine("")
+                                      : "if (" + Twine(llvm::join(conditions, " && ")) + ")");
+      frame.e.pushScope();
       if (conditions.size() > inside.size())
-        from.back() = e.variable("s", from.back().text(), 0, along.size - width);
-      SmallVector<std::string> vectors;
-      if (width > 1)
-        for (const Target &target : targets) {
-          vectors.push_back(t.fresh("y"));
-          t.line("dk::vec<" + storageName(target.buffer.element) + ", " + Twine(width) + "> " +
-                 vectors.back() + ";");
-        }
-      e.lanes(width, [&](Expr lane) {
-        Indices here = from;
-        here.back() = here.back() + lane;
-        std::string number = "[" + (lane + Expr(first + x)).text() + "]", text = "total" + number;
-        if (!bias.empty())
-          text = Emitter::combine(ReduceKind::sum, element, text, bias);
-        if (auto o = dyn_cast<AvgPoolOp>(op))
-          text = "dk::average(" + text + ", (" + computeName(element) + ")(" + e.averaged(o, here) +
-                 "))";
-        e.seedAll(result, e.let(computeName(element), text));
-        if (op->getNumResults() > 1)
-          e.seedAll(op->getResult(1),
-                    e.let("unsigned char",
-                          "(unsigned char)(place" + number + " < 0 ? 0 : place" + number + ")"));
-        SmallVector<std::string> elements;
-        // Every target's elements are in the order of the convolution's.
-        for (const Target &target : targets)
-          elements.push_back(e.eval(
-              target.value, target.value == result
-                                ? here
-                                : e.x.reshape(shapeOf(result), shapeOf(target.value), here)));
-        for (auto [i, target] : llvm::enumerate(targets)) {
-          if (width == 1)
-            e.store(target.buffer, e.x.linear(shapeOf(result), here), elements[i]);
-          else
-            t.line(vectors[i] + ".e[" + lane.text() + "] = dk::as<" +
-                   storageName(target.buffer.element) + ">(" + elements[i] + ");");
-        }
-      });
-      if (width > 1) {
-        Expr offset = e.x.linear(shapeOf(result), from);
-        for (auto [target, vector] : llvm::zip(targets, vectors)) {
-          frame.write(target.buffer.name);
-          int64_t bytes = width * ref::elementBytes(target.buffer.element);
-          if (target.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {
-            t.line("dk::store<" + Twine(width) + ">(" + target.buffer.name + " + " + offset.text() +
-                   ", " + vector + ");");
-            continue;
-          }
-          for (int64_t l = 0; l < width; ++l)
-            t.line(target.buffer.name + "[" + (offset + Expr(l)).text() + "] = " + vector + ".e[" +
-                   Twine(l) + "];");
-        }
-      }
-      e.popScope();
-      t.close();
+        from.back() = frame.e.variable("s", from.back().text(), 0, along.size - width);
+      storeVector(frame, targets, from, (first + x) * channels, channelsLast ? channels : width);
+      frame.e.popScope();
+      frame.t.close();
     }
   }
 
-  /// A block of threads for each pair of channels and part of the images.
+  /// Stores neighbours, from `from` on: channels where these are last, else along the line.
+  void storeVector(Frame &frame, ArrayRef<Target> targets, const Indices &from, int64_t first,
+                   int64_t width) {
+    Emitter &e = frame.e;
+    Text &t = frame.t;
+    Value result = op->getResult(0);
+    Type element = elementOf(result);
+    auto neighbour = [&](const Expr &lane) {
+      Indices at = from;
+      Expr &moved = channelsLast ? at[1] : at.back();
+      moved = moved + lane;
+      return at;
+    };
+    auto offsetOf = [&](const Target &target, const Expr &lane) {
+      return e.x.linear(shapeOf(target.value), *indexOf(e, target.value, neighbour(lane)));
+    };
+    SmallVector<std::string> vectors;
+    for (const Target &target : targets) {
+      vectors.push_back("");
+      if (width == 1 || !isVector(offsetOf(target, 0), offsetOf(target, 1), width))
+        continue;
+      vectors.back() = t.fresh("y");
+      t.line("dk::vec<" + storageName(target.buffer.element) + ", " + Twine(width) + "> " +
+             vectors.back() + ";");
+    }
+    e.lanes(width, [&](Expr lane) {
+      Indices here = neighbour(lane);
+      std::string number = "[" + (lane + Expr(first)).text() + "]", text = "total" + number;
+      if (Value bias = biasOf(op))
+        text = Emitter::combine(ReduceKind::sum, element, text, e.eval(bias, {here[1]}));
+      if (auto o = dyn_cast<AvgPoolOp>(op))
+        text = "dk::average(" + text + ", (" + computeName(element) + ")(" + e.averaged(o, here) +
+               "))";
+      e.seedAll(result, e.let(computeName(element), text));
+      if (op->getNumResults() > 1)
+        e.seedAll(op->getResult(1), e.let("unsigned char", "(unsigned char)(place" + number +
+                                                               " < 0 ? 0 : place" + number + ")"));
+      SmallVector<std::string> elements;
+      for (const Target &target : targets)
+        elements.push_back(e.eval(target.value, *indexOf(e, target.value, here)));
+      for (auto [i, target] : llvm::enumerate(targets)) {
+        if (vectors[i].empty())
+          e.store(target.buffer, offsetOf(target, lane), elements[i]);
+        else
+          t.line(vectors[i] + ".e[" + lane.text() + "] = dk::as<" +
+                 storageName(target.buffer.element) + ">(" + elements[i] + ");");
+      }
+    });
+    for (auto [target, vector] : llvm::zip(targets, vectors)) {
+      if (vector.empty())
+        continue;
+      Expr offset = offsetOf(target, 0);
+      frame.write(target.buffer.name);
+      int64_t bytes = width * ref::elementBytes(target.buffer.element);
+      if (target.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {
+        t.line("dk::store<" + Twine(width) + ">(" + target.buffer.name + " + " + offset.text() +
+               ", " + vector + ");");
+        continue;
+      }
+      for (int64_t l = 0; l < width; ++l)
+        t.line(target.buffer.name + "[" + (offset + Expr(l)).text() + "] = " + vector + ".e[" +
+               Twine(l) + "];");
+    }
+  }
+
+  /// A block of threads for each pair of channels and part of the images; where channels are last,
+  /// for several channels, with threads along them.
   void writeGradient(ArrayRef<Target> targets) {
     Value result = op->getResult(0), dy = op->getOperand(1);
     Type sum = elementOf(result);
@@ -570,29 +735,41 @@ private:
     SmallVector<int64_t> units{images};
     for (const Axis &axis : axes)
       units.push_back(axis.blocks());
-    int64_t total = product(units), pairs = groups * outputs * inputs, results = pairs * places;
-    int64_t parts = std::clamp<int64_t>(int64_t(plan.options.multiprocessors) * 8 / pairs, 1,
-                                        std::max<int64_t>(1, total / (2 * kThreads)));
+    const int64_t pairs = groups * outputs * inputs, results = pairs * places;
+    const int64_t total = product(units), vectors = pairs / channels;
+    const int64_t beside = channelsLast ? std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors)) : 1;
+    const int64_t rows = kThreads / beside, blocks = (vectors + beside - 1) / beside;
+    int64_t parts = std::clamp<int64_t>(int64_t(plan.options.multiprocessors) * 8 / blocks, 1,
+                                        std::max<int64_t>(1, total / (2 * rows)));
     parts = std::min<int64_t>(parts, 64);
-    int64_t chunk = (total + parts - 1) / parts;
+    const int64_t chunk = (total + parts - 1) / parts;
     parts = (total + chunk - 1) / chunk;
     Buffer partial = plan.scratch(sum, results * parts);
     {
       Frame frame(plan);
       Emitter &e = frame.e;
       Text &t = frame.t;
-      Expr pair = e.variable("pair", "blockIdx.x", 0, pairs - 1);
-      Indices channels = e.x.unravel({groups * outputs, inputs}, pair);
+      // Those past the end do the last one's work, and store nothing.
+      std::string wanted = e.let(e.indexType, "blockIdx.x * " + std::to_string(beside) +
+                                                  (beside > 1 ? " + threadIdx.x" : ""));
+      const bool even = blocks * beside == vectors;
+      Expr pair = e.variable("pair",
+                             even ? wanted
+                                  : "dk::smallest::of<" + e.indexType + ">(" + wanted + ", " +
+                                        std::to_string(vectors - 1) + ")",
+                             0, vectors - 1);
+      Indices channelsAt = e.x.unravel({groups * outputs, inputs}, pair * channels);
       SmallVector<int64_t> shape = blockShape();
-      t.line(type + " total[" + Twine(places) + "] = {};");
+      std::string row = beside > 1 ? "threadIdx.y" : "threadIdx.x";
+      t.line(type + " total[" + Twine(places * channels) + "] = {};");
       std::string begin =
           e.let(e.indexType, "(" + e.indexType + ")blockIdx.y * " + std::to_string(chunk));
       std::string end =
           e.let(e.indexType, "dk::smallest::of<" + e.indexType + ">(" + begin + " + " +
                                  std::to_string(chunk) + ", " + std::to_string(total) + ")");
       std::string name = t.fresh("r");
-      t.open("for (" + e.indexType + " " + name + " = " + begin + " + (int)threadIdx.x; " + name +
-             " < " + end + "; " + name + " += " + Twine(kThreads) + ")");
+      t.open("for (" + e.indexType + " " + name + " = " + begin + " + (int)" + row + "; " + name +
+             " < " + end + "; " + name + " += " + Twine(rows) + ")");
       e.pushScope();
       Indices where;
       for (auto [size, i] : llvm::zip(units, e.x.unravel(units, e.freshAtom(name, 0, total - 1))))
@@ -600,14 +777,15 @@ private:
       ArrayRef<Expr> block = ArrayRef<Expr>(where).drop_front(1);
       SmallVector<Expr> over{where[0]};
       over.append(axes.size(), Expr(0));
-      Indices index = channels;
+      Indices index = channelsAt;
       index.append(axes.size(), Expr(0));
       auto reads = e.readsOf(op, index, over);
       Indices image = reads[0].at, gradient = reads[1].at;
       image.resize(2);
       gradient.resize(2);
       std::string news = t.fresh("dy");
-      t.line(computeName(elementOf(dy)) + " " + news + "[" + Twine(product(shape)) + "];");
+      t.line(computeName(elementOf(dy)) + " " + news + "[" + Twine(product(shape) * channels) +
+             "];");
       ArrayRef<int64_t> outer = ArrayRef(shape).drop_back();
       each(outer, [&](ArrayRef<int64_t> i) {
         SmallVector<std::string> inside;
@@ -615,24 +793,43 @@ private:
         for (size_t d = 0; d < outer.size(); ++d)
           at.push_back(placeInside(e, block[d] * axes[d].block + Expr(i[d]), axes[d].size, inside));
         readLine(e, sourceOf(dy), at, block.back() * shape.back(), shape.back(),
-                 "(" + news + " + " + std::to_string(flat(outer, i) * shape.back()) + ")", inside);
+                 "(" + news + " + " + std::to_string(flat(outer, i) * shape.back() * channels) +
+                     ")",
+                 inside);
       });
       walkImage(e, sourceOf(op->getOperand(0)), image, block, [&](const Term &term) {
-        t.line("total[" + Twine(term.place) + "] += " + term.elements[0] + " * " + news + "[" +
-               Twine(term.result) + "];");
+        t.line(slot("total", term.place) + " += " + term.elements[0] + " * " +
+               slot(news, term.result) + ";");
       });
       e.popScope();
       t.close();
-      t.line("__shared__ " + type + " shared[" + Twine(kThreads / 32) + "];");
       Expr part = e.variable("part", "blockIdx.y", 0, parts - 1);
-      for (int64_t k = 0; k < places; ++k) {
-        std::string whole = e.let(type, "dk::block_reduce<dk::sum, " + std::to_string(kThreads) +
-                                            ">(total[" + std::to_string(k) + "], shared)");
-        t.open("if (threadIdx.x == 0)");
-        e.store(partial, part * results + pair * places + Expr(k), whole);
-        t.close();
-      }
-      frame.finish({uint32_t(pairs), uint32_t(parts), 1}, {uint32_t(kThreads), 1, 1});
+      t.line("__shared__ " + type + " shared[" + Twine(beside > 1 ? kThreads : kThreads / 32) +
+             "];");
+      for (int64_t k = 0; k < places; ++k)
+        for (int64_t c = 0; c < channels; ++c) {
+          std::string mine = "total[" + std::to_string(k * channels + c) + "]", whole;
+          if (beside == 1) {
+            whole = e.let(type, "dk::block_reduce<dk::sum, " + std::to_string(kThreads) + ">(" +
+                                    mine + ", shared)");
+          } else {
+            whole = t.fresh("v");
+            t.line("__syncthreads();");
+            t.line("shared[threadIdx.y * " + Twine(beside) + " + threadIdx.x] = " + mine + ";");
+            t.line("__syncthreads();");
+            t.line(type + " " + whole + " = shared[threadIdx.x];");
+            t.line("for (int y = 1; y < " + Twine(rows) + "; ++y) " + whole + " += shared[y * " +
+                   Twine(beside) + " + threadIdx.x];");
+          }
+          t.open("if (" + Twine(row) + " == 0" +
+                 (even ? "" : " && " + wanted + " < " + std::to_string(vectors)) + ")");
+          e.store(partial, part * results + (pair * channels + Expr(c)) * places + Expr(k), whole);
+          t.close();
+        }
+      if (beside > 1)
+        frame.finish({uint32_t(blocks), uint32_t(parts), 1}, {uint32_t(beside), uint32_t(rows), 1});
+      else
+        frame.finish({uint32_t(blocks), uint32_t(parts), 1}, {uint32_t(kThreads), 1, 1});
     }
     partial.parts = parts;
     plan.known[result] = partial;
@@ -641,10 +838,11 @@ private:
 
   Planner &plan;
   Operation *op;
-  bool gradient = false, pools = false;
+  bool gradient = false, pools = false, channelsLast = false;
   SmallVector<Axis> axes;
   int64_t groups = 1, outputs = 1, inputs = 1; ///< channels of a group
   int64_t places = 1, images = 1;
+  int64_t channels = 1; ///< of a thread
 };
 
 } // namespace

@@ -87,16 +87,33 @@ func.func @main(%x: tensor<1001x32xf32>) -> tensor<1001x32xf32> {
 
 // A sum over a batch: threads along the columns, parts in scratch memory, and a second kernel that adds them in order.
 // CHECK-LABEL: k0_reduce(const float *__restrict__ in0, float *__restrict__ tmp0)
-// CHECK: dk::careful<float>
-// CHECK: = blockIdx.y * 256;
+// CHECK: = blockIdx.y * 64;
 // CHECK: r{{[0-9]+}} += 8
+// CHECK-NEXT: dk::load<4>(in0
 // CHECK-NOT: atomic
 // CHECK: tmp0[
 // CHECK-LABEL: k0_reduce_1(float *__restrict__ out0, const float *__restrict__ tmp0)
+// CHECK: #pragma unroll 8
 // CHECK: r{{[0-9]+}} < 16
-// CHECK: launch k0_reduce grid 16 16 1 block 32 8 1
+// CHECK: launch k0_reduce grid 4 16 1 block 32 8 1
 // CHECK: launch k0_reduce_1 grid 2 1 1
 // CHECK-NOT: // launch
+func.func @main(%x: tensor<1024x512xf32>) -> tensor<512xf32> {
+  %y = dlc.reduce sum %x axes [0] : (tensor<1024x512xf32>) -> tensor<512xf32>
+  return %y : tensor<512xf32>
+}
+
+// -----
+
+// Many parts are added by several threads each.
+// CHECK-LABEL: k0_reduce(const float *__restrict__ in0, float *__restrict__ tmp0)
+// CHECK: dk::careful<float>
+// CHECK: #pragma unroll 4
+// CHECK-NEXT: for (int r
+// CHECK-LABEL: k0_reduce_1(const float *__restrict__ tmp0, float *__restrict__ tmp1)
+// CHECK: for (int part = threadIdx.y; part < 64; part += 8)
+// CHECK: launch k0_reduce grid 4 64 1 block 32 8 1
+// CHECK: launch k0_reduce_1 grid 16 1 1 block 32 8 1
 func.func @main(%x: tensor<4096x512xf32>) -> tensor<512xf32> {
   %y = dlc.reduce sum %x axes [0] : (tensor<4096x512xf32>) -> tensor<512xf32>
   return %y : tensor<512xf32>
