@@ -365,9 +365,14 @@ private:
   bool usesTensorCores = false;
 };
 
-/// Whether it is a convolution for them. Those of single channels have kernels of their own.
+/// A convolution of single channels, which has kernels of its own, with nothing behind it.
+bool isOfSingles(const json &desc) {
+  return desc["kind"] != "attention" && desc["w"]["dims"][1] == 1;
+}
+
+/// Whether it is a convolution for them.
 bool mayUseTensorCores(const json &desc) {
-  return desc["kind"] != "attention" && desc["w"]["dims"][1] > 1 &&
+  return desc["kind"] != "attention" && !isOfSingles(desc) &&
          (desc["dtype"] == "f16" || desc["dtype"] == "bf16" || desc.contains("math"));
 }
 
@@ -429,15 +434,17 @@ public:
   }
   /// Which graphs it has an engine for only the GPU can tell.
   bool takes(const std::string &device, LibraryCall &call, std::string *why) const override {
-    if (!mayUseTensorCores(call.desc))
-      return deviceTakes(device, call, why);
-    LibraryCall fast = call;
-    fast.desc["tensor_cores"] = true;
-    if (deviceTakes(device, fast, nullptr))
-      return true;
     // Last resorts, an order of magnitude behind.
     constexpr double kWithout = 8;
-    call.effort *= kWithout;
+    if (mayUseTensorCores(call.desc)) {
+      LibraryCall fast = call;
+      fast.desc["tensor_cores"] = true;
+      if (deviceTakes(device, fast, nullptr))
+        return true;
+      call.effort *= kWithout;
+    } else if (isOfSingles(call.desc) && call.desc.contains("post")) {
+      call.effort *= kWithout;
+    }
     return deviceTakes(device, call, why);
   }
 };
