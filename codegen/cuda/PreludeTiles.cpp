@@ -3,8 +3,38 @@
 
 namespace dlc::cuda {
 
-llvm::StringRef tilePreludeText() {
-  return R"cuda(namespace dk {
+namespace {
+
+/// The hardware's product of 64 rows and so many columns by four warps: sums in `d`.
+std::string warpgroupProduct(int columns, const char *type) {
+  std::string registers, sums, name = std::to_string(columns);
+  int count = columns / 2;
+  for (int i = 0; i < count; ++i) {
+    registers += (i ? ", %" : "%") + std::to_string(i);
+    if (i % 8 == 0)
+      sums += (i ? ", DK_SUMS(" : "DK_SUMS(") + std::to_string(i) + ")";
+  }
+  auto operand = [&](int i) { return ", %" + std::to_string(count + i); };
+  return "template <bool TurnA, bool TurnB> DK_INLINE void product_" + name + "_" + type +
+         "(float *d, unsigned long long a, unsigned long long b) {\n"
+         "  asm volatile(\"{.reg .pred p;\\nsetp.eq.u32 p, 0, 0;\\n"
+         "wgmma.mma_async.sync.aligned.m64n" +
+         name + "k16.f32." + type + "." + type + " {" + registers + "}" + operand(0) + operand(1) +
+         ", p, 1, 1" + operand(2) + operand(3) + ";}\"\n    : " + sums +
+         "\n    : \"l\"(a), \"l\"(b), \"n\"(TurnA), \"n\"(TurnB));\n}\n";
+}
+
+std::string tilePrelude() {
+  std::string products = R"cuda(
+namespace dk {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define DK_SUMS(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+)cuda";
+  for (int columns : {64, 128, 256})
+    for (const char *type : {"bf16", "f16"})
+      products += warpgroupProduct(columns, type);
+  products += "#undef DK_SUMS\n#endif\n} // namespace dk\n";
+  std::string rest = R"cuda(namespace dk {
 
 #ifdef DLC_EMULATED
 template <int Bytes = 16, class T> DK_INLINE void copy_async(T *to, const T *from, bool there) {
@@ -198,6 +228,14 @@ DK_INLINE void put_sums(float *to, const float (&total)[Rows][Columns][4], int r
 
 } // namespace dk
 )cuda";
+  return rest + products;
+}
+
+} // namespace
+
+llvm::StringRef tilePreludeText() {
+  static const std::string text = tilePrelude();
+  return text;
 }
 
 } // namespace dlc::cuda

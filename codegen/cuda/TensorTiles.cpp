@@ -60,7 +60,7 @@ public:
     if (s.warpgroups)
       t.line("dk::shared_writes_done();");
     t.line("__syncthreads();");
-    t.line("const int next = " + k + " + " + Twine(ahead) + ";");
+    t.line("const " + e.indexType + " next = " + k + " + " + Twine(ahead) + ";");
     t.line("const bool more = next < " + end + ";");
     Expr next = e.freshAtom("next", 0, steps - 1) * s.depth;
     Expr to = e.freshAtom("into", 0, s.stages - 1);
@@ -245,32 +245,13 @@ private:
     t.close();
   }
 
-  /// The hardware's product of 64 rows and all columns, as a function before the kernel.
-  std::string warpgroupProduct() {
-    std::string name = frame.function + "_product", registers, outputs;
-    int64_t count = s.columns / 2;
-    for (int64_t i = 0; i < count; ++i) {
-      registers += (i ? ", %" : "%") + std::to_string(i);
-      outputs += (i ? ", " : "") + std::string(i % 8 ? "" : "\n         ") + "\"+f\"(d[" +
-                 std::to_string(i) + "])";
-    }
-    auto turned = [](const TileSide &side) { return side.depthFirst ? "0" : "1"; };
-    e.tables += "#ifndef DLC_EMULATED\nstatic __device__ __forceinline__ void " + name +
-                "(float *d, unsigned long long a, unsigned long long b) {\n"
-                "  asm volatile(\"{.reg .pred p;\\nsetp.eq.u32 p, 0, 0;\\n"
-                "wgmma.mma_async.sync.aligned.m64n" +
-                std::to_string(s.columns) + "k16.f32." + s.mma + "." + s.mma + " {" + registers +
-                "}, %" + std::to_string(count) + ", %" + std::to_string(count + 1) + ", p, 1, 1, " +
-                turned(sides[0]) + ", " + turned(sides[1]) + ";}\"\n      : " + outputs +
-                "\n      : \"l\"(a), \"l\"(b));\n}\n#endif\n";
-    return name;
-  }
-
   void multiplyByWarpgroups() {
     t.line("#ifdef DLC_EMULATED");
     multiply();
     t.line("#else");
-    std::string product = warpgroupProduct();
+    auto turned = [](const TileSide &side) { return side.depthFirst ? "false" : "true"; };
+    std::string product = "dk::product_" + std::to_string(s.columns) + "_" + s.mma + "<" +
+                          turned(sides[0]) + ", " + turned(sides[1]) + ">";
     for (const TileSide &side : sides)
       t.line("const unsigned long long " + std::string(side.rows ? "at_a" : "at_b") +
              " = dk::matrix_at<" + (side.depthFirst ? "true" : "false") + ", " + Twine(s.depth) +
