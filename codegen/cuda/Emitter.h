@@ -87,6 +87,10 @@ public:
   /// What of a read's guards is not known.
   llvm::SmallVector<std::string> conditionsOf(const Read &read);
 
+  /// `body` under conditions; none: without.
+  void guarded(const llvm::SmallVectorImpl<std::string> &conditions,
+               llvm::function_ref<void()> body);
+
   static std::string combine(ReduceKind kind, mlir::Type element, const std::string &a,
                              const std::string &b);
   static std::string neutral(ReduceKind kind, mlir::Type element);
@@ -108,8 +112,8 @@ public:
   /// A reduction's element from its combined terms.
   std::string finishReduce(ReduceOp op, const std::string &total);
   std::string cast(const std::string &text, mlir::Type from, mlir::Type to);
-  /// How many places count of the window at the position: of an average, `at` is the result's index;
-  /// of its gradient, that of `dy`.
+  /// How many places count of the window at the position: of an average, `at` is the result's
+  /// index; of its gradient, that of `dy`.
   std::string averaged(AvgPoolOp op, const Indices &at);
   std::string averaged(AvgPoolGradOp op, const Indices &at);
 
@@ -140,9 +144,6 @@ private:
   std::string avgPool(AvgPoolOp op, const Indices &at);
   std::string poolGrad(mlir::Operation *op, const Indices &at);
 
-  /// `body` under conditions; none: without.
-  void guarded(const llvm::SmallVectorImpl<std::string> &conditions,
-               llvm::function_ref<void()> body);
   std::string sum(mlir::Type element, llvm::ArrayRef<int64_t> extents,
                   llvm::function_ref<void(llvm::ArrayRef<Expr>, const std::string &total)> term);
 

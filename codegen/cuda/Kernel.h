@@ -17,6 +17,10 @@ struct KernelOptions {
   std::vector<int64_t> alignments;
   /// Products of f32 may round their operands to tf32, as `--matmul-precision=high` says.
   bool tf32 = false;
+  /// Of shared memory that a block may have, in bytes.
+  int64_t sharedBytes = 99 << 10;
+  /// Whether there are products of four warps at a time (sm_90a).
+  bool warpgroups = false;
 };
 
 /// One buffer of a launch: an input or output of the fusion, or scratch memory of the kernel.

@@ -27,8 +27,12 @@ int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
     ++operations;
   }
   for (auto &[value, buffer] : plan.known)
-    if (typeOf(value).getNumElements() == total)
+    if (typeOf(value).getNumElements() == total) {
+      // Many threads hide how long parts take to come, one after the other.
+      if (buffer.parts > 1)
+        return 1;
       count(buffer.element);
+    }
   int64_t width = std::min<int64_t>({8, 16 / narrow, 32 / wide});
   if (operations > 24)
     width = std::min<int64_t>(width, 4);

@@ -425,7 +425,8 @@ Frame::Frame(Planner &plan) : e(t, plan.indexType), plan(plan) {
     e.bind(value, buffer);
 }
 
-void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared) {
+void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared,
+                   int64_t blocksTogether) {
   Launch launch{function, grid, block, shared, {}};
   // In the order of the fusion's operands, results and scratch memory.
   std::vector<std::pair<Planner::Declared, std::string>> used;
@@ -448,8 +449,9 @@ void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, 
   }
   int64_t threads = int64_t(block[0]) * block[1] * block[2];
   plan.kernel.text += e.tables + "extern \"C\" __global__ void __launch_bounds__(" +
-                      std::to_string(threads) + ") " + function + "(" + signature + ") {\n" + body +
-                      "}\n\n";
+                      std::to_string(threads) +
+                      (blocksTogether ? ", " + std::to_string(blocksTogether) : "") + ") " +
+                      function + "(" + signature + ") {\n" + body + "}\n\n";
   plan.kernel.launches.push_back(launch);
 }
 

@@ -65,7 +65,9 @@ private:
 class Frame {
 public:
   Frame(Planner &plan);
-  void finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared = 0);
+  /// `blocksTogether`: of these on a multiprocessor, where registers must suffice for several.
+  void finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared = 0,
+              int64_t blocksTogether = 0);
   /// Also read or written, by other means than the emitter's.
   void use(const std::string &bufferName) { e.used.insert(bufferName); }
   void write(const std::string &bufferName) { e.written.insert(bufferName), use(bufferName); }
@@ -92,8 +94,8 @@ void launchRows(Planner &plan, llvm::ArrayRef<Target> targets, llvm::ArrayRef<Re
 void launchSplit(Planner &plan, llvm::ArrayRef<ReduceOp> reductions);
 /// A product in tiles, and what is computed of its elements. `targets` all have its shape.
 void launchTiles(Planner &plan, mlir::Operation *contraction, llvm::ArrayRef<Target> targets);
-/// A pool, a convolution of few channels in a group, or a gradient of these, and what is computed of
-/// its elements; of others nothing takes windows.
+/// A pool, a convolution of few channels in a group, or a gradient of these, and what is computed
+/// of its elements; of others nothing takes windows.
 bool takesWindows(Planner &plan, mlir::Operation *op);
 void launchWindows(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
 /// topk, cumulative, scatters, products of groups: an operation by itself.

@@ -3,20 +3,56 @@
 
 namespace dlc::cuda {
 
-llvm::StringRef tilePreludeText() {
-  return R"cuda(namespace dk {
+namespace {
+
+/// The hardware's product of 64 rows and so many columns by four warps: sums in `d`.
+std::string warpgroupProduct(int columns, const char *type) {
+  std::string registers, sums, name = std::to_string(columns);
+  int count = columns / 2;
+  for (int i = 0; i < count; ++i) {
+    registers += (i ? ", %" : "%") + std::to_string(i);
+    if (i % 8 == 0)
+      sums += (i ? ", DK_SUMS(" : "DK_SUMS(") + std::to_string(i) + ")";
+  }
+  auto operand = [&](int i) { return ", %" + std::to_string(count + i); };
+  return "template <bool TurnA, bool TurnB> DK_INLINE void product_" + name + "_" + type +
+         "(float *d, unsigned long long a, unsigned long long b) {\n"
+         "  asm volatile(\"{.reg .pred p;\\nsetp.eq.u32 p, 0, 0;\\n"
+         "wgmma.mma_async.sync.aligned.m64n" +
+         name + "k16.f32." + type + "." + type + " {" + registers + "}" + operand(0) + operand(1) +
+         ", p, 1, 1" + operand(2) + operand(3) + ";}\"\n    : " + sums +
+         "\n    : \"l\"(a), \"l\"(b), \"n\"(TurnA), \"n\"(TurnB));\n}\n";
+}
+
+std::string tilePrelude() {
+  std::string products = R"cuda(
+namespace dk {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define DK_SUMS(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+)cuda";
+  for (int columns : {64, 128, 256})
+    for (const char *type : {"bf16", "f16"})
+      products += warpgroupProduct(columns, type);
+  products += "#undef DK_SUMS\n#endif\n} // namespace dk\n";
+  std::string rest = R"cuda(namespace dk {
 
 #ifdef DLC_EMULATED
-template <class T> DK_INLINE void copy_async(T *to, const T *from, bool there) {
-  dlc_emulated::copy_async<16>(to, from, there ? 16 : 0);
+template <int Bytes = 16, class T> DK_INLINE void copy_async(T *to, const T *from, bool there) {
+  dlc_emulated::copy_async<Bytes>(to, from, there ? Bytes : 0);
 }
 DK_INLINE void copies_done() {
   dlc_emulated::commit_group();
   dlc_emulated::wait_groups(0);
 }
+DK_INLINE void copies_commit() { dlc_emulated::commit_group(); }
+template <int Pending> DK_INLINE void copies_wait() { dlc_emulated::wait_groups(Pending); }
 template <bool Turned> DK_INLINE void load_matrices(unsigned *f, const void *line) {
   dlc_emulated::ldmatrix<4, Turned>(f, line);
 }
+DK_INLINE void shared_writes_done() {}
+DK_INLINE int again(int x) { return x; }
+template <int Pending> DK_INLINE void products_wait() {}
+template <int M, int N> DK_INLINE void products_settle(float (&)[M][N][4]) {}
 DK_INLINE void mma_bf16(float *c, const unsigned *a, const unsigned *b) {
   dlc_emulated::mma_m16n8k16_bf16(c, a, b);
 }
@@ -31,13 +67,22 @@ DK_INLINE unsigned round_tf32(float x) {
   return x != x || (bits & 0x7f800000u) == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u;
 }
 #else
-// 16 bytes to shared memory; zeros where there is nothing to read.
+// 16, 8 or 4 bytes to shared memory; zeros where there is nothing to read.
 DK_INLINE unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
-template <class T> DK_INLINE void copy_async(T *to, const T *from, bool there) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-               :: "r"(shared_address(to)), "l"(from), "r"(there ? 16 : 0) : "memory");
+template <int Bytes = 16, class T> DK_INLINE void copy_async(T *to, const T *from, bool there) {
+  if (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :: "r"(shared_address(to)), "l"(from), "r"(there ? 16 : 0) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;"
+                 :: "r"(shared_address(to)), "l"(from), "r"(there ? Bytes : 0), "n"(Bytes) : "memory");
 }
 DK_INLINE void copies_done() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+DK_INLINE void copies_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// Until at most so many of the thread's groups are under way.
+template <int Pending> DK_INLINE void copies_wait() {
+  asm volatile("cp.async.wait_group %0;" :: "n"(Pending) : "memory");
+}
 // Four 8x8 matrices: a thread gets two neighbours of a line, or of a column when turned.
 template <bool Turned> DK_INLINE void load_matrices(unsigned *f, const void *line) {
   if (Turned)
@@ -46,6 +91,31 @@ template <bool Turned> DK_INLINE void load_matrices(unsigned *f, const void *lin
   else
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3]) : "r"(shared_address(line)) : "memory");
+}
+// The same number, of which the compiler knows nothing.
+DK_INLINE int again(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+// Products of four warps, which read shared memory by themselves. What threads have written there
+// must be done first; of products begun, so many groups may be under way after a wait.
+DK_INLINE void shared_writes_done() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+DK_INLINE void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+DK_INLINE void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int Pending> DK_INLINE void products_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(Pending) : "memory");
+}
+// All have come to pass.
+template <int M, int N> DK_INLINE void products_settle(float (&total)[M][N][4]) {
+  products_wait<0>();
+#pragma unroll
+  for (int i = 0; i < M * N * 4; ++i) asm volatile("" : "+f"(total[i / (N * 4)][i / 4 % N][i % 4]) :: "memory");
+}
+// Of a tile in lines of 128 bytes (below). Fields: address, bytes from 64 rows to the next, bytes
+// from eight lines to the next, all in units of 16; and how vectors change places.
+template <bool DepthFirst, int Depth> DK_INLINE unsigned long long matrix_at(const void *tile) {
+  return (unsigned long long)(shared_address(tile) >> 4 & 0x3fffu) |
+         (unsigned long long)(DepthFirst ? 1 : Depth * 128 / 16) << 16 | 64ull << 32 | 1ull << 62;
 }
 #define DK_MMA(name, shape) \
   DK_INLINE void mma_##name(float *c, const unsigned *a, const unsigned *b) { \
@@ -96,8 +166,76 @@ DK_INLINE void columns_of_32(unsigned *f, const float *tile, int column, int k, 
     f[i] = element_of_32<DepthFirst, Pitch>(tile, column + lane / 4, k + lane % 4 + i * 4);
 }
 
+// Tiles of pipelines lie in lines of `Line` elements, in which vectors of 16 bytes (`Wide` elements)
+// change places from line to line, so that eight neighbouring lines' are in different banks. Lines
+// run along the depth; or along the rows (columns), then those of the whole depth come one after
+// the other before the next `Line` rows begin. `Scalars`: four neighbouring lines' vectors of eight
+// elements are in different banks.
+template <int Line, int Wide, bool Scalars = false> DK_INLINE int swizzled(int line, int vector) {
+  constexpr int count = Line / Wide, together = 8 / count;
+  return line * Line + (vector ^ (Scalars ? line % 4 * 2 : line / together % count)) * Wide;
+}
+template <bool DepthFirst, int Line, int Depth> DK_INLINE int place_of_16(int at, int k, int lane) {
+  const int own = lane % 8;
+  return DepthFirst ? swizzled<Line, 8>(at + own, k / 8)
+                    : at / Line * (Depth * Line) + swizzled<Line, 8>(k + own, at % Line / 8);
+}
+template <bool DepthFirst, int Line, int Depth, class T>
+DK_INLINE void row_fragment(unsigned *f, const T *tile, int row, int k, int lane) {
+  load_matrices<!DepthFirst>(f, tile + place_of_16<DepthFirst, Line, Depth>(row + lane / 8 % 2 * 8, k + lane / 16 * 8, lane));
+}
+// Of two neighbouring products.
+template <bool DepthFirst, int Line, int Depth, class T>
+DK_INLINE void column_fragments(unsigned *f, const T *tile, int column, int k, int lane) {
+  load_matrices<!DepthFirst>(f, tile + place_of_16<DepthFirst, Line, Depth>(column + lane / 16 * 8, k + lane / 8 % 2 * 8, lane));
+}
+template <bool DepthFirst, int Line, int Depth, bool Rows>
+DK_INLINE void fragment_of_32(unsigned *f, const float *tile, int at, int k, int lane) {
+  if (DepthFirst) {
+    const int far = lane / 16, near = lane / 8 % 2;
+    load_matrices<false>(f, tile + swizzled<Line, 4>(at + lane % 8 + (Rows ? near : far) * 8, k / 4 + (Rows ? far : near)));
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int far = i / 2, near = i % 2, d = k + lane % 4 + (Rows ? far : near) * 4;
+    const int l = at + lane / 4 + (Rows ? near : far) * 8;
+    f[i] = round_tf32(DepthFirst ? float_of(f[i])
+                                 : tile[l / Line * (Depth * Line) + swizzled<Line, 4, true>(d, l % Line / 4) + l % 4]);
+  }
+}
+template <bool DepthFirst, int Line, int Depth>
+DK_INLINE void row_fragment(unsigned *f, const float *tile, int row, int k, int lane) {
+  fragment_of_32<DepthFirst, Line, Depth, true>(f, tile, row, k, lane);
+}
+template <bool DepthFirst, int Line, int Depth>
+DK_INLINE void column_fragments(unsigned *f, const float *tile, int column, int k, int lane) {
+  fragment_of_32<DepthFirst, Line, Depth, false>(f, tile, column, k, lane);
+}
+// The sums of a warp, whose fragments of 16 rows are `Step` rows apart, in row-major order.
+template <int Rows, int Columns, int Step, int Pitch>
+DK_INLINE void put_sums(float *to, const float (&total)[Rows][Columns][4], int row, int column, int lane) {
+  to += (row + lane / 4) * Pitch + column + lane % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < Rows; ++i)
+#pragma unroll
+    for (int j = 0; j < Columns; ++j)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        vec<float, 2> both = {{total[i][j][half * 2], total[i][j][half * 2 + 1]}};
+        store<2>(to + (i * Step + half * 8) * Pitch + j * 8, both);
+      }
+}
+
 } // namespace dk
 )cuda";
+  return rest + products;
+}
+
+} // namespace
+
+llvm::StringRef tilePreludeText() {
+  static const std::string text = tilePrelude();
+  return text;
 }
 
 } // namespace dlc::cuda

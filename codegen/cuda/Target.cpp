@@ -2,33 +2,29 @@
 #include "codegen/cuda/Target.h"
 
 #include "runtime/device/Device.h"
+#include "runtime/device/cuda/Loader.h"
 
 #include <cstdlib>
+#include <cstring>
 
 namespace dlc::cuda {
 
 namespace {
 
-/// What the largest GPU of an architecture has. A kernel runs with any number; this one decides
-/// into how many parts work is cut.
-int usualMultiprocessors(int version) {
-  switch (version) {
-  case 75:
-    return 72;
-  case 80:
-    return 108;
-  case 86:
-    return 84;
-  case 89:
-    return 142;
-  case 100:
-  case 103:
-    return 148;
-  case 120:
-    return 188;
-  default:
-    return 132;
-  }
+/// What a table of capabilities has no room for, asked of the driver.
+GpuFound askedOfDriver(const std::string &device) {
+  using Ask = int (*)(int *, int, int);
+  auto ask = reinterpret_cast<Ask>(loaded(Library::Driver).symbol("cuDeviceGetAttribute"));
+  auto number = [&, ordinal = runtime::parseDeviceName(device)->ordinal](int attribute) {
+    int value = 0;
+    return ask && ask(&value, attribute, ordinal) == 0 ? double(value) : 0.0;
+  };
+  // Numbers of CUdevice_attribute; kHz and bits, two transfers a clock.
+  constexpr int kClock = 13, kMemoryClock = 36, kBus = 37;
+  GpuFound found;
+  found.gigahertz = number(kClock) * 1e-6;
+  found.gigabytes = number(kMemoryClock) * 1e-6 * 2 * number(kBus) / 8;
+  return found;
 }
 
 std::optional<GpuTarget> parseArch(const std::string &arch, std::string &why) {
@@ -39,10 +35,25 @@ std::optional<GpuTarget> parseArch(const std::string &arch, std::string &why) {
     why = "the architecture of a GPU must be sm_75 or later, as in sm_90a; found '" + arch + "'";
     return std::nullopt;
   }
-  return GpuTarget{arch, usualMultiprocessors(int(version))};
+  GpuFigures figures = usualGpu(int(version));
+  return GpuTarget{arch, figures.multiprocessors, figures};
 }
 
 } // namespace
+
+int64_t sharedBytesOf(const std::string &arch) {
+  int version = std::atoi(arch.c_str() + std::strlen("sm_"));
+  int64_t kilobytes = 99;
+  if (version == 75)
+    kilobytes = 64;
+  else if (version == 80 || version == 87)
+    kilobytes = 163;
+  else if (version >= 90 && version < 120)
+    kilobytes = 227;
+  return kilobytes << 10;
+}
+
+bool hasWarpgroups(const std::string &arch) { return arch == "sm_90a"; }
 
 std::optional<GpuTarget> targetOf(const std::string &device, const std::string &asked,
                                   std::string &why) {
@@ -51,8 +62,14 @@ std::optional<GpuTarget> targetOf(const std::string &device, const std::string &
   try {
     dlc_device_properties found =
         runtime::openDevice(*runtime::parseDeviceName(device)).properties();
-    return GpuTarget{"sm_" + std::to_string(found.major) + std::to_string(found.minor),
-                     found.multiprocessors};
+    GpuFound more = askedOfDriver(device);
+    more.multiprocessors = found.multiprocessors;
+    int version = found.major * 10 + found.minor;
+    std::string arch = "sm_" + std::to_string(version);
+    // What is made for this device alone may use what later ones have not.
+    if (hasWarpgroups(arch + "a"))
+      arch += "a";
+    return GpuTarget{arch, found.multiprocessors, gpuFigures(version, more)};
   } catch (const std::exception &error) {
     why = std::string(error.what()) +
           "; to compile for a GPU that is elsewhere, say which: --gpu-arch sm_90";

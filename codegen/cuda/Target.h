@@ -2,6 +2,9 @@
 #ifndef DLC_CODEGEN_CUDA_TARGET_H
 #define DLC_CODEGEN_CUDA_TARGET_H
 
+#include "codegen/machine/Gpu.h"
+
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -10,7 +13,13 @@ namespace dlc::cuda {
 struct GpuTarget {
   std::string arch; ///< as NVRTC takes it: sm_90
   int multiprocessors = 0;
+  GpuFigures figures = {}; ///< for estimates
 };
+
+/// Bytes of shared memory that a block may have on GPUs of this architecture.
+int64_t sharedBytesOf(const std::string &arch);
+/// Whether it has products of four warps at a time.
+bool hasWarpgroups(const std::string &arch);
 
 /// What the device ("cuda:0") is: the architecture that somebody asked for ("sm_90a"), which needs
 /// no GPU here; else what the device of that name on this machine says of itself.

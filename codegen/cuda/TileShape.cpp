@@ -58,6 +58,92 @@ Geometry geometryOf(Operation *op) {
   return g;
 }
 
+namespace {
+
+int64_t tilesOf(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
+
+/// A tile on tensor cores, and what one multiprocessor does with such, in 16 bits: million
+/// multiply-adds a microsecond.
+struct TensorTile {
+  int64_t rows, columns, warpRows, warpColumns, threads, blocksTogether;
+  double rate;
+};
+constexpr TensorTile kTensorTiles[] = {
+    {128, 256, 64, 64, 256, 1, 1.6}, {256, 128, 64, 64, 256, 1, 1.6},
+    {128, 128, 64, 32, 256, 2, 1.4}, {64, 128, 32, 64, 128, 2, 1.1},
+    {128, 64, 64, 32, 128, 2, 1.1},  {64, 64, 32, 32, 128, 2, 0.8},
+    {32, 64, 16, 32, 128, 2, 0.45},  {64, 32, 32, 16, 128, 2, 0.45},
+    {32, 32, 16, 16, 128, 2, 0.25},
+};
+/// The same for products of four warps, whose tiles have 64 rows for each four.
+constexpr TensorTile kWarpgroupTiles[] = {
+    {128, 256, 64, 256, 256, 1, 2.3}, {256, 128, 128, 128, 256, 1, 2.3},
+    {128, 128, 64, 128, 256, 2, 2.0}, {64, 128, 64, 128, 128, 2, 1.4},
+    {128, 64, 64, 64, 256, 2, 1.2},   {64, 64, 64, 64, 128, 2, 0.9},
+};
+
+/// Microseconds: of a step whatever its size, of a launch, and of a byte of memory.
+constexpr double kStepTime = 0.15, kLaunchTime = 2, kByteTime = 0.5e-6;
+/// How much longer a tile takes on a multiprocessor where two would find room.
+constexpr double kAlone = 1.5;
+/// Parts are no shorter than this.
+constexpr int64_t kShortestPart = 128, kMostParts = 64;
+
+void chooseTensorTiles(const KernelOptions &options, const Geometry &g, TileShape &s) {
+  double least = 0;
+  double work = s.sharedBytes == 2 ? 1 : 2;
+  int64_t processors = std::max(1, options.multiprocessors);
+  // Of those between which the estimate cannot tell, the earlier one.
+  auto consider = [&](const TensorTile &tile, bool warpgroups) {
+    int64_t stage = (tile.rows + tile.columns) * s.depth * s.sharedBytes;
+    int64_t sums = tile.rows * (tile.columns + 8) * 4;
+    int64_t fewest = warpgroups ? 3 : 2, most = 4, together = tile.blocksTogether;
+    auto stagesOf = [&](int64_t blocks) {
+      int64_t bytes = (options.sharedBytes + 1024) / blocks - 1024;
+      return sums <= bytes ? std::min(most, bytes / stage) : 0;
+    };
+    if (stagesOf(together) < fewest)
+      together = 1;
+    int64_t stages = stagesOf(together);
+    if (stages < fewest)
+      return;
+    int64_t blocks = tilesOf(g.rows, tile.rows) * tilesOf(g.columns, tile.columns) * g.batches;
+    for (int64_t parts = 1; parts <= kMostParts; parts += std::max<int64_t>(1, parts / 4)) {
+      if (parts > 1 && g.contracted / parts < kShortestPart)
+        break;
+      int64_t steps = tilesOf(tilesOf(g.contracted, parts), s.depth);
+      double busiest = double(tilesOf(blocks * parts, processors));
+      double waves = double(tilesOf(blocks * parts, processors * together));
+      double products =
+          busiest * double(tile.rows * tile.columns * steps * s.depth) * work * 1e-6 / tile.rate;
+      // A block by itself does not keep it busy.
+      if (busiest < double(together))
+        products *= kAlone;
+      double time = std::max(products, waves * double(steps) * kStepTime) + waves * kLaunchTime;
+      if (parts > 1)
+        time += kLaunchTime + double(g.results * (parts * 8 + 4)) * kByteTime;
+      if (least != 0 && time >= least * 0.98)
+        continue;
+      least = time;
+      s.rows = tile.rows, s.columns = tile.columns;
+      s.warpTileRows = tile.warpRows, s.warpTileColumns = tile.warpColumns;
+      s.warpRows = tile.rows / tile.warpRows;
+      s.threads = tile.threads;
+      s.warpgroups = warpgroups;
+      s.stages = stages;
+      s.blocksTogether = together;
+      s.parts = parts;
+    }
+  };
+  if (options.warpgroups && s.sharedBytes == 2)
+    for (const TensorTile &tile : kWarpgroupTiles)
+      consider(tile, true);
+  for (const TensorTile &tile : kTensorTiles)
+    consider(tile, false);
+}
+
+} // namespace
+
 TileShape chooseTiles(Planner &plan, Operation *op, const Geometry &g) {
   TileShape s;
   Type element = elementOf(op->getOperand(0));
@@ -71,43 +157,36 @@ TileShape chooseTiles(Planner &plan, Operation *op, const Geometry &g) {
     s.tensorCores = true;
     s.mma = element.isBF16() ? "bf16" : "f16";
     s.computed = s.accumulator = f32;
-    s.depth = 32;
     s.step = 16;
   } else if (element.isF32() && rounded) {
     s.tensorCores = true;
     s.mma = "tf32";
-    s.depth = 16;
     s.step = 8;
   }
-  auto tiles = [](int64_t n, int64_t tile) { return (n + tile - 1) / tile; };
   int64_t wanted = plan.options.multiprocessors;
-  auto blocks = [&] { return tiles(g.rows, s.rows) * tiles(g.columns, s.columns) * g.batches; };
-  bool large = s.tensorCores || element.isF32();
-  if (large && g.rows > 64)
-    s.rows = 128;
-  if (large && g.columns > 64)
-    s.columns = 128;
-  // Few blocks: smaller ones.
-  while (blocks() < wanted && s.rows + s.columns > 128)
-    (s.rows > s.columns ? s.rows : s.columns) = 64;
+  auto blocks = [&] { return tilesOf(g.rows, s.rows) * tilesOf(g.columns, s.columns) * g.batches; };
   if (s.tensorCores) {
-    bool wide = s.rows == 128 && s.columns == 128;
-    s.warpTileRows = wide ? 64 : 32;
-    s.warpTileColumns = 32;
-    s.warpRows = s.rows / s.warpTileRows;
-    s.threads = s.warpRows * (s.columns / s.warpTileColumns) * 32;
+    s.depth = 128 / s.sharedBytes;
+    chooseTensorTiles(plan.options, g, s);
   } else {
+    if (element.isF32() && g.rows > 64)
+      s.rows = 128;
+    if (element.isF32() && g.columns > 64)
+      s.columns = 128;
+    // Few blocks: smaller ones.
+    while (blocks() < wanted && s.rows + s.columns > 128)
+      (s.rows > s.columns ? s.rows : s.columns) = 64;
     s.micro = 4;
     s.depth = s.sharedBytes == 8 ? 8 : 16;
+    int64_t shortest = 256;
+    if (blocks() * 2 <= wanted && g.contracted >= 2 * shortest)
+      s.parts = std::min({wanted * 2 / blocks(), g.contracted / shortest, int64_t(64)});
   }
-  s.rowTiles = tiles(g.rows, s.rows);
-  s.columnTiles = tiles(g.columns, s.columns);
-  int64_t shortest = 256;
-  if (blocks() * 2 <= wanted && g.contracted >= 2 * shortest)
-    s.parts = std::min({wanted * 2 / blocks(), g.contracted / shortest, int64_t(64)});
+  s.rowTiles = tilesOf(g.rows, s.rows);
+  s.columnTiles = tilesOf(g.columns, s.columns);
   // Whole steps of the depth; the last part may be shorter.
-  s.chunk = tiles(tiles(g.contracted, s.parts), s.depth) * s.depth;
-  s.parts = std::max<int64_t>(1, tiles(g.contracted, s.chunk));
+  s.chunk = tilesOf(tilesOf(g.contracted, s.parts), s.depth) * s.depth;
+  s.parts = std::max<int64_t>(1, tilesOf(g.contracted, s.chunk));
   return s;
 }
 

@@ -29,6 +29,9 @@ struct TileShape {
   int64_t warpTileRows = 32, warpTileColumns = 32;
   int64_t micro = 4; ///< without tensor cores: neighbours of a thread
   int64_t threads = 256;
+  bool warpgroups = false;    ///< products of four warps that read shared memory by themselves
+  int64_t stages = 2;         ///< of shared memory
+  int64_t blocksTogether = 0; ///< of these on a multiprocessor; 0: as it comes
   int64_t rowTiles = 1, columnTiles = 1, parts = 1, chunk = 0;
 };
 TileShape chooseTiles(Planner &plan, mlir::Operation *contraction, const Geometry &g);

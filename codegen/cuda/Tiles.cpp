@@ -1,301 +1,403 @@
-//===- Tiles.cpp - products in tiles, on tensor cores where types allow ----===//
+//===- Tiles.cpp - products in tiles ---------------------------------------===//
 //
 // Matrix products and convolutions alike: a result element stands in a batch, a row and a column;
 // one operand depends on the row, the other on the column. Blocks make tiles of the result, and
-// walk the contracted dimension with two stages of shared memory: what lies in memory in vectors is
-// copied there asynchronously, all else is pulled into registers first. Convolutions thus read
-// their windows in place. Few tiles are cut along the contracted dimension into parts, summed in
-// order.
+// walk the contracted dimension in steps through shared memory. Convolutions thus read their
+// windows in place. Few tiles are cut along the contracted dimension into parts, summed in order.
+// Here: what all tiles have in common, and those without tensor cores, with two stages.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/cuda/TileShape.h"
+#include "codegen/cuda/Tiles.h"
 
 using namespace mlir;
 using llvm::Twine;
 
 namespace dlc::cuda {
 
+void TileFrame::placeBlock() {
+  int64_t tiles = s.rowTiles * s.columnTiles;
+  if (s.parts > 1)
+    partial = plan.scratch(s.accumulator, g.results * s.parts);
+  Expr block = e.variable("block", "blockIdx.x", 0, tiles * g.batches - 1);
+  Expr tile = e.x.remainder(block, tiles), row, column;
+  // Blocks that run together share operands: a band of rows after the other.
+  constexpr int64_t band = 16;
+  if (s.rowTiles <= band) {
+    row = e.variable("row", e.x.remainder(tile, s.rowTiles).text(), 0, s.rowTiles - 1);
+    column = e.variable("column", e.x.divide(tile, s.rowTiles).text(), 0, s.columnTiles - 1);
+  } else {
+    Expr first = e.variable("band", (e.x.divide(tile, band * s.columnTiles) * band).text(), 0,
+                            s.rowTiles - 1);
+    Expr within = e.variable("within", e.x.remainder(tile, band * s.columnTiles).text(), 0,
+                             band * s.columnTiles - 1);
+    std::string size = std::to_string(band);
+    if (s.rowTiles % band != 0)
+      size = e.let(e.indexType, "dk::smallest::of<" + e.indexType + ">(" + size + ", " +
+                                    (Expr(s.rowTiles) - first).text() + ")");
+    row = e.variable("row", first.text() + " + " + within.text(true) + " % " + size, 0,
+                     s.rowTiles - 1);
+    column = e.variable("column", within.text(true) + " / " + size, 0, s.columnTiles - 1);
+  }
+  rowStart = row * s.rows;
+  columnStart = column * s.columns;
+  batch = e.variable("batch", e.x.divide(block, tiles).text(), 0, g.batches - 1);
+  steps = (g.contracted + s.depth - 1) / s.depth;
+  int64_t each = s.chunk / s.depth;
+  begin = "0", end = std::to_string(steps);
+  if (s.parts > 1) {
+    begin = e.let("int", "blockIdx.y * " + std::to_string(each));
+    end = e.let("int",
+                "dk::smallest::of<int>(" + begin + " + " + std::to_string(each) + ", " + end + ")");
+  }
+  thread = e.variable("t", "threadIdx.x", 0, s.threads - 1);
+}
+
+SmallVector<Read, 2> TileFrame::termAt(const TileSide &side, const Expr &along, const Expr &k) {
+  Indices at = g.indexOf(e, batch, side.rows ? along : Expr(0), side.rows ? Expr(0) : along);
+  return e.readsOf(op, at, e.x.unravel(foldedExtents(op), k));
+}
+
+/// Whether the place behind each is that of the next lane.
+static bool isNext(const Expr &place, const Expr &lane) {
+  const Atom *atom = lane.terms[0].first;
+  return place.coefficient(atom) == 1 && !(place - lane).uses(atom);
+}
+
+/// Whether lanes are a vector that begins at a multiple of its width.
+static bool isVector(const Expr &place, const Expr &lane, int64_t width) {
+  Expr rest = place - lane;
+  return width == 1 || (isNext(place, lane) && rest.constant % width == 0 &&
+                        llvm::all_of(rest.terms, [&](auto x) { return x.second % width == 0; }));
+}
+
+TileSide TileFrame::sideOf(bool rows) {
+  TileSide side;
+  side.rows = rows;
+  side.operand = rows ? g.rowOperand : 1 - g.rowOperand;
+  side.shared = rows ? "tile_a" : "tile_b";
+  side.staged = rows ? "staged_a" : "staged_b";
+  side.extent = rows ? s.rows : s.columns;
+  side.limit = rows ? g.rows : g.columns;
+  Value value = op->getOperand(side.operand);
+  // Which neighbours lie together in memory, of whatever the operand is made?
+  int64_t vector = 16 / s.sharedBytes;
+  double together[2] = {0, 0};
+  int64_t copied[2] = {0, 0};
+  // The operand's element and its neighbours in a direction.
+  auto probe = [&](bool depth, int64_t width) {
+    Expr lane = e.freshAtom("lane", 0, width - 1);
+    Expr group =
+        e.freshAtom("group", 0, std::max<int64_t>(1, (depth ? g.contracted : side.limit) / width));
+    Expr other =
+        e.freshAtom("other", 0, std::max<int64_t>(1, depth ? side.limit : g.contracted) - 1);
+    Expr at = group * width + lane;
+    return std::pair(lane,
+                     (depth ? termAt(side, other, at) : termAt(side, at, other))[side.operand]);
+  };
+  for (bool depth : {true, false}) {
+    auto [lane, read] = probe(depth, vector);
+    Emitter::Reads reads;
+    e.reads(value, read.at, reads);
+    for (auto &[from, at] : reads)
+      if (isNext(e.x.linear(shapeOf(from), at), lane))
+        together[depth] += double(ref::elementBytes(elementOf(from)));
+    auto found = e.place(value, read.at);
+    if (!found || storageName(found->first.element) != s.sharedName)
+      continue;
+    // Four bytes or more are copied as they are, if none or all of them are there.
+    for (int64_t width = vector; width * s.sharedBytes >= 4 && !copied[depth]; width /= 2) {
+      auto [small, narrow] = probe(depth, width);
+      auto place = e.place(value, narrow.at);
+      bool whole = (depth ? g.contracted : side.limit) % width == 0 &&
+                   place->first.alignment % (width * s.sharedBytes) == 0 &&
+                   isVector(place->second, small, width);
+      bool split = width > 1 && llvm::any_of(narrow.guards, [&, &lane = small](const Guard &guard) {
+                     return guard.place.uses(lane.terms[0].first);
+                   });
+      if (width == 1 || (whole && !split))
+        copied[depth] = width;
+    }
+  }
+  side.async = copied[true] || copied[false];
+  side.depthFirst = together[true] > together[false];
+  if (side.async) {
+    if (copied[true] != copied[false])
+      side.depthFirst = copied[true] > copied[false];
+    side.width = copied[side.depthFirst];
+  }
+  // Neighbours whose places follow one another from one index.
+  auto follow = [&](int64_t width) {
+    if ((side.depthFirst ? g.contracted : side.limit) % width != 0)
+      return false;
+    auto [lane, read] = probe(side.depthFirst, width);
+    Emitter::Reads reads;
+    e.reads(value, read.at, reads);
+    return llvm::all_of(reads, [&, &lane = lane](auto &from) {
+      Expr place = e.x.linear(shapeOf(from.first), from.second);
+      return isNext(place, lane) || !place.uses(lane.terms[0].first);
+    });
+  };
+  side.together = vector;
+  while (side.together > side.width && !follow(side.together))
+    side.together /= 2;
+  if (!side.async)
+    side.width = side.together;
+  // Small tiles: fewer each.
+  auto vectors = [&] { return side.extent * s.depth / side.together; };
+  while (vectors() < s.threads)
+    side.together /= 2;
+  side.width = std::min(side.width, side.together);
+  side.perThread = vectors() / s.threads;
+  return side;
+}
+
+SmallVector<std::string> TileFrame::insideOf(const TileSide &side, const Expr &along,
+                                             const Expr &k) {
+  SmallVector<std::string> inside;
+  if (side.limit % side.extent != 0)
+    inside.push_back(along.text() + " < " + std::to_string(side.limit));
+  if (g.contracted % s.depth != 0)
+    inside.push_back(k.text() + " < " + std::to_string(g.contracted));
+  return inside;
+}
+
+void TileFrame::forVectors(const TileSide &side, function_ref<void(Expr)> body) {
+  if (side.perThread == 1)
+    body(0);
+  else
+    e.loop("0", side.perThread, "1", body, true);
+}
+
+void TileFrame::guarded(const SmallVectorImpl<std::string> &conditions, function_ref<void()> body) {
+  t.open(conditions.empty() ? Twine("") : "if (" + Twine(llvm::join(conditions, " && ")) + ")");
+  e.pushScope();
+  body();
+  e.popScope();
+  t.close();
+}
+
+void TileFrame::computeVector(const TileSide &side, const Expr &along, const Expr &k,
+                              const std::string &slot) {
+  Value value = op->getOperand(side.operand);
+  // In range from here on, which the conditions see to.
+  guarded(insideOf(side, along, k), [&] {
+    auto read = [&](const Expr &lane) {
+      return termAt(side, side.depthFirst ? along : along + lane,
+                    side.depthFirst ? k + lane : k)[side.operand];
+    };
+    // What all neighbours ask is asked once.
+    SmallVector<std::string> all, each;
+    if (side.together > 1) {
+      Expr lane = e.freshAtom("lane", 0, side.together - 1);
+      Read probe = read(lane);
+      llvm::erase_if(probe.guards,
+                     [&](const Guard &guard) { return guard.place.uses(lane.terms[0].first); });
+      all = e.conditionsOf(probe);
+    }
+    guarded(all, [&] {
+      e.lanes(side.together, [&](Expr lane) {
+        Read own = read(lane);
+        SmallVector<std::string> conditions = e.conditionsOf(own);
+        llvm::erase_if(conditions, [&](auto &text) { return llvm::is_contained(all, text); });
+        e.guarded(conditions, [&] {
+          std::string element;
+          auto place = e.place(value, own.at);
+          if (place && s.sharedBytes == 2 && storageName(place->first.element) == s.sharedName) {
+            // As it is, without a way through f32.
+            e.used.insert(place->first.name);
+            element = place->first.name + "[" + place->second.text() + "]";
+          } else {
+            element = "dk::as<" + s.sharedName + ">(" + e.eval(value, own.at) + ")";
+          }
+          t.line(slot + ".e[" + lane.text() + "] = " + element + ";");
+        });
+      });
+    });
+  });
+}
+
+int64_t TileFrame::resultWidth() {
+  int64_t narrowest = 4;
+  if (s.parts == 1)
+    for (const Target &target : targets)
+      narrowest = std::min(narrowest, ref::elementBytes(target.buffer.element));
+  int64_t width = narrowest == 4 ? 4 : 8;
+  auto together = [&] {
+    Expr lane = e.freshAtom("lane", 0, width - 1);
+    Expr group = e.freshAtom("group", 0, std::max<int64_t>(1, g.columns / width));
+    Expr row = e.freshAtom("other", 0, std::max<int64_t>(1, g.rows) - 1);
+    return isVector(
+        e.x.linear(shapeOf(op->getResult(0)), g.indexOf(e, batch, row, group * width + lane)), lane,
+        width);
+  };
+  while (width > 1 && (g.columns % width != 0 || !together()))
+    width /= 2;
+  return width;
+}
+
+void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
+                       function_ref<std::string(const Expr &)> total) {
+  SmallVector<std::string> inside;
+  if (g.rows % s.rows != 0)
+    inside.push_back(row.text() + " < " + std::to_string(g.rows));
+  if (g.columns % s.columns != 0)
+    inside.push_back(column.text() + " < " + std::to_string(g.columns));
+  SmallVector<Target> stores(targets);
+  if (partial)
+    stores = {{op->getResult(0), *partial}};
+  guarded(inside, [&] {
+    const Expr &i = row, &j = column;
+    Expr part = partial ? e.variable("part", "blockIdx.y", 0, s.parts - 1) : Expr(0);
+    auto offsetOf = [&](const Indices &at) {
+      return part * g.results + e.x.linear(shapeOf(op->getResult(0)), at);
+    };
+    std::vector<std::string> vectors;
+    if (width > 1)
+      for (const Target &store : stores) {
+        vectors.push_back(t.fresh("y"));
+        t.line("dk::vec<" + storageName(store.buffer.element) + ", " + Twine(width) + "> " +
+               vectors.back() + ";");
+      }
+    e.lanes(width, [&](Expr lane) {
+      Indices at = g.indexOf(e, batch, i, j + lane);
+      std::string value = total(lane);
+      SmallVector<std::string> elements;
+      if (partial) {
+        elements.push_back(value);
+      } else {
+        if (Value bias = biasOf(op))
+          value = e.let(computeName(s.accumulator), Emitter::combine(ReduceKind::sum, s.accumulator,
+                                                                     value, e.eval(bias, {at[1]})));
+        e.seedAll(op->getResult(0), value);
+        // Every target's elements are in the order of the product's.
+        for (const Target &target : targets)
+          elements.push_back(e.eval(target.value, target.value == op->getResult(0)
+                                                      ? at
+                                                      : e.x.reshape(shapeOf(op->getResult(0)),
+                                                                    shapeOf(target.value), at)));
+      }
+      for (auto [n, store] : llvm::enumerate(stores)) {
+        if (width == 1)
+          e.store(store.buffer, offsetOf(at), elements[n]);
+        else
+          t.line(vectors[n] + ".e[" + lane.text() + "] = dk::as<" +
+                 storageName(store.buffer.element) + ">(" + elements[n] + ");");
+      }
+    });
+    if (width == 1)
+      return;
+    Expr offset = offsetOf(g.indexOf(e, batch, i, j));
+    for (auto [n, store] : llvm::enumerate(stores)) {
+      int64_t bytes = width * ref::elementBytes(store.buffer.element);
+      frame.write(store.buffer.name);
+      if (store.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {
+        t.line("dk::store<" + Twine(width) + ">(" + store.buffer.name + " + " + offset.text() +
+               ", " + vectors[n] + ");");
+        continue;
+      }
+      for (int64_t l = 0; l < width; ++l)
+        t.line(store.buffer.name + "[" + (offset + Expr(l)).text() + "] = " + vectors[n] + ".e[" +
+               Twine(l) + "];");
+    }
+  });
+}
+
+std::optional<Buffer> TileFrame::done(uint32_t shared, int64_t blocksTogether) {
+  frame.finish({uint32_t(s.rowTiles * s.columnTiles * g.batches), uint32_t(s.parts), 1},
+               {uint32_t(s.threads), 1, 1}, shared, blocksTogether);
+  if (partial)
+    partial->parts = s.parts;
+  return partial;
+}
+
 namespace {
 
-class TileWriter {
+class PlainTileWriter : public TileFrame {
 public:
-  TileWriter(Planner &plan, Operation *op, ArrayRef<Target> targets)
-      : plan(plan), op(op), targets(targets), g(geometryOf(op)), s(chooseTiles(plan, op, g)),
-        frame(plan), e(frame.e), t(frame.t) {}
+  using TileFrame::TileFrame;
 
-  /// Returns the buffer of partial results where there are several parts.
   std::optional<Buffer> write() {
-    std::optional<Buffer> partial;
-    if (s.parts > 1)
-      partial = plan.scratch(s.accumulator, g.results * s.parts);
-    int64_t tiles = s.rowTiles * s.columnTiles;
-    Expr block = e.variable("block", "blockIdx.x", 0, tiles * g.batches - 1);
-    Expr tile = e.x.remainder(block, tiles);
-    rowStart = e.variable("row", (e.x.remainder(tile, s.rowTiles) * s.rows).text(), 0,
-                          (s.rowTiles - 1) * s.rows);
-    columnStart = e.variable("column", (e.x.divide(tile, s.rowTiles) * s.columns).text(), 0,
-                             (s.columnTiles - 1) * s.columns);
-    batch = e.variable("batch", e.x.divide(block, tiles).text(), 0, g.batches - 1);
-    begin = s.parts > 1 ? e.variable("begin", "blockIdx.y * " + std::to_string(s.chunk), 0,
-                                     (s.parts - 1) * s.chunk)
-                        : Expr(0);
-    end = s.parts > 1 ? e.let(e.indexType, "dk::smallest::of<" + e.indexType + ">(" +
-                                               (begin + Expr(s.chunk)).text() + ", " +
-                                               std::to_string(g.contracted) + ")")
-                      : std::to_string(g.contracted);
-    thread = e.variable("t", "threadIdx.x", 0, s.threads - 1);
-    sides[0] = makeSide(true);
-    sides[1] = makeSide(false);
-    for (Side &side : sides)
+    placeBlock();
+    for (bool rows : {true, false}) {
+      TileSide &side = sides[rows ? 0 : 1];
+      side = sideOf(rows);
+      side.async = false;
+      side.width = side.together = 1;
+      side.perThread = side.extent * s.depth / s.threads;
+      pitch[rows ? 0 : 1] = side.extent + (s.sharedBytes == 8 ? 2 : s.sharedBytes == 2 ? 8 : 4);
       t.line("__shared__ __align__(16) " + s.sharedName + " " + side.shared + "[2][" +
-             Twine(side.sharedElements()) + "];");
-    declareAccumulators();
-    for (Side &side : sides)
-      fetch(side, begin, "0", true);
-    t.line("int stage = 0;");
-    std::string k = t.fresh("k");
-    t.open("for (" + e.indexType + " " + k + " = " + begin.text() + "; " + k + " < " + end + "; " +
-           k + " += " + Twine(s.depth) + ", stage ^= 1)");
-    e.pushScope();
-    if (sides[0].async || sides[1].async)
-      t.line("dk::copies_done();");
-    t.line("__syncthreads();");
-    Expr at = e.freshAtom(k, 0, std::max<int64_t>(0, g.contracted - 1));
-    Expr next = at + Expr(s.depth);
-    next = e.variable("next", next.text(), 0, g.contracted + s.depth);
-    t.line("const bool more = " + next.text() + " < " + end + ";");
-    for (Side &side : sides)
-      declareStaged(side);
-    t.open("if (more)");
-    e.pushScope();
-    for (Side &side : sides)
-      fetch(side, next, "stage ^ 1", false);
-    e.popScope();
-    t.close();
-    s.tensorCores ? multiplyOnTensorCores() : multiply();
-    if (!sides[0].async || !sides[1].async) {
-      t.open("if (more)");
-      for (Side &side : sides)
-        if (!side.async)
-          putStaged(side, "stage ^ 1");
-      t.close();
-    }
-    e.popScope();
-    t.close();
-    forEachResult([&](const Expr &row, const Expr &column, const std::string &total) {
-      finish(row, column, total, partial);
-    });
-    plan.kernel.tiles |= s.tensorCores || sides[0].async || sides[1].async;
-    frame.finish({uint32_t(tiles * g.batches), uint32_t(s.parts), 1}, {uint32_t(s.threads), 1, 1});
-    if (partial)
-      partial->parts = s.parts;
-    return partial;
-  }
-
-private:
-  /// One operand's tile in shared memory.
-  struct Side {
-    bool rows; ///< depends on the result's rows
-    unsigned operand;
-    std::string shared, staged;
-    int64_t extent;  ///< of the tile
-    int64_t limit;   ///< of the result in this direction
-    int64_t pitch;   ///< elements between lines of shared memory
-    bool depthFirst; ///< neighbours in shared memory are neighbours along the contracted dimension
-    bool async = false;
-    int64_t width = 1, perThread = 1;
-    int64_t depth;
-    int64_t sharedElements() const { return depthFirst ? extent * pitch : depth * pitch; }
-  };
-
-  SmallVector<Read, 2> termAt(const Side &side, const Expr &along, const Expr &k) {
-    Indices at = g.indexOf(e, batch, side.rows ? along : Expr(0), side.rows ? Expr(0) : along);
-    return e.readsOf(op, at, e.x.unravel(foldedExtents(op), k));
-  }
-
-  Side makeSide(bool rows) {
-    Side side;
-    side.rows = rows;
-    side.operand = rows ? g.rowOperand : 1 - g.rowOperand;
-    side.shared = rows ? "tile_a" : "tile_b";
-    side.staged = rows ? "staged_a" : "staged_b";
-    side.extent = rows ? s.rows : s.columns;
-    side.limit = rows ? g.rows : g.columns;
-    side.depth = s.depth;
-    side.depthFirst = false;
-    Value value = op->getOperand(side.operand);
-    // Which neighbours lie together in memory?
-    int64_t width = 16 / s.sharedBytes;
-    for (bool depth : {true, false}) {
-      Expr lane = e.freshAtom("lane", 0, width - 1);
-      Expr group = e.freshAtom("group", 0,
-                               std::max<int64_t>(1, (depth ? g.contracted : side.limit) / width));
-      Expr other =
-          e.freshAtom("other", 0, std::max<int64_t>(1, depth ? side.limit : g.contracted) - 1);
-      Expr vector = group * width + lane;
-      auto reads = depth ? termAt(side, other, vector) : termAt(side, vector, other);
-      auto found = e.place(value, reads[side.operand].at);
-      if (!found)
-        continue;
-      const Atom *atom = lane.terms[0].first;
-      Expr rest = found->second - lane;
-      bool neighbours = found->second.coefficient(atom) == 1 && !rest.uses(atom);
-      if (neighbours)
-        side.depthFirst = depth;
-      bool even = rest.constant % width == 0 &&
-                  llvm::all_of(rest.terms, [&](auto x) { return x.second % width == 0; }) &&
-                  (depth ? g.contracted : side.limit) % width == 0;
-      bool plain = reads[side.operand].guards.empty() &&
-                   storageName(found->first.element) == s.sharedName &&
-                   found->first.alignment % 16 == 0;
-      if (neighbours && even && plain && s.tensorCores) {
-        side.async = true;
-        side.width = width;
-      }
-      if (neighbours)
-        break;
-    }
-    if (!s.tensorCores)
-      fetchAlongDepth[rows] = side.depthFirst, side.depthFirst = false;
-    else
-      fetchAlongDepth[rows] = side.depthFirst;
-    int64_t pad = s.sharedBytes == 2 ? 8 : side.depthFirst ? 4 : s.tensorCores ? 8 : 4;
-    if (s.sharedBytes == 8)
-      pad = 2;
-    side.pitch = (side.depthFirst ? s.depth : side.extent) + pad;
-    side.perThread = side.extent * s.depth / side.width / s.threads;
-    assert(side.perThread * side.width * s.threads == side.extent * s.depth);
-    return side;
-  }
-
-  Expr sharedIndex(const Side &side, const Expr &along, const Expr &k) {
-    return side.depthFirst ? along * side.pitch + k : k * side.pitch + along;
-  }
-
-  /// Which element of the tile a thread has at its step: (along, k).
-  std::pair<Expr, Expr> elementOfThread(const Side &side, const Expr &step) {
-    Expr vector = step * s.threads + thread;
-    bool depth = side.async ? side.depthFirst : fetchAlongDepth[side.rows];
-    int64_t line = (depth ? s.depth : side.extent) / side.width;
-    Expr within = e.x.remainder(vector, line) * side.width, outer = e.x.divide(vector, line);
-    return depth ? std::pair(outer, within) : std::pair(within, outer);
-  }
-
-  void declareStaged(const Side &side) {
-    if (!side.async)
-      t.line(s.sharedName + " " + side.staged + "[" + Twine(side.perThread) + "];");
-  }
-
-  void forSteps(const Side &side, function_ref<void(Expr)> body) {
-    if (side.perThread == 1)
-      body(0);
-    else
-      e.loop("0", side.perThread, "1", body, true);
-  }
-
-  void fetch(Side &side, const Expr &k, const std::string &stage, bool first) {
-    if (first && !side.async) {
-      t.open("");
-      e.pushScope();
-      declareStaged(side);
-    }
-    forSteps(side, [&](Expr step) {
-      auto [along, within] = elementOfThread(side, step);
-      Expr start = side.rows ? rowStart : columnStart;
-      Expr wanted = start + along, place = k + within;
-      SmallVector<std::string> inside;
-      bool wholeTiles = side.limit % side.extent == 0;
-      if (!wholeTiles)
-        inside.push_back(wanted.text() + " < " + std::to_string(side.limit));
-      if (s.parts > 1 || g.contracted % s.depth != 0)
-        inside.push_back(place.text() + " < " + end);
-      Value value = op->getOperand(side.operand);
-      if (side.async) {
-        auto found = e.place(value, termAt(side, wanted, place)[side.operand].at);
-        e.used.insert(found->first.name);
-        t.line("dk::copy_async(&" + side.shared + "[" + stage + "][" +
-               sharedIndex(side, along, within).text() + "], " + found->first.name + " + " +
-               found->second.text() + ", " +
-               (inside.empty() ? "true" : llvm::join(inside, " && ")) + ");");
-        return;
-      }
-      // In range from here on, which the conditions see to.
-      std::string slot = side.staged + "[" + step.text() + "]";
-      t.line(slot + " = dk::as<" + s.sharedName + ">(" + literal(s.computed, 0.0) + ");");
-      auto read = [&] {
-        Expr row = e.variable("i", wanted.text(), 0, side.limit - 1);
-        Expr depth = e.variable("d", place.text(), 0, g.contracted - 1);
-        Read read = termAt(side, row, depth)[side.operand];
-        auto element = [&] {
-          t.line(slot + " = dk::as<" + s.sharedName + ">(" + e.eval(value, read.at) + ");");
-        };
-        side.operand == 0 ? guarded(e.conditionsOf(read), element) : element();
-      };
-      guarded(inside, read);
-    });
-    if (first && !side.async) {
-      putStaged(side, stage);
-      e.popScope();
-      t.close();
-    }
-  }
-
-  void guarded(const SmallVectorImpl<std::string> &conditions, function_ref<void()> body) {
-    t.open(conditions.empty() ? Twine("") : "if (" + Twine(llvm::join(conditions, " && ")) + ")");
-    e.pushScope();
-    body();
-    e.popScope();
-    t.close();
-  }
-
-  void putStaged(const Side &side, const std::string &stage) {
-    forSteps(side, [&](Expr step) {
-      auto [along, within] = elementOfThread(side, step);
-      t.line(side.shared + "[" + stage + "][" + sharedIndex(side, along, within).text() +
-             "] = " + side.staged + "[" + step.text() + "];");
-    });
-  }
-
-  void declareAccumulators() {
-    std::string type = computeName(s.accumulator);
-    if (s.tensorCores) {
-      t.line("const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;");
-      t.line("const int warp_row = warp % " + Twine(s.warpRows) + " * " + Twine(s.warpTileRows) +
-             ", warp_column = warp / " + Twine(s.warpRows) + " * " + Twine(s.warpTileColumns) +
-             ";");
-      t.line("float total[" + Twine(s.warpTileRows / 16) + "][" + Twine(s.warpTileColumns / 8) +
-             "][4] = {};");
-      return;
+             Twine(s.depth * pitchOf(side)) + "];");
     }
     t.line("const int thread_row = threadIdx.x / 16 * " + Twine(s.micro) +
            ", thread_column = threadIdx.x % 16 * " + Twine(s.micro) + ";");
-    t.line(type + " total[" + Twine(s.rows / 16) + "][" + Twine(s.columns / 16) + "] = {};");
+    t.line(computeName(s.accumulator) + " total[" + Twine(s.rows / 16) + "][" +
+           Twine(s.columns / 16) + "] = {};");
+    for (TileSide &side : sides) {
+      t.open("");
+      e.pushScope();
+      declareStaged(side);
+      fetch(side, s.parts > 1 ? e.freshAtom(begin, 0, steps - 1) * s.depth : Expr(0));
+      putStaged(side, "0");
+      e.popScope();
+      t.close();
+    }
+    t.line("int stage = 0;");
+    std::string k = t.fresh("k");
+    t.open("for (" + e.indexType + " " + k + " = " + begin + "; " + k + " < " + end + "; " + "++" +
+           k + ", stage ^= 1)");
+    e.pushScope();
+    t.line("__syncthreads();");
+    t.line("const bool more = " + k + " + 1 < " + end + ";");
+    Expr next = (e.freshAtom(k, 0, steps - 1) + Expr(1)) * s.depth;
+    for (TileSide &side : sides)
+      declareStaged(side);
+    t.open("if (more)");
+    e.pushScope();
+    for (TileSide &side : sides)
+      fetch(side, next);
+    e.popScope();
+    t.close();
+    multiply();
+    t.open("if (more)");
+    for (TileSide &side : sides)
+      putStaged(side, "stage ^ 1");
+    t.close();
+    e.popScope();
+    t.close();
+    forEachResult();
+    return done(0);
   }
 
-  void multiplyOnTensorCores() {
-    int64_t m = s.warpTileRows / 16, n = s.warpTileColumns / 8;
-    t.line("#pragma unroll");
-    t.open("for (int kk = 0; kk < " + Twine(s.depth) + "; kk += " + Twine(s.step) + ")");
-    t.line("unsigned a[" + Twine(m) + "][4], b[" + Twine(n) + "][2];");
-    auto fragment = [&](const Side &side, const char *into, bool a, int64_t count) {
-      std::string order = side.depthFirst ? "true" : "false", pitch = std::to_string(side.pitch);
-      std::string from = std::string(a ? "warp_row" : "warp_column");
-      int64_t each = a || s.sharedBytes == 4 ? 1 : 2;
-      t.line("#pragma unroll");
-      t.line("for (int i = 0; i < " + Twine(count / each) +
-             "; ++i) dk::" + (a ? "rows" : "columns") + "_of_" +
-             (s.sharedBytes == 2 ? "16" : "32") + "<" + order + ", " + pitch + ">(" + into + "[" +
-             (each == 2 ? "2 * " : "") + "i]" + ", " + side.shared + "[stage], " + from +
-             " + i * " + Twine(a ? 16 : 8 * each) + ", kk, lane);");
-    };
-    fragment(sides[0], "a", true, m);
-    fragment(sides[1], "b", false, n);
-    t.line("#pragma unroll");
-    t.line("for (int i = 0; i < " + Twine(m) + "; ++i)");
-    t.line("#pragma unroll");
-    t.line("  for (int j = 0; j < " + Twine(n) + "; ++j) dk::mma_" + s.mma +
-           "(total[i][j], a[i], b[j]);");
-    t.close();
+private:
+  int64_t pitchOf(const TileSide &side) const { return pitch[side.rows ? 0 : 1]; }
+
+  /// Which element of the tile a thread has at its step: (along, k).
+  std::pair<Expr, Expr> elementOfThread(const TileSide &side, const Expr &step) {
+    Expr element = step * s.threads + thread;
+    int64_t line = side.depthFirst ? s.depth : side.extent;
+    Expr within = e.x.remainder(element, line), outer = e.x.divide(element, line);
+    return side.depthFirst ? std::pair(outer, within) : std::pair(within, outer);
+  }
+
+  void declareStaged(const TileSide &side) {
+    t.line("dk::vec<" + s.sharedName + ", 1> " + side.staged + "[" + Twine(side.perThread) + "];");
+  }
+
+  void fetch(const TileSide &side, const Expr &k) {
+    forVectors(side, [&](Expr step) {
+      auto [along, within] = elementOfThread(side, step);
+      t.line(side.staged + "[" + step.text() + "] = {};");
+      computeVector(side, (side.rows ? rowStart : columnStart) + along, k + within,
+                    side.staged + "[" + step.text() + "]");
+    });
+  }
+
+  void putStaged(const TileSide &side, const std::string &stage) {
+    forVectors(side, [&](Expr step) {
+      auto [along, within] = elementOfThread(side, step);
+      t.line(side.shared + "[" + stage + "][" + (within * pitchOf(side) + along).text() +
+             "] = " + side.staged + "[" + step.text() + "].e[0];");
+    });
   }
 
   void multiply() {
@@ -304,10 +406,10 @@ private:
     t.line("#pragma unroll" + Twine(s.depth > 8 ? " 4" : ""));
     t.open("for (int kk = 0; kk < " + Twine(s.depth) + "; ++kk)");
     t.line(type + " a[" + Twine(m) + "], b[" + Twine(n) + "];");
-    auto line = [&](const char *into, const Side &side, const char *from, int64_t count) {
+    auto line = [&](const char *into, const TileSide &side, const char *from, int64_t count) {
       t.line("#pragma unroll");
       t.line("for (int i = 0; i < " + Twine(count) + "; ++i) " + into + "[i] = dk::load(" +
-             side.shared + "[stage][kk * " + Twine(side.pitch) + " + " + from + " + i / " +
+             side.shared + "[stage][kk * " + Twine(pitchOf(side)) + " + " + from + " + i / " +
              Twine(half) + " * " + Twine(16 * half) + " + i % " + Twine(half) + "]);");
     };
     line("a", sides[0], "thread_row", m);
@@ -321,90 +423,41 @@ private:
     t.close();
   }
 
-  void forEachResult(function_ref<void(const Expr &, const Expr &, const std::string &)> body) {
+  void forEachResult() {
     auto unrolled = [&](int64_t count, function_ref<void(Expr)> inner) {
       count == 1 ? inner(0) : e.loop("0", count, "1", inner, true);
     };
-    if (!s.tensorCores) {
-      Expr row = e.freshAtom("thread_row", 0, 15 * s.micro);
-      Expr column = e.freshAtom("thread_column", 0, 15 * s.micro);
-      auto spread = [&](const Expr &i) {
-        return e.x.divide(i, s.micro) * (16 * s.micro) + e.x.remainder(i, s.micro);
-      };
-      unrolled(s.rows / 16, [&](Expr i) {
-        unrolled(s.columns / 16, [&](Expr j) {
-          body(rowStart + row + spread(i), columnStart + column + spread(j),
-               "total[" + i.text() + "][" + j.text() + "]");
-        });
-      });
-      return;
-    }
-    Expr row = e.variable("r", "warp_row + lane / 4", 0, s.rows - 1);
-    Expr column = e.variable("c", "warp_column + lane % 4 * 2", 0, s.columns - 1);
-    unrolled(s.warpTileRows / 16, [&](Expr i) {
-      unrolled(2, [&](Expr half) {
-        unrolled(s.warpTileColumns / 8, [&](Expr j) {
-          unrolled(2, [&](Expr one) {
-            body(rowStart + row + i * 16 + half * 8, columnStart + column + j * 8 + one,
-                 "total[" + i.text() + "][" + j.text() + "][" + (half * 2 + one).text() + "]");
-          });
-        });
+    Expr row = e.freshAtom("thread_row", 0, 15 * s.micro);
+    Expr column = e.freshAtom("thread_column", 0, 15 * s.micro);
+    auto spread = [&](const Expr &i) {
+      return e.x.divide(i, s.micro) * (16 * s.micro) + e.x.remainder(i, s.micro);
+    };
+    int64_t width = std::min<int64_t>(resultWidth(), s.micro);
+    unrolled(s.rows / 16, [&](Expr i) {
+      unrolled(s.columns / 16 / width, [&](Expr j) {
+        finish(rowStart + row + spread(i), columnStart + column + spread(j * width), width,
+               [&](const Expr &lane) {
+                 return "total[" + i.text() + "][" + (j * width + lane).text() + "]";
+               });
       });
     });
   }
 
-  void finish(const Expr &row, const Expr &column, const std::string &total,
-              const std::optional<Buffer> &partial) {
-    SmallVector<std::string> inside;
-    if (g.rows % s.rows != 0)
-      inside.push_back(row.text() + " < " + std::to_string(g.rows));
-    if (g.columns % s.columns != 0)
-      inside.push_back(column.text() + " < " + std::to_string(g.columns));
-    guarded(inside, [&] {
-      Expr i = e.variable("i", row.text(), 0, g.rows - 1);
-      Expr j = e.variable("j", column.text(), 0, g.columns - 1);
-      Indices at = g.indexOf(e, batch, i, j);
-      Expr offset = e.x.linear(shapeOf(op->getResult(0)), at);
-      if (partial) {
-        Expr part = e.variable("part", "blockIdx.y", 0, s.parts - 1);
-        e.store(*partial, part * g.results + offset, total);
-        return;
-      }
-      std::string value = total;
-      if (Value bias = biasOf(op))
-        value = e.let(computeName(s.accumulator), Emitter::combine(ReduceKind::sum, s.accumulator,
-                                                                   total, e.eval(bias, {at[1]})));
-      e.seedAll(op->getResult(0), value);
-      SmallVector<std::string> elements;
-      // Every target's elements are in the order of the product's.
-      for (const Target &target : targets)
-        elements.push_back(e.eval(
-            target.value, target.value == op->getResult(0)
-                              ? at
-                              : e.x.reshape(shapeOf(op->getResult(0)), shapeOf(target.value), at)));
-      for (auto [target, element] : llvm::zip(targets, elements))
-        e.store(target.buffer, offset, element);
-    });
-  }
-
-  Planner &plan;
-  Operation *op;
-  ArrayRef<Target> targets;
-  Geometry g;
-  TileShape s;
-  Frame frame;
-  Emitter &e;
-  Text &t;
-  Side sides[2];
-  bool fetchAlongDepth[2] = {false, false};
-  Expr rowStart, columnStart, batch, begin, thread;
-  std::string end;
+  TileSide sides[2];
+  int64_t pitch[2] = {0, 0};
 };
 
 } // namespace
 
+std::optional<Buffer> writePlainTiles(Planner &plan, Operation *op, ArrayRef<Target> targets,
+                                      const TileShape &shape) {
+  return PlainTileWriter(plan, op, targets, shape).write();
+}
+
 void launchTiles(Planner &plan, Operation *op, ArrayRef<Target> targets) {
-  auto partial = TileWriter(plan, op, targets).write();
+  TileShape shape = chooseTiles(plan, op, geometryOf(op));
+  auto partial = shape.tensorCores ? writeTensorTiles(plan, op, targets, shape)
+                                   : writePlainTiles(plan, op, targets, shape);
   if (!partial)
     return;
   plan.known[op->getResult(0)] = *partial;

@@ -2,6 +2,7 @@
 #include "codegen/lower/GpuKernel.h"
 
 #include "codegen/cpu/Normalize.h"
+#include "codegen/cuda/Layouts.h"
 #include "codegen/lower/Views.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/providers/Provider.h"
@@ -37,8 +38,14 @@ FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
   if (fusion != op)
     clearChoice(&fusion.getBody().front().front());
   FailureOr<FusionOp> normal = failure();
-  if (cuda::canGenerate(fusion, &why))
+  if (cuda::canGenerate(fusion, &why)) {
     normal = cpu::normalize(fusion, why);
+    if (failed(normal)) {
+      FusionOp plain = cuda::transposeLayouts(fusion);
+      normal = cpu::normalize(plain, why);
+      plain.erase();
+    }
+  }
   if (fusion != op)
     fusion.erase();
   return normal;
@@ -47,7 +54,8 @@ FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
 cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
                                      std::vector<int64_t> alignments) {
   // Which products may round their operands stands at each of them.
-  return {target.multiprocessors, std::move(alignments), /*tf32=*/false};
+  return {target.multiprocessors, std::move(alignments), /*tf32=*/false,
+          cuda::sharedBytesOf(target.arch), cuda::hasWarpgroups(target.arch)};
 }
 
 std::vector<int64_t> alignmentsOf(ArrayRef<Value> buffers) {

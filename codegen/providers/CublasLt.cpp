@@ -159,6 +159,11 @@ public:
   std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
     return make(op, why);
   }
+  GpuProduct productOf(const LibraryCall &call, const GpuFigures &gpu) const override {
+    const json &desc = call.desc;
+    double rate = gpuRate(gpu, desc["dtype"].get<std::string>(), desc.contains("math"));
+    return {desc["batch"], desc["m"], desc["n"], desc["k"], rate * GpuShares().library};
+  }
 };
 
 } // namespace

@@ -1,6 +1,8 @@
 //===- Cuda.cpp - generated kernels on a GPU ------------------------------===//
 #include "codegen/cuda/Kernel.h"
+#include "codegen/cuda/TileShape.h"
 #include "codegen/providers/GpuLibrary.h"
+#include "passes/place/Cost.h"
 
 using namespace mlir;
 
@@ -22,16 +24,41 @@ public:
     OpBuilder b(proposals.op);
     FusionOp fusion = cuda::wrapInFusion(b, proposals.op);
     bool can = cuda::canGenerate(fusion, &why);
-    double flops = 0, bytes = trafficOf(fusion);
+    GpuFigures gpu = gpuOf(proposals);
+    double arithmetic = 0, bytes = trafficOf(fusion);
     for (Operation &inner : fusion.getBody().front().without_terminator())
-      flops += flopsOf(&inner);
+      arithmetic += timeOf(&inner, gpu);
     if (fusion != proposals.op)
       fusion.erase();
     if (!can)
       return proposals.refuse(about.name, why + "; place it on cpu (--place NAME=cpu)");
-    DeviceFigures gpu = gpuFigures(proposals);
-    double time = gpu.launch + std::max(flops / gpu.gigaflops, bytes / gpu.gigabytes) * 1e-3;
-    proposals.add({"cuda", "cuda", {}, time});
+    proposals.add(
+        {"cuda", "cuda", {}, kGpuLaunch + std::max(arithmetic, bytes / gpu.gigabytes * 1e-3)});
+  }
+
+private:
+  /// Microseconds of the arithmetic.
+  static double timeOf(Operation *op, const GpuFigures &gpu) {
+    GpuShares shares;
+    bool multiplies = isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op);
+    if (!multiplies && !isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
+      return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
+    double rate = gpuRate(gpu, elementName(typeOf(op->getOperand(0)).getElementType()),
+                          op->hasAttr("dlc.math"));
+    double product = rate > gpu.f32 ? shares.generated : shares.generatedVectors;
+    if (!multiplies)
+      return flopsOf(op) / (rate * product) * 1e-3;
+    cuda::Geometry g = cuda::geometryOf(op);
+    double part = isa<MatmulOp>(op) ? 1
+                  : isa<ConvOp>(op) ? shares.convolutionPart
+                                    : shares.gradientPart;
+    // Tiles of images with channels last are read element by element.
+    constexpr double kTurned = 4;
+    if (!layoutOf(op->getOperand(0).getType()).empty())
+      part /= kTurned;
+    return GpuProduct{double(g.batches), double(g.rows), double(g.columns), double(g.contracted),
+                      rate * product * part}
+        .time(gpu);
   }
 };
 

@@ -3,6 +3,7 @@
 #include "codegen/providers/GpuLibrary.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/StridedView.h"
+#include "passes/layout/Tag.h"
 #include "passes/place/Cost.h"
 #include "runtime/device/Device.h"
 #include "runtime/device/cuda/Loader.h"
@@ -34,6 +35,25 @@ json tensorOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
 
 json plainTensor(ArrayRef<int64_t> shape) { return tensorOf(shape, ref::rowMajorStrides(shape)); }
 
+bool isChannelsLast(RankedTensorType type) {
+  return layoutOf(type) == channelsLast(type.getRank());
+}
+
+/// Strides of the shape with channels last.
+SmallVector<int64_t> lastStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size());
+  int64_t step = shape[1];
+  for (size_t d = shape.size() - 1; d > 1; --d) {
+    strides[d] = step;
+    step *= shape[d];
+  }
+  strides[1] = 1;
+  strides[0] = step;
+  return strides;
+}
+
+json lastTensor(ArrayRef<int64_t> shape) { return tensorOf(shape, lastStrides(shape)); }
+
 /// What it does after a convolution with a bias: at most one of these.
 std::optional<json> activationOf(const PostOp &postOp) {
   if (postOp.kind != PostOp::Kind::Eltwise)
@@ -49,6 +69,17 @@ std::optional<json> activationOf(const PostOp &postOp) {
   if (postOp.alg == "elu")
     return json{{"op", "elu"}, {"alpha", postOp.alpha}};
   return std::nullopt;
+}
+
+bool adds(const PostOp &postOp) {
+  return postOp.kind == PostOp::Kind::Binary && postOp.alg == "add" && postOp.scale == 1;
+}
+bool isResidual(const PostOp &postOp, ArrayRef<int64_t> shape) {
+  return adds(postOp) && postOp.isFullSize(shape);
+}
+bool isBias(const PostOp &postOp, ArrayRef<int64_t> shape) {
+  return adds(postOp) && !postOp.isFullSize(shape) &&
+         typeOf(postOp.operand).getNumElements() == shape[1];
 }
 
 class Maker {
@@ -85,13 +116,16 @@ private:
     Type element = typeOf(values[0]).getElementType();
     if (!element.isF32() && !element.isF64() && !element.isF16() && !element.isBF16())
       return no("it has no convolution of " + elementName(element)), false;
+    last = llvm::any_of(values, [](Value value) { return isChannelsLast(typeOf(value)); });
     for (Value value : values)
-      if (typeOf(value).getElementType() != element || !layoutOf(value.getType()).empty() ||
+      if (typeOf(value).getElementType() != element || !fits(value) ||
           typeOf(value).getNumElements() == 0)
-        return no("its operands are of several types, in blocks, or empty"), false;
+        return no("its operands are of several types or layouts, in blocks, or empty"), false;
     call.desc = {{"kind", kind.str()}, {"dtype", elementName(element)}};
-    if (element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math"))
+    bool isTf32 = element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math");
+    if (isTf32)
       call.desc["math"] = "tf32";
+    usesTensorCores = isTf32 || element.isF16() || element.isBF16();
     auto put = [&](const char *key, std::vector<int64_t> numbers, int64_t with) {
       widen(numbers, with);
       call.desc[key] = numbers;
@@ -104,6 +138,30 @@ private:
         llvm::any_of(conv.getHigh(), [](int64_t pad) { return pad < 0; }))
       return no("padding that is taken away"), false;
     return true;
+  }
+
+  /// Whether the value lies as all images and weights of the call do: plain, or channels last.
+  bool fits(Value value) const {
+    RankedTensorType type = typeOf(value);
+    if (type.getRank() < 3 || type.getRank() > 5)
+      return false;
+    return last ? isSameInMemory(type, withLayout(type, channelsLast(type.getRank())))
+                : layoutOf(type).empty();
+  }
+
+  json tensor(ArrayRef<int64_t> shape) const {
+    return last ? lastTensor(shape) : plainTensor(shape);
+  }
+
+  /// The result's, or where it is written into a larger one.
+  std::optional<json> destination(const Epilogue &e) const {
+    const StridedView &to = e.destination;
+    if (!last)
+      return tensorOf(to.shape, to.strides);
+    bool isWhole = to.offset == 0;
+    for (auto [size, stride, own] : llvm::zip(to.shape, to.strides, ref::rowMajorStrides(to.shape)))
+      isWhole &= size == 1 || stride == own;
+    return isWhole ? std::optional(lastTensor(to.shape)) : std::nullopt;
   }
 
   void reads(FusionOp fusion, Value inner) {
@@ -124,6 +182,9 @@ private:
     call.library = "cudnn";
     call.implementation = "cudnn";
     call.wantsAlignment = true;
+    // Engines keep operands there in their own order, or with more channels.
+    constexpr int64_t kSpace = int64_t{64} << 20;
+    call.desc["workspace"] = kSpace + int64_t(call.bytes);
     return std::move(call);
   }
 
@@ -134,24 +195,19 @@ private:
     if (typeOf(fusion.getResult(0)).getElementType() != element)
       return no("its result is of another type");
     ArrayRef<int64_t> shape = e.destination.shape;
-    call.desc["x"] = plainTensor(typeOf(conv.getX()).getShape());
-    call.desc["w"] = plainTensor(typeOf(conv.getW()).getShape());
-    call.desc["y"] = tensorOf(shape, e.destination.strides);
+    std::optional<json> y = destination(e);
+    if (!y)
+      return no("its result is moved");
+    call.desc["x"] = tensor(typeOf(conv.getX()).getShape());
+    call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
+    call.desc["y"] = *y;
     reads(fusion, conv.getX());
     reads(fusion, conv.getW());
-    // The order that the library's own kernels have.
-    const PostOp *residual = nullptr, *last = nullptr;
-    for (const PostOp &postOp : e.postOps) {
-      bool isResidual = postOp.isFullSize(shape) && postOp.alg == "add" && postOp.scale == 1;
-      if (last || (isResidual && residual) || (!isResidual && !activationOf(postOp)))
-        return no("it does other steps after a convolution, or in another order");
-      (isResidual ? residual : last) = &postOp;
-    }
-    if (!e.bias && !e.postOps.empty())
-      return no("steps after a convolution without bias");
     json post = json::array();
     auto add = [&](Value value, json tensor) {
-      if (typeOf(value).getElementType() != element || !layoutOf(value.getType()).empty())
+      bool isImage = shapeOf(value) == shape;
+      if (typeOf(value).getElementType() != element ||
+          !(isImage ? fits(value) : layoutOf(value.getType()).empty()))
         return false;
       tensor["op"] = "add";
       tensor["dtype"] = elementName(element);
@@ -161,11 +217,30 @@ private:
     };
     SmallVector<int64_t> channels(shape.size(), 1);
     channels[1] = shape[1];
-    if ((residual && !add(residual->operand, plainTensor(shape))) ||
-        (e.bias && !add(e.bias, plainTensor(channels))))
+    // Kernels of its own have these alone, and a residual before the bias; what is compiled for a
+    // graph, for tensor cores and channels last, has more of them, in any order.
+    bool isCompiled = last && usesTensorCores && typeOf(conv.getW()).getDimSize(1) > 1;
+    bool hasResidual = false, isActivated = false;
+    for (const PostOp &postOp : e.postOps) {
+      bool isSum = isResidual(postOp, shape) || (isCompiled && isBias(postOp, shape));
+      if ((!isSum && !activationOf(postOp)) ||
+          (!isCompiled && (isActivated || (isSum && hasResidual))))
+        return no("it does other steps after a convolution, or in another order");
+      (isSum ? hasResidual : isActivated) = true;
+    }
+    if (!isCompiled && !e.bias && !e.postOps.empty())
+      return no("steps after a convolution without bias");
+    ArrayRef<PostOp> steps = e.postOps;
+    bool isBefore = e.bias && !steps.empty() && isResidual(steps.front(), shape);
+    if ((isBefore && !add(steps.front().operand, tensor(shape))) ||
+        (e.bias && !add(e.bias, tensor(channels))))
       return no("what is added is of another type");
-    if (last)
-      post.push_back(*activationOf(*last));
+    for (const PostOp &postOp : steps.drop_front(isBefore)) {
+      if (std::optional<json> step = activationOf(postOp))
+        post.push_back(*step);
+      else if (!add(postOp.operand, tensor(isBias(postOp, shape) ? ArrayRef(channels) : shape)))
+        return no("what is added is of another type");
+    }
     if (!post.empty())
       call.desc["post"] = post;
     return end(fusion, e.destination.offset, conv.getY(), conv.getW());
@@ -186,9 +261,12 @@ private:
       return no("a result that is longer than its convolution's operand");
     widen(high, 0);
     call.desc["high"] = high;
-    call.desc["x"] = tensorOf(e.destination.shape, e.destination.strides);
-    call.desc["w"] = plainTensor(typeOf(conv.getW()).getShape());
-    call.desc["y"] = plainTensor(typeOf(conv.getX()).getShape());
+    std::optional<json> x = destination(e);
+    if (!x)
+      return no("its result is moved");
+    call.desc["x"] = *x;
+    call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
+    call.desc["y"] = tensor(typeOf(conv.getX()).getShape());
     reads(fusion, conv.getX());
     reads(fusion, conv.getW());
     return end(fusion, e.destination.offset, conv.getX(), conv.getW());
@@ -197,9 +275,13 @@ private:
   std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp gradient) {
     if (!begin("weight_gradient", gradient, {gradient.getX(), gradient.getDy(), gradient.getDw()}))
       return std::nullopt;
-    call.desc["x"] = plainTensor(typeOf(gradient.getX()).getShape());
-    call.desc["w"] = plainTensor(typeOf(gradient.getDw()).getShape());
-    call.desc["y"] = plainTensor(typeOf(gradient.getDy()).getShape());
+    // cuDNN 9.19 takes such graphs in f32 and gives wrong numbers; on tensor cores they are right.
+    if (call.desc["low"] != call.desc["high"] && !call.desc.contains("math") &&
+        typeOf(gradient.getDw()).getElementType().isF32())
+      return no("its weight gradients in f32 are wrong where the padding of two ends differs");
+    call.desc["x"] = tensor(typeOf(gradient.getX()).getShape());
+    call.desc["w"] = tensor(typeOf(gradient.getDw()).getShape());
+    call.desc["y"] = tensor(typeOf(gradient.getDy()).getShape());
     reads(fusion, gradient.getX());
     reads(fusion, gradient.getDy());
     return end(fusion, 0, gradient.getDy(), gradient.getDw());
@@ -279,7 +361,20 @@ private:
   Operation *op;
   std::string *why;
   LibraryCall call;
+  bool last = false; ///< images and weights have their channels last
+  bool usesTensorCores = false;
 };
+
+/// A convolution of single channels, which has kernels of its own, with nothing behind it.
+bool isOfSingles(const json &desc) {
+  return desc["kind"] != "attention" && desc["w"]["dims"][1] == 1;
+}
+
+/// Whether it is a convolution for them.
+bool mayUseTensorCores(const json &desc) {
+  return desc["kind"] != "attention" && !isOfSingles(desc) &&
+         (desc["dtype"] == "f16" || desc["dtype"] == "bf16" || desc.contains("math"));
+}
 
 /// Whether the library has a way to do it on the device that is here under this name.
 bool deviceTakes(const std::string &device, const LibraryCall &call, std::string *why) {
@@ -311,8 +406,45 @@ public:
   std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
     return Maker(op, why).make();
   }
+  GpuProduct productOf(const LibraryCall &call, const GpuFigures &gpu) const override {
+    const json &desc = call.desc;
+    GpuShares shares;
+    bool tf32 = desc.contains("math");
+    double rate = gpuRate(gpu, desc["dtype"].get<std::string>(), tf32);
+    if (desc["kind"] == "attention") {
+      std::vector<double> q = desc["q"]["dims"], k = desc["k"]["dims"];
+      return {q[0] * q[1], q[2], k[2], 2 * q[3], rate * shares.libraryConvolution};
+    }
+    std::vector<double> x = desc["x"]["dims"], w = desc["w"]["dims"], y = desc["y"]["dims"];
+    std::vector<int64_t> steps = desc["x"]["strides"];
+    bool plain = steps[1] != 1 && x[1] > 1 && rate > gpu.f32;
+    double places = y[0], window = 1, groups = x[1] / w[1];
+    for (size_t d = 2; d < y.size(); ++d) {
+      places *= y[d];
+      window *= w[d];
+    }
+    double channels = w[0] / groups, taken = w[1] * window;
+    rate *= plain ? shares.libraryPlain : shares.libraryConvolution;
+    if (desc["kind"] == "weight_gradient")
+      return {groups, channels, taken, places, rate};
+    if (desc["kind"] == "data_gradient")
+      return {groups, call.flops / (2 * groups * w[1] * channels * window), w[1], channels * window,
+              rate};
+    return {groups, places, channels, taken, rate};
+  }
   /// Which graphs it has an engine for only the GPU can tell.
-  bool takes(const std::string &device, const LibraryCall &call, std::string *why) const override {
+  bool takes(const std::string &device, LibraryCall &call, std::string *why) const override {
+    // Last resorts, an order of magnitude behind.
+    constexpr double kWithout = 8;
+    if (mayUseTensorCores(call.desc)) {
+      LibraryCall fast = call;
+      fast.desc["tensor_cores"] = true;
+      if (deviceTakes(device, fast, nullptr))
+        return true;
+      call.effort *= kWithout;
+    } else if (isOfSingles(call.desc) && call.desc.contains("post")) {
+      call.effort *= kWithout;
+    }
     return deviceTakes(device, call, why);
   }
 };

@@ -1,15 +1,38 @@
 //===- GpuLibrary.cpp - what vendors' libraries on GPUs have in common -----===//
 #include "codegen/providers/GpuLibrary.h"
 
+#include "codegen/cuda/Target.h"
+
 #include <cmath>
+#include <map>
+#include <mutex>
 
 using namespace mlir;
 
 namespace dlc {
 
-DeviceFigures gpuFigures(const Proposals &proposals) {
-  return CostTable::figuresOf(
-      *OnAttr::fromName(proposals.op->getContext(), proposals.situation.device));
+GpuFigures gpuOf(const Proposals &proposals) {
+  // Asked for each operation of a program.
+  static std::mutex mutex;
+  static auto *known = new std::map<std::pair<std::string, std::string>, GpuFigures>();
+  std::lock_guard<std::mutex> guard(mutex);
+  const Situation &situation = proposals.situation;
+  auto [at, isNew] = known->try_emplace({situation.device, situation.gpuArch});
+  if (isNew) {
+    std::string why;
+    constexpr int kCommon = 90;
+    auto target = cuda::targetOf(situation.device, situation.gpuArch, why);
+    at->second = target ? target->figures : usualGpu(kCommon);
+  }
+  return at->second;
+}
+
+double gpuRate(const GpuFigures &gpu, StringRef element, bool tf32) {
+  if (element == "bf16" || element == "f16")
+    return gpu.tensor16;
+  if (element == "f64")
+    return gpu.f64;
+  return tf32 && gpu.tensor32 > 0 ? gpu.tensor32 : gpu.f32;
 }
 
 void GpuLibrary::propose(Proposals &proposals) const {
@@ -20,11 +43,9 @@ void GpuLibrary::propose(Proposals &proposals) const {
   auto call = describe(proposals.op, &why);
   if (!call || !takes(proposals.situation.device, *call, &why))
     return proposals.refuse(about.name, why);
-  // Products of a library come nearer to the limit; what it does not fuse it does not have.
-  constexpr double libraryGain = 1.5;
-  DeviceFigures gpu = gpuFigures(proposals);
-  double rate = gpu.gigaflops * libraryGain;
-  double first = gpu.launch + std::max(call->flops / rate, call->bytes / gpu.gigabytes) * 1e-3;
+  GpuFigures gpu = gpuOf(proposals);
+  double first = kGpuLaunch + call->effort * std::max(productOf(*call, gpu).time(gpu),
+                                                      call->bytes / gpu.gigabytes * 1e-3);
   proposals.add(about.name, *call, first);
   // Of its proposals, how many are worth a measurement; and what the library holds of each that is
   // not its first.

@@ -38,6 +38,7 @@ struct LibraryCall {
   /// call adds to what is there.
   std::optional<CallArgument> accumulates;
   double flops = 0, bytes = 0;
+  double effort = 1;     ///< of its kind of work, how much longer this one takes than others
   int64_t workspace = 0; ///< bytes that the library takes beside its arguments
   /// The description shall say how buffers are aligned, which only lowering knows.
   bool wantsAlignment = false;

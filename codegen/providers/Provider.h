@@ -22,7 +22,8 @@ struct Situation {
   /// What sums of f32 products may lose: strict, default or fast; a contraction's own word beats
   /// it.
   std::string accuracy = "default";
-  std::string device = {}; ///< of a GPU; empty: the host
+  std::string device = {};  ///< of a GPU; empty: the host
+  std::string gpuArch = {}; ///< that kernels are made for; empty: the device's
   /// All implementations that are worth a measurement, not only those that estimates prefer.
   bool every = false;
   /// Whether generated code takes part.

@@ -1,6 +1,8 @@
 //===- Candidates.cpp - all kernels that could do an operation ------------===//
 #include "codegen/select/Candidates.h"
 
+#include "codegen/lower/GpuKernel.h"
+
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -16,6 +18,7 @@ Situation situationOf(const CompileOptions &options, const cpu::Target &target, 
           .profile = profileOf(options, target),
           .threads = options.threads,
           .accuracy = options.accuracy,
+          .gpuArch = options.gpuArch,
           .every = every};
 }
 
@@ -24,6 +27,8 @@ std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &option
                                      bool generated) {
   Situation situation = situationOf(options, target, every);
   situation.generated = generated;
+  if (std::string device = deviceOfCommand(op); isGpu(device))
+    situation.device = device;
   return candidatesFor(op, situation, refusals);
 }
 

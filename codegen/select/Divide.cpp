@@ -1,6 +1,7 @@
 //===- Divide.cpp - a contraction and what comes after it as two kernels ----------===//
 #include "codegen/select/Divide.h"
 
+#include "codegen/lower/GpuKernel.h"
 #include "codegen/refine/Weaver.h"
 #include "passes/fuse/StateUpdate.h"
 #include "passes/place/Cost.h"
@@ -30,9 +31,10 @@ Operation *contractionOf(FusionOp fusion) {
 SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
   SmallVector<Value> cuts;
   Block &body = fusion.getBody().front();
+  ValueRange yielded = endOf(fusion).getOperands();
   for (Operation &op : llvm::reverse(body.without_terminator())) {
-    if (op.getNumResults() != 1 || op.getResult(0) == endOf(fusion).getOperand(0) ||
-        isa<ConstantOp>(op))
+    if (op.getNumResults() != 1 || isa<ConstantOp>(op) ||
+        (yielded.size() == 1 && op.getResult(0) == yielded.front()))
       continue;
     llvm::SetVector<Operation *> before;
     BackwardSliceOptions within;
@@ -42,7 +44,8 @@ SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
     if (failed(getBackwardSlice(&op, &before, within)) || !before.contains(contraction))
       continue;
     auto isWhole = [&](Operation &later) {
-      return before.contains(&later) || llvm::all_of(later.getOperands(), [&](Value operand) {
+      return (before.contains(&later) && &later != body.getTerminator()) ||
+             llvm::all_of(later.getOperands(), [&](Value operand) {
                Operation *maker = operand.getDefiningOp();
                return operand == op.getResult(0) || !maker || isa<ConstantOp>(maker) ||
                       !before.contains(maker);
@@ -58,7 +61,7 @@ SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
 struct Division {
   SmallVector<Operation *> kernels;
   SmallVector<Operation *> views;
-  Value result;
+  SmallVector<Value> results; ///< in the fusion's order
 
   void erase() {
     for (Operation *op : llvm::reverse(views))
@@ -68,31 +71,45 @@ struct Division {
   }
 };
 
+/// Of one result that is the cut, reshaped: the reshapes, the last one first.
+std::optional<SmallVector<Operation *>> reshapesBehind(Value result, Value cut) {
+  SmallVector<Operation *> reshapes;
+  for (; result != cut; result = reshapes.back()->getOperand(0)) {
+    if (!isa_and_nonnull<ReshapeOp>(result.getDefiningOp()))
+      return std::nullopt;
+    reshapes.push_back(result.getDefiningOp());
+  }
+  return reshapes;
+}
+
 Division divideAt(FusionOp fusion, Value cut) {
   OpBuilder b(fusion);
   Division division;
-  Value last = endOf(fusion).getOperand(0);
+  ValueRange yielded = endOf(fusion).getOperands();
   auto first = Weaver(b, fusion.getLoc(), cut.getType()).yield(cut);
   division.kernels.push_back(first);
-  SmallVector<Operation *> rest;
-  Value start = last;
-  for (; start != cut && isa<ReshapeOp>(start.getDefiningOp());
-       start = start.getDefiningOp()->getOperand(0))
-    rest.push_back(start.getDefiningOp());
-  division.result = first.getResult(0);
-  if (start == cut) {
+  if (auto reshapes = yielded.size() == 1 ? reshapesBehind(yielded.front(), cut) : std::nullopt) {
     IRMapping map;
-    map.map(cut, division.result);
-    for (Operation *op : llvm::reverse(rest))
+    map.map(cut, first.getResult(0));
+    for (Operation *op : llvm::reverse(*reshapes))
       division.views.push_back(b.clone(*op, map));
-    if (!rest.empty())
-      division.result = division.views.back()->getResult(0);
+    division.results = {map.lookup(yielded.front())};
     return division;
   }
-  Weaver weaver(b, fusion.getLoc(), fusion.getResultTypes());
-  weaver.stands(cut, division.result);
-  division.kernels.push_back(weaver.yield(last));
-  division.result = division.kernels.back()->getResult(0);
+  SmallVector<Value> rest;
+  SmallVector<Type> types;
+  for (Value value : yielded)
+    if (value != cut) {
+      rest.push_back(value);
+      types.push_back(value.getType());
+    }
+  Weaver weaver(b, fusion.getLoc(), types);
+  weaver.stands(cut, first.getResult(0));
+  FusionOp second = weaver.yield(rest);
+  division.kernels.push_back(second);
+  unsigned next = 0;
+  for (Value value : yielded)
+    division.results.push_back(value == cut ? first.getResult(0) : second.getResult(next++));
   return division;
 }
 
@@ -117,20 +134,23 @@ SmallVector<Operation *> divideContraction(FusionOp fusion, ArrayRef<Candidate> 
                                            const cpu::Target &target) {
   // Good enough, and not worth a second launch.
   constexpr double kNear = 1.5, kShort = 4;
-  Operation *contraction = fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr)
-                               ? contractionOf(fusion)
-                               : nullptr;
+  bool onGpu = isGpu(deviceOfCommand(fusion));
+  // Processors add to state in place, which wants the product and its sum in one kernel.
+  bool may = onGpu || (fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr));
+  Operation *contraction = may ? contractionOf(fusion) : nullptr;
   if (!contraction)
     return {};
   bool isDone = !whole.empty() && !whole.front().isReference;
-  if (isDone) {
+  if (isDone && whole.front().estimate < kShort)
+    return {};
+  if (isDone && !onGpu) {
     double bytes = 0;
     for (Value value : llvm::concat<Value>(SmallVector<Value>(fusion.getInputs()),
                                            SmallVector<Value>(fusion.getResults())))
       bytes += double(storageBytes(cast<RankedTensorType>(value.getType())));
     double least = CostModel(profileOf(options, target), target, options.threads)
                        .least(flopsOf(contraction), bytes);
-    if (whole.front().estimate < kNear * least || whole.front().estimate < kShort)
+    if (whole.front().estimate < kNear * least)
       return {};
   }
   std::optional<Division> best;
@@ -149,7 +169,7 @@ SmallVector<Operation *> divideContraction(FusionOp fusion, ArrayRef<Candidate> 
   }
   if (!best)
     return {};
-  fusion.getResult(0).replaceAllUsesWith(best->result);
+  fusion.replaceAllUsesWith(best->results);
   fusion.erase();
   return best->kernels;
 }

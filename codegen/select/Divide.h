@@ -14,9 +14,8 @@
 namespace dlc {
 
 /// Two kernels in place of one that could do the fusion, where they take less time by estimate than
-/// the best that can do all of it
-/// (`whole`; none may). The fusion is gone then, and the operations that came of it are returned;
-/// else nothing.
+/// the best that can do all of it (`whole`; none may). The fusion is gone then, and the operations
+/// that came of it are returned; else nothing.
 llvm::SmallVector<mlir::Operation *> divideContraction(FusionOp fusion,
                                                        llvm::ArrayRef<Candidate> whole,
                                                        const CompileOptions &options,

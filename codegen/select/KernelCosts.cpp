@@ -2,6 +2,7 @@
 #include "codegen/select/KernelCosts.h"
 
 #include "codegen/cpu/Native.h"
+#include "codegen/lower/GpuKernel.h"
 #include "codegen/select/AttentionForm.h"
 #include "codegen/select/Candidates.h"
 #include "passes/TensorBuilder.h"
@@ -91,7 +92,8 @@ public:
     auto reorder = ReorderOp::create(builder, module->getLoc(), to, block->getArgument(0));
     if (transposeReorder(builder, reorder)) {
       reorder.erase();
-      return bestEstimate(*block->getOps<FusionOp>().begin(), true).value_or(1e6);
+      auto fusions = block->getOps<FusionOp>();
+      return fusions.empty() ? 0 : bestEstimate(*fusions.begin(), true).value_or(1e6);
     }
     return bestEstimate(reorder, true).value_or(1e6);
   }
@@ -143,6 +145,11 @@ private:
     std::string refusals;
     std::vector<Candidate> candidates =
         candidatesFor(op, options, target, /*every=*/false, refusals, generated);
+    // Who is asked for by name does it wherever he can: what others do for it says nothing.
+    if (isGpu(deviceOfCommand(op)) && !options.kernels.empty())
+      llvm::erase_if(candidates, [&](const Candidate &each) {
+        return !generated && !means(options.kernels, *providerOf(each.kernel));
+      });
     if (candidates.empty())
       return std::nullopt;
     return candidates.front().estimate;

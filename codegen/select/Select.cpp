@@ -137,7 +137,7 @@ private:
     std::vector<Candidate> candidates = nomination.candidates;
     refusals = nomination.refusals;
     if (auto fusion = dyn_cast<FusionOp>(op);
-        fusion && !onGpu && options.kernels.empty() && !nomination.staysWhole) {
+        fusion && options.kernels.empty() && !nomination.staysWhole) {
       auto parts = divideContraction(fusion, candidates, options, target);
       for (Operation *part : parts)
         if (failed(nominate(part)))

@@ -1,6 +1,8 @@
 //===- Classify.cpp - what an operation is to fusion ----------------------===//
 #include "passes/fuse/Classify.h"
 
+#include "passes/Devices.h"
+
 #include "ir/dlc/IndexMap.h"
 #include "passes/fuse/Climbing.h"
 #include "passes/fuse/StepSlice.h"
@@ -122,6 +124,10 @@ bool keepsVectors(Operation *op) {
   constexpr int64_t vector = 16;
   if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && typeOf(reshape.getX()).getRank() > 0) {
     int64_t run = shapeOf(reshape.getX()).back(), row = innermost(shapeOf(reshape.getY()));
+    // A GPU's threads walk parts of rows as well.
+    if (can(deviceOf(reshape.getX().getType()), DLC_DEVICE_GPU_CODE) && run % row == 0 &&
+        row % vector == 0)
+      return true;
     return layoutOf(reshape.getX().getType()).empty() && row % run == 0 && run > 1 &&
            ((run <= kNearStep && llvm::isPowerOf2_64(run)) || run % vector == 0);
   }

@@ -184,6 +184,24 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
   }
 }
 
+/// On a GPU: whether what follows the steps behind a contraction is done by kernels that can do
+/// these steps, too, while they read. Libraries that multiply know few steps, and a product of 16
+/// bits has half the bytes of sums in f32.
+bool isTakenByReaders(Grouping &grouping, Value value) {
+  if (!can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE) || value.use_empty())
+    return false;
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (user->getBlock() != &grouping.getBlock() || !grouping.isFree(user))
+      return false;
+    // Behind a reshape they meet where there is one reader.
+    NodeClass kind = classify(user);
+    if (kind == NodeClass::Alias && value.hasOneUse() && user->getResult(0).hasOneUse() &&
+        keepsVectors(user))
+      return isTakenByReaders(grouping, user->getResult(0));
+    return kind == NodeClass::Map || kind == NodeClass::Reduce;
+  });
+}
+
 /// Takes a transposition of the result that the library can write directly.
 void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> trial = llvm::to_vector(members);
@@ -200,11 +218,13 @@ void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation 
   }
 }
 
-/// The cast to f32 that alone reads a weight gradient of 16 bits: its sums are there in f32.
+/// The cast to f32 that alone reads a weight gradient of 16 bits: its sums are there in f32. On a
+/// GPU the libraries with fast kernels give 16 bits, and the cast goes to what reads it.
 Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &block) {
   Value gradient = anchor->getResult(0);
   if (!isa<ConvWeightGradOp>(anchor) || !gradient.hasOneUse() ||
-      typeOf(gradient).getElementTypeBitWidth() != 16)
+      typeOf(gradient).getElementTypeBitWidth() != 16 ||
+      can(deviceOf(gradient.getType()), DLC_DEVICE_GPU_CODE))
     return nullptr;
   auto cast = dyn_cast<CastOp>(*gradient.getUsers().begin());
   return cast && cast->getBlock() == &block && grouping.isFree(cast) &&
@@ -274,7 +294,12 @@ void groupContractions(Grouping &grouping) {
         update.clear();
       ops.append(update);
       if (update.empty()) {
+        SmallVector<Operation *> alone(ops);
         Value value = growPostOps(grouping, anchor->getResult(0), ops);
+        if (isTakenByReaders(grouping, value)) {
+          ops = alone;
+          value = anchor->getResult(0);
+        }
         if (isa<MatmulOp>(anchor))
           growDestination(grouping, value, ops);
       }

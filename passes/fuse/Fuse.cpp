@@ -34,6 +34,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
     for (Block *block : llvm::reverse(blocks)) {
       sinkScatters(*block);
       reorderNarrow(*block);
+      transposeReordersOfGpus(*block);
       markClimbing(*block);
       Grouping(*block).eraseDead();
       Grouping grouping(*block);

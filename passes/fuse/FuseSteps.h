@@ -49,6 +49,10 @@ void plainPaddedFusions(mlir::Block &block);
 /// 6. Reorders of layouts without blocks become transpositions.
 void transposeReorders(mlir::Block &block);
 
+/// Before all groups: on GPUs no library competes for them, and a kernel takes them along with what
+/// makes or reads the value.
+void transposeReordersOfGpus(mlir::Block &block);
+
 } // namespace dlc
 
 #endif // DLC_PASSES_FUSE_FUSESTEPS_H

@@ -1,4 +1,5 @@
 //===- Maps.cpp - grows elementwise kernels and reductions ----------------===//
+#include "passes/Devices.h"
 #include "passes/Widened.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/IndexSpace.h"
@@ -95,7 +96,23 @@ private:
   /// Whether vectors of the kernel stay vectors: what moves the innermost dimension runs alone, by
   /// a library.
   static bool isVectorFriendly(Operation *op) {
-    return keepsVectors(op) || bytesOf(op->getResult(0).getType()) <= smallBytes;
+    return keepsVectors(op) || bytesOf(op->getResult(0).getType()) <= smallBytes ||
+           isTurnedByGpu(op);
+  }
+
+  /// A transposition that a GPU's kernel does on its way, where all else is element by element.
+  static bool isTurnedByGpu(Operation *op) {
+    return isa<TransposeOp>(op) && can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_GPU_CODE);
+  }
+
+  static bool turnsAlike(ArrayRef<Operation *> ops) {
+    auto isLarge = [](Operation *op) {
+      return isTurnedByGpu(op) && !keepsVectors(op) &&
+             bytesOf(op->getResult(0).getType()) > smallBytes;
+    };
+    return llvm::none_of(ops, isLarge) || llvm::all_of(ops, [](Operation *op) {
+             return isElementwise(op) || isa<TransposeOp, ReshapeOp, ConstantOp>(op);
+           });
   }
 
   /// The layout that an operation works in; empty when all it touches is plain.
@@ -149,7 +166,7 @@ private:
       return false;
     SmallVector<Operation *> together(grouping[group].ops.getArrayRef());
     together.push_back(op);
-    if (!walkParts(together))
+    if (!walkParts(together) || !turnsAlike(together))
       return false;
     llvm::SmallSetVector<Value, 16> inputs = grouping.inputsOf(group);
     for (Value result : op->getResults())

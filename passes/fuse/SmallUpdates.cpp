@@ -38,7 +38,8 @@ RankedTensorType updatedType(const Grouping &grouping, int number) {
   auto type = typeOf(outputs.front());
   OnAttr device = deviceOf(type);
   if (type.getRank() != 1 || !type.hasStaticShape() || type.getNumElements() > mostElements ||
-      type.getNumElements() == 0 || (device && !can(device, DLC_DEVICE_HOST_CODE)))
+      type.getNumElements() == 0 ||
+      (device && !can(device, DLC_DEVICE_HOST_CODE) && !can(device, DLC_DEVICE_GPU_CODE)))
     return {};
   // Scalars may be computed on the way: a rate, or what clips gradients.
   for (Operation *op : group.ops)

@@ -1,7 +1,9 @@
 //===- TransposeReorders.cpp - reorders without blocks as transpositions --===//
 #include "passes/fuse/TransposeReorders.h"
+#include "passes/Devices.h"
 #include "passes/Dimensions.h"
 #include "passes/fuse/FuseSteps.h"
+#include "passes/layout/Alternatives.h"
 #include "passes/layout/Tag.h"
 
 using namespace mlir;
@@ -14,7 +16,7 @@ static RankedTensorType typeInMemory(RankedTensorType type, ArrayRef<int64_t> or
   return RankedTensorType::get(shape, type.getElementType(), deviceOf(type));
 }
 
-Value transposeReorder(OpBuilder &builder, ReorderOp op) {
+Value transposeReorder(OpBuilder &builder, ReorderOp op, bool alone) {
   RankedTensorType from = typeOf(op.getX()), to = typeOf(op.getY());
   auto fromOrder = memoryOrder(from), toOrder = memoryOrder(to);
   if (!fromOrder || !toOrder || *fromOrder == *toOrder || !from.hasStaticShape() ||
@@ -22,34 +24,54 @@ Value transposeReorder(OpBuilder &builder, ReorderOp op) {
     return {};
   Location loc = op.getLoc();
   Value x = op.getX();
+  if (isSameInMemory(from, to))
+    return TransposedViewOp::create(builder, loc, to, x,
+                                    llvm::to_vector(llvm::seq<int64_t>(0, from.getRank())));
   if (!layoutOf(from).empty())
     x = TransposedViewOp::create(builder, loc, typeInMemory(from, *fromOrder), x, *fromOrder);
   SmallVector<int64_t> inFrom = inverseOf(*fromOrder);
   auto permutation = llvm::map_to_vector(*toOrder, [&](int64_t d) { return inFrom[d]; });
   RankedTensorType moved = typeInMemory(to, *toOrder);
-  auto fusion = FusionOp::create(builder, loc, TypeRange(moved), ValueRange(x));
-  Block &body = fusion.getBody().emplaceBlock();
-  OpBuilder inside = OpBuilder::atBlockEnd(&body);
-  Value y =
-      TransposeOp::create(inside, loc, moved, body.addArgument(x.getType(), loc), permutation);
-  YieldOp::create(inside, loc, y);
-  y = fusion.getResult(0);
+  Value y;
+  if (alone) {
+    auto fusion = FusionOp::create(builder, loc, TypeRange(moved), ValueRange(x));
+    Block &body = fusion.getBody().emplaceBlock();
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    YieldOp::create(
+        inside, loc,
+        TransposeOp::create(inside, loc, moved, body.addArgument(x.getType(), loc), permutation)
+            .getResult());
+    y = fusion.getResult(0);
+  } else {
+    AlternativeBuilder b(builder, loc);
+    y = b.make<TransposeOp>(x, permutation);
+  }
   if (!layoutOf(to).empty())
     y = TransposedViewOp::create(builder, loc, to, y, inverseOf(*toOrder));
   return y;
 }
 
-void transposeReorders(Block &block) {
-  for (ReorderOp op : llvm::make_early_inc_range(block.getOps<ReorderOp>())) {
-    // What constants become is made while compiling.
-    if (op.getX().getDefiningOp<ConstantOp>())
-      continue;
-    OpBuilder builder(op);
-    if (Value moved = transposeReorder(builder, op)) {
-      op.getY().replaceAllUsesWith(moved);
-      op.erase();
+static void transposeReorders(Block &block, bool alone, function_ref<bool(ReorderOp)> which) {
+  for (ReorderOp op : llvm::make_early_inc_range(block.getOps<ReorderOp>()))
+    if (which(op)) {
+      OpBuilder builder(op);
+      if (Value moved = transposeReorder(builder, op, alone)) {
+        op.getY().replaceAllUsesWith(moved);
+        op.erase();
+      }
     }
-  }
+}
+
+void transposeReorders(Block &block) {
+  // What constants become is made while compiling.
+  transposeReorders(block, /*alone=*/true,
+                    [](ReorderOp op) { return !op.getX().getDefiningOp<ConstantOp>(); });
+}
+
+void transposeReordersOfGpus(Block &block) {
+  transposeReorders(block, /*alone=*/false, [](ReorderOp op) {
+    return can(deviceOf(op.getY().getType()), DLC_DEVICE_GPU_CODE);
+  });
 }
 
 } // namespace dlc

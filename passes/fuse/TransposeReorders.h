@@ -6,10 +6,10 @@
 
 namespace dlc {
 
-/// What the reorder gives as a transposition of what lies in memory, in a dlc.fusion of its own
-/// between views that move nothing: generated code competes for it with libraries. Null where a
-/// layout has blocks.
-mlir::Value transposeReorder(mlir::OpBuilder &builder, ReorderOp op);
+/// What the reorder gives as a transposition of what lies in memory, between views that move
+/// nothing; a view alone where that moves nothing either. Null where a layout has blocks. `alone`:
+/// in a dlc.fusion of its own, so that generated code competes for it with libraries.
+mlir::Value transposeReorder(mlir::OpBuilder &builder, ReorderOp op, bool alone = true);
 
 } // namespace dlc
 

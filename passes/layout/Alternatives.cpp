@@ -31,11 +31,6 @@ Value AlternativeBuilder::constant(Value value) {
 
 namespace {
 
-StringRef channelsLast(int64_t rank) {
-  static constexpr const char *tags[] = {"acb", "acdb", "acdeb"};
-  return tags[rank - 3];
-}
-
 /// The least that an operation costs: in plain layout, with channels last, or as the library wants
 /// it.
 std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &costs) {

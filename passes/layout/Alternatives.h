@@ -19,7 +19,9 @@ namespace dlc {
 class AlternativeBuilder {
 public:
   explicit AlternativeBuilder(mlir::Operation *op)
-      : builder(op), tensors(builder, op->getLoc()), loc(op->getLoc()) {}
+      : AlternativeBuilder(mlir::OpBuilder(op), op->getLoc()) {}
+  AlternativeBuilder(const mlir::OpBuilder &at, mlir::Location loc)
+      : builder(at), tensors(builder, loc), loc(loc) {}
 
   template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
     return constant(tensors.make<Op>(std::forward<Args>(args)...));

@@ -1,13 +1,12 @@
 //===- Layout.cpp - blocked activations through a graph -------------------===//
 #include "passes/Costs.h"
-#include "passes/Devices.h"
 #include "passes/OpNames.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
-#include "passes/layout/Ask.h"
 #include "passes/layout/Choose.h"
+#include "passes/layout/DeviceLayouts.h"
 #include "passes/layout/Tag.h"
 #include "passes/layout/Views.h"
 
@@ -21,23 +20,18 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Layouts are oneDNN's: kernels that are no host code read plain tensors.
-bool isOnCpu(Operation *op) {
-  return op->getNumResults() && can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_HOST_CODE);
-}
+bool isProduct(Operation *op) { return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op); }
 
 /// Walks one block from producers to consumers; a value has its layout when its users are reached.
 class BlockLayouts {
 public:
-  BlockLayouts(Block &block, LayoutOracle &oracle, Costs &costs)
-      : block(block), oracle(oracle), costs(costs) {}
+  BlockLayouts(Block &block, const LayoutsOfDevices &devices, Costs &costs)
+      : block(block), devices(devices), costs(costs) {}
 
   void run() {
-    bool asks = llvm::any_of(
-        block, [](Operation &op) { return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op); });
-    if (asks) {
-      collectTags();
-      for (const auto &[rank, list] : tags) {
+    if (llvm::any_of(block, [](Operation &op) { return isProduct(&op); })) {
+      std::map<int64_t, std::vector<std::string>> all = collectTags();
+      for (const auto &[rank, list] : all) {
         mergeImagesLast(block, rank);
         transposeImagesFirst(block, list, rank);
         llvm::append_range(turned, turnProducts(block, list, rank));
@@ -87,33 +81,30 @@ private:
     return llvm::formatv("{0} {1:F1} us", text, way.cost).str();
   }
 
-  /// What oneDNN asks for anywhere in the block, by rank.
-  void collectTags() {
+  /// What products ask for anywhere in the block, by the kind of device and rank; by rank alone
+  /// what any of them asks for.
+  std::map<int64_t, std::vector<std::string>> collectTags() {
+    auto add = [](std::vector<std::string> &list, const std::string &tag) {
+      if (!tag.empty() && !llvm::is_contained(list, tag))
+        list.push_back(tag);
+    };
     for (Operation &op : block) {
       findWeights(&op);
-      if (!isOnCpu(&op) || !isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+      DeviceLayouts *device = devices.of(&op);
+      if (!device || !isProduct(&op))
         continue;
-      auto &list = tags[typeOf(op.getOperand(0)).getRank()];
-      auto gradient = dyn_cast<ConvWeightGradOp>(op);
-      auto wanted = gradient ? oracle.wantedByWeightGrad(gradient) : oracle.wantedByConv(&op);
-      if (!wanted)
-        continue;
-      for (const std::string &tag : {wanted->source, wanted->destination})
-        if (!tag.empty() && !llvm::is_contained(list, tag))
-          list.push_back(tag);
+      auto &list = tags[{device, rankOf(op.getOperand(0))}];
+      for (const std::string &tag : device->wanted(&op))
+        add(list, tag);
     }
-    for (auto &[rank, list] : tags)
-      for (const char *tag : ownTags(rank))
-        if (!llvm::is_contained(list, tag))
-          list.push_back(tag);
-  }
-
-  /// Those that others than oneDNN have kernels for.
-  static ArrayRef<const char *> ownTags(int64_t rank) {
-    static constexpr const char *images[] = {"aBcd16b", "acdb"}, *sequences[] = {"aBc16b", "acb"};
-    return rank == 4   ? ArrayRef(images)
-           : rank == 3 ? ArrayRef(sequences)
-                       : ArrayRef<const char *>();
+    std::map<int64_t, std::vector<std::string>> all;
+    for (auto &[where, list] : tags) {
+      for (const char *tag : where.first->ownTags(where.second))
+        add(list, tag);
+      for (const std::string &tag : list)
+        add(all[where.second], tag);
+    }
+    return all;
   }
 
   /// Weights, their gradients, and what becomes of these element by element.
@@ -130,19 +121,24 @@ private:
     });
   }
 
+  bool isWeightsWork(Operation *op) {
+    return op->hasTrait<Elementwise>() && (weights.count(op->getResult(0)) || isOfWeights(op));
+  }
+
   std::vector<Way> waysOf(Operation *op) {
     if (isa<ReorderOp>(op))
       return {Way{{}, {layoutOf(op->getResult(0).getType()).str()}, 0}};
-    if (!isOnCpu(op) || isa<ConstantOp>(op))
+    DeviceLayouts *device = devices.of(op);
+    if (!device || isa<ConstantOp>(op))
       return {};
-    if (isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op)) {
+    if (isProduct(op)) {
       asked.push_back({op, waysOfProduct(op)});
       return asked.back().second;
     }
-    if (!op->getNumOperands() || !op->getNumResults() ||
-        (op->hasTrait<Elementwise>() && isOfWeights(op)))
+    if (!op->getNumOperands() || !op->getNumResults() || isWeightsWork(op))
       return {};
-    auto list = tags.find(rankOf(isa<ReduceOp>(op) ? op->getOperand(0) : op->getResult(0)));
+    auto list =
+        tags.find({device, rankOf(isa<ReduceOp>(op) ? op->getOperand(0) : op->getResult(0))});
     if (list == tags.end())
       return {};
     if (auto transpose = dyn_cast<TransposeOp>(op))
@@ -183,8 +179,8 @@ private:
   }
 
   double reorderCost(Value value, const std::string &from, const std::string &to) {
-    // See give().
-    if (isStretched(value, to))
+    // See give(). What constants become is made while compiling.
+    if (isStretched(value, to) || value.getDefiningOp<ConstantOp>())
       return 0;
     Type before = withLayout(typeOf(value), from), after = withLayout(typeOf(value), to);
     auto [at, isNew] =
@@ -240,10 +236,8 @@ private:
       return false;
     if (gather)
       return gathersBlocks(gather, tag);
-    if (op->hasTrait<Pooling>()) {
-      std::optional<Wanted> wanted = oracle.wantedByPool(op, tag);
-      return wanted && wanted->source == tag && wanted->destination == tag;
-    }
+    if (op->hasTrait<Pooling>())
+      return devices.of(op)->pools(op, tag);
     // Statistics of channels are plain; where these have one element each, so are the images.
     if (isa<GroupNormOp>(op))
       return !padsBlocks(shapeOf(x), tag) &&
@@ -264,9 +258,9 @@ private:
       return slicesBlocks(slice, tag);
     if (auto reduce = dyn_cast<ReduceOp>(op))
       return !padsBlocks(shapeOf(x), tag) && reducesImages(reduce, rankOf(x));
-    // Between CPU devices an image keeps its layout, unless that adds padding.
-    if (isa<TransferOp>(op))
-      return can(deviceOf(typeOf(x)), DLC_DEVICE_HOST_CODE) && !padsBlocks(shapeOf(x), tag);
+    // Between devices of one kind an image keeps its layout, unless that adds padding.
+    if (auto transfer = dyn_cast<TransferOp>(op))
+      return devices.of(deviceOf(typeOf(x))) == devices.of(op) && !padsBlocks(shapeOf(x), tag);
     return false;
   }
 
@@ -295,14 +289,16 @@ private:
   }
 
   std::vector<Way> askWays(Operation *op) {
-    auto gradient = dyn_cast<ConvWeightGradOp>(op);
+    bool isGradient = isa<ConvWeightGradOp>(op);
     std::vector<Way> ways;
-    auto add = [&](const std::string &source, const std::string &destination) {
+    auto add = [&](const Offer &offer) {
       Way way;
-      way.takes = {{0, source}};
-      if (gradient)
-        way.takes.push_back({1, destination});
-      way.gives = {gradient ? "" : destination};
+      way.takes = {{0, offer.source}};
+      if (isGradient)
+        way.takes.push_back({1, offer.destination});
+      else if (!offer.weights.empty())
+        way.takes.push_back({1, offer.weights});
+      way.gives = {isGradient ? offer.weights : offer.destination};
       if (llvm::any_of(ways, [&](const Way &known) {
             return known.takes == way.takes && known.gives == way.gives;
           }))
@@ -312,26 +308,10 @@ private:
         ways.push_back(way);
       }
     };
-    auto offer = [&](const std::optional<Wanted> &wanted) {
-      if (wanted)
-        add(wanted->source, wanted->destination);
-    };
-    offer(gradient ? oracle.wantedByWeightGrad(gradient) : oracle.wantedByConv(op));
-    // A few channels fill no block: the first convolution of a network often reads images as they
-    // come.
-    constexpr int64_t kFew = 16;
-    bool few = shapeOf(op->getOperand(0))[1] < kFew;
-    for (const std::string &tag : tags[rankOf(op->getOperand(0))])
-      for (const std::string &source : {tag, std::string()})
-        if (few || !source.empty())
-          offer(gradient ? oracle.offerForWeightGrad(gradient, source, tag)
-                         : oracle.offerForConv(op, source, tag));
-    // Our own kernels may take what oneDNN has none for.
-    bool isOfConstants = isa<ConvOp>(op) && op->getOperand(1).getDefiningOp<ConstantOp>();
-    if (isOfConstants || (gradient && isDepthwise(op)))
-      for (const char *tag : ownTags(rankOf(op->getOperand(0))))
-        add(tag, tag);
-    add("", "");
+    DeviceLayouts *device = devices.of(op);
+    for (const Offer &offer : device->offers(op, tags[{device, rankOf(op->getOperand(0))}]))
+      add(offer);
+    add({"", ""});
     if (ways.empty())
       ways.push_back(Way{{{0, ""}}, {""}, 0});
     return ways;
@@ -412,9 +392,9 @@ private:
   };
 
   Block &block;
-  LayoutOracle &oracle;
+  const LayoutsOfDevices &devices;
   Costs &costs;
-  std::map<int64_t, std::vector<std::string>> tags; // by rank
+  std::map<std::pair<DeviceLayouts *, int64_t>, std::vector<std::string>> tags; ///< also by rank
   SmallVector<TurnedProduct> turned;
   llvm::DenseSet<Value> weights;
   llvm::DenseMap<Operation *, Way> chosen;
@@ -427,7 +407,7 @@ private:
 
 struct LayoutPass : OptionPass<LayoutPass> {
   LayoutPass(const ModelOptions &options, CostsMaker kernels)
-      : OptionPass("dlc-layout", "gives activations the layouts that oneDNN asks for", {"threads"},
+      : OptionPass("dlc-layout", "gives activations the layouts that kernels ask for", {"threads"},
                    options),
         kernels(std::move(kernels)) {}
   LayoutPass(const LayoutPass &other) : OptionPass(other), kernels(other.kernels) {}
@@ -437,11 +417,12 @@ struct LayoutPass : OptionPass<LayoutPass> {
     if (!costs)
       return failure();
     LayoutOracle oracle(options.threads);
+    LayoutsOfDevices devices(oracle);
     SmallVector<std::string> lines;
     for (auto function : module.getOps<func::FuncOp>())
       for (Block &block : function.getBody()) {
         takeAlternatives(block, oracle, *costs);
-        BlockLayouts layouts(block, oracle, *costs);
+        BlockLayouts layouts(block, devices, *costs);
         layouts.run();
         layouts.report(lines);
       }

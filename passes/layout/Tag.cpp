@@ -95,6 +95,15 @@ bool keepsMemory(RankedTensorType x, ArrayRef<int64_t> permutation, RankedTensor
   return *from == *to;
 }
 
+bool isSameInMemory(RankedTensorType from, RankedTensorType to) {
+  return keepsMemory(from, llvm::to_vector(llvm::seq<int64_t>(0, from.getRank())), to);
+}
+
+StringRef channelsLast(int64_t rank) {
+  static constexpr const char *tags[] = {"acb", "acdb", "acdeb"};
+  return tags[rank - 3];
+}
+
 bool slicesWhole(SliceOp op, int64_t blockedDim) {
   ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
   for (int64_t d = 0; d < int64_t(from.size()); ++d)

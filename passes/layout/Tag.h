@@ -36,6 +36,13 @@ std::optional<llvm::SmallVector<int64_t>> memoryOrder(mlir::RankedTensorType typ
 bool keepsMemory(mlir::RankedTensorType x, llvm::ArrayRef<int64_t> permutation,
                  mlir::RankedTensorType y);
 
+/// Whether every element is where it was when a tensor changes from one of these types to the
+/// other, which differ in layout alone.
+bool isSameInMemory(mlir::RankedTensorType from, mlir::RankedTensorType to);
+
+/// [N, C, spatial..] of 3 to 5 dimensions as [N, spatial.., C].
+llvm::StringRef channelsLast(int64_t rank);
+
 /// Whether a slice takes all or one of each dimension, and all of the blocked one: the result is
 /// read alike in any layout.
 bool slicesWhole(SliceOp op, int64_t blockedDim);

@@ -31,7 +31,9 @@ LogicalResult check(Operation *op) {
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (!layoutOf(type).empty()) {
       anyBlocked = true;
-      if (!can(deviceOf(type), DLC_DEVICE_HOST_CODE))
+      auto tag = Tag::parse(layoutOf(type));
+      bool isOrder = tag && tag->blockedDim < 0 && can(deviceOf(type), DLC_DEVICE_GPU_CODE);
+      if (!isOrder && !can(deviceOf(type), DLC_DEVICE_HOST_CODE))
         return op->emitError() << "blocked layouts are for CPU devices; found " << type
                                << "; put a dlc.reorder before what takes it there";
     }

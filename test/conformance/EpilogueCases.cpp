@@ -18,19 +18,21 @@ const Fill kSmall{Fill::Uniform, -1, 1};
 /// Lines of a function's body, each value named and typed.
 class Body {
 public:
+  explicit Body(const std::string &element = "f32") : element(element) {}
+
   std::string operation(const std::string &text, const std::vector<std::string> &operands,
                         const Shape &shape) {
     std::string name = "%v" + std::to_string(next++), types;
     for (const std::string &operand : operands)
       types += (types.empty() ? "" : ", ") + typeOf.at(operand);
-    typeOf[name] = typeText(shape, "f32");
+    typeOf[name] = typeText(shape, element);
     lines += name + " = dlc." + text + " : (" + types + ") -> " + typeOf[name] + "\n";
     return name;
   }
   std::string argument(const Shape &shape) {
     std::string name = "%a" + std::to_string(operands.size());
-    operands.push_back({shape, "f32", kSmall});
-    typeOf[name] = typeText(shape, "f32");
+    operands.push_back({shape, element, kSmall});
+    typeOf[name] = typeText(shape, element);
     return name;
   }
   std::string weights(const Shape &shape, bool isConstant) {
@@ -39,11 +41,11 @@ public:
     std::string name = "%v" + std::to_string(next++);
     typeOf[name] = typeText(shape, "f32");
     lines += name + " = dlc.constant " + constantText(shape) + "\n";
-    return name;
+    return element == "f32" ? name : operation("cast " + name + " to " + element, {name}, shape);
   }
   std::string number(const std::string &value) {
     std::string name = "%v" + std::to_string(next++);
-    typeOf[name] = typeText({}, "f32");
+    typeOf[name] = typeText({}, element);
     lines += name + " = dlc.constant dense<" + value + "> : " + typeOf[name] + "\n";
     return name;
   }
@@ -59,6 +61,7 @@ public:
   }
 
 private:
+  std::string element;
   std::string lines;
   std::vector<Operand> operands;
   std::map<std::string, std::string> typeOf;
@@ -173,6 +176,53 @@ void addSequences(std::vector<Case> &cases) {
     }
 }
 
+/// Steps behind a convolution of images that come and go with their channels last, in orders that
+/// libraries compile kernels for on GPUs: b adds to each channel, r to each element.
+void addStepsOfImages(std::vector<Case> &cases) {
+  const std::vector<std::vector<const char *>> chains = {
+      {"relu"},           {"r"},
+      {"r", "relu"},      {"b", "r", "relu"},
+      {"r", "b", "relu"}, {"b", "relu", "r"},
+      {"tanh", "r"},      {"b", "sigmoid", "b"},
+      {"r", "r", "relu"}, {"exp", "relu"},
+      {"max", "min"},     {"b", "max", "min", "r"}};
+  for (const char *element : {"f32", "f16", "bf16"})
+    for (const auto &chain : chains)
+      for (bool isConstant : {false, true}) {
+        Body body(element);
+        Shape x = {2, 16, 9, 8}, y = {2, 24, 9, 8}, last = {2, 9, 8, 24};
+        auto image = [&](const Shape &shape) {
+          std::string value = body.argument({shape[0], shape[2], shape[3], shape[1]});
+          return body.operation("transpose " + value + " [0, 3, 1, 2]", {value}, shape);
+        };
+        std::string from = image(x), w = body.weights({24, 16, 3, 3}, isConstant);
+        std::string value = body.operation(
+            "conv " + from + ", " + w +
+                " {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, "
+                "1>, high = array<i64: 1, 1>, groups = 1 : i64}",
+            {from, w}, y);
+        std::string label;
+        for (std::string step : chain) {
+          label += "/" + step;
+          bool adds = step == "b" || step == "r", bounds = step == "max" || step == "min";
+          if (!adds && !bounds) {
+            value = body.operation(step + " " + value, {value}, y);
+            continue;
+          }
+          std::string other = step == "r"   ? image(y)
+                              : step == "b" ? body.argument({1, 24, 1, 1})
+                                            : body.number(step == "max" ? "0.0" : "6.0");
+          value =
+              body.operation((adds ? "add" : step) + " " + value + ", " + other, {value, other}, y);
+        }
+        value = body.operation("transpose " + value + " [0, 2, 3, 1]", {value}, last);
+        cases.push_back(body.yield("conv",
+                                   std::string("channels_last/") + element + label +
+                                       (isConstant ? "/constant" : ""),
+                                   value));
+      }
+}
+
 /// Functions of one number, as networks spell them: operations in whose text x is the value before
 /// all of them, y the last one, and a number a constant.
 struct Activation {
@@ -264,6 +314,7 @@ void addEpilogueCases(std::vector<Case> &cases) {
   addProducts(cases);
   addActivations(cases);
   addSequences(cases);
+  addStepsOfImages(cases);
 }
 
 } // namespace dlc::conformance

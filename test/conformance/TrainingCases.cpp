@@ -75,6 +75,64 @@ Case images(int64_t channels, int64_t groups) {
   return c;
 }
 
+/// Images that come and go with their channels last: in the layout where that moves nothing, what
+/// is between reads them so, weights and their gradients too.
+Case channelsLast(const std::string &element, int64_t groups) {
+  Shape x = {2, 12, 12, 16}, w = {32, 3, 3, 16}, v = {64, 32 / groups, 3, 3};
+  auto turned = [](const Shape &s) { return Shape{s[0], s[3], s[1], s[2]}; };
+  Shape pooled = {2, 6, 6, 32}, second = {2, 3, 3, 64};
+  std::string body = R"(
+    %x = dlc.transpose %a0 [0, 3, 1, 2] : (XX) -> XT
+    %w = dlc.transpose %a1 [0, 3, 1, 2] : (WW) -> WT
+    %c = dlc.conv %x, %w {CONV1, groups = 1 : i64} : (XT, WT) -> FF
+    %r = dlc.relu %c : (FF) -> FF
+    %p = dlc.max_pool %r {POOL} : (FF) -> PT
+    %d = dlc.conv %p, %a2 {CONV2} : (PT, VV) -> ST
+    %k = dlc.concat 1 (%p, %p) : (PT, PT) -> KK
+    %m = dlc.reduce mean %k axes [2, 3] : (KK) -> MM
+    %dv = dlc.conv_weight_grad %p, %d {CONV2, window = array<i64: 3, 3>} : (PT, ST) -> VV
+    %dp = dlc.conv_transpose %d, %a2 {CONV2, extra = array<i64: 0, 0>} : (ST, VV) -> PT
+    %a = dlc.avg_pool_grad %dp {POOL, include_pad, counted_high = array<i64: 0, 0>, spatial = array<i64: 12, 12>} : (PT) -> FF
+    %dw = dlc.conv_weight_grad %x, %a {CONV1, window = array<i64: 3, 3>, groups = 1 : i64} : (XT, FF) -> WT
+    %y = dlc.transpose %p [0, 2, 3, 1] : (PT) -> PP
+    %z = dlc.transpose %d [0, 2, 3, 1] : (ST) -> SS
+    %q = dlc.transpose %dp [0, 2, 3, 1] : (PT) -> PP
+    %u = dlc.transpose %dw [0, 2, 3, 1] : (WT) -> WW
+    return %m, %dv, %y, %z, %q, %u : MM, VV, PP, SS, PP, WW
+  )";
+  auto type = [&](const Shape &shape) { return typeText(shape, element); };
+  std::vector<std::string> results = {type({2, 64}), type(v),      type(pooled),
+                                      type(second),  type(pooled), type(w)};
+  std::string apart = ", groups = " + std::to_string(groups) + " : i64";
+  body = spelled(body, {{"CONV1", window("", "1", "1")},
+                        {"CONV2", "strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, "
+                                  "low = array<i64: 0, 0>, high = array<i64: 1, 1>" +
+                                      apart},
+                        {"POOL", window("2", "2", "0")},
+                        {"XX", type(x)},
+                        {"XT", type(turned(x))},
+                        {"WW", type(w)},
+                        {"WT", type(turned(w))},
+                        {"FF", type({2, 32, 12, 12})},
+                        {"PP", type(pooled)},
+                        {"PT", type(turned(pooled))},
+                        {"VV", type(v)},
+                        {"SS", type(second)},
+                        {"ST", type(turned(second))},
+                        {"KK", type({2, 64, 6, 6})},
+                        {"MM", type({2, 64})}});
+  // Gradients are sums of products of what was rounded before, and f16 holds them.
+  Fill small{Fill::Uniform, -0.25, 0.25};
+  return {"training",
+          "channels_last/" + element + "/" + std::to_string(groups),
+          {{x, element, small}, {w, element, small}, {v, element, small}},
+          "",
+          unsigned(results.size()),
+          {64, 16},
+          results,
+          body};
+}
+
 /// A convolution, batch norm and ReLU, and all their gradients: sums over channels may be taken
 /// where the convolution makes its results.
 Case convNorm(const Shape &x, int64_t channels, int64_t size) {
@@ -229,6 +287,9 @@ void addTrainingCases(std::vector<Case> &cases) {
   for (auto [channels, groups] :
        std::initializer_list<std::pair<int64_t, int64_t>>{{32, 1}, {20, 1}, {64, 4}, {32, 32}})
     cases.push_back(images(channels, groups));
+  for (const char *element : {"f32", "f16", "bf16"})
+    for (int64_t groups : {1, 4, 32})
+      cases.push_back(channelsLast(element, groups));
   for (const Shape &x : {Shape{2, 16, 13, 11}, {1, 48, 5, 6}, {3, 32, 16, 16}})
     for (int64_t size : {3, 5})
       cases.push_back(convNorm(x, 32, size));

@@ -316,6 +316,14 @@ int checkAttention(const Descriptor &op) {
   return Done;
 }
 
+/// Whether the library compiles a kernel for any steps behind this one: channels last, of several
+/// in a group, and no f64.
+bool isCompiled(const Descriptor &op) {
+  Roles roles = Roles::of(op.kind);
+  Tensor x(op.part(roles.x)), w(op.part(roles.w));
+  return op.kind == Forward && x.type != Number::F64 && w.dims[1] > 1 && x.strides[1] == 1;
+}
+
 /// [added] + bias, then one activation.
 bool isOffered(const Descriptor &graph) {
   const std::vector<Shared> &ops = graph.values.at(801).descriptors;
@@ -332,6 +340,9 @@ bool isOffered(const Descriptor &graph) {
     return true;
   if (ops[0]->kind != Forward)
     return false;
+  if (isCompiled(*ops[0]))
+    return std::all_of(ops.begin() + 1, ops.end(),
+                       [](const Shared &op) { return op->kind == PointwiseOperation; });
   bool biased = false;
   for (size_t i = 1; i < ops.size(); ++i) {
     if (ops[i]->kind != PointwiseOperation)

@@ -23,10 +23,29 @@ OWN = ("dlc", "dlc-strict")
 KEPT = ("min_ms", "median_ms", "ratio", "interval", "cold_s", "warm_s", "ready_s", "peak_mib", "memory_mib", "error")
 
 
+def take_kit(results):
+    """tools/gpu/run's torch.json: one measurement for each network, with one entry for each way to run PyTorch."""
+    measurements = {}
+    for key, case in results["cases"].items():
+        network, mode, precision, tool = key.split("/")
+        if "ratio" not in case:
+            continue
+        m = measurements.setdefault((network, mode, precision), {"network": network, "mode": mode, "precision": precision, "batch": case["batch"], "gpu": {}})
+        m["gpu"][tool] = {"dlc_ms": case["dlc_ms"], "torch_ms": case["torch_ms"], "ratio": case["ratio"], "interval": [case["low"], case["high"]]}
+    torch = results["torch"]
+    return {"command": "gpu-kit/run --step torch", "machine": f"{torch['device']}, PyTorch {torch['version']}", "when": results["when"][:10],
+            "measurements": list(measurements.values())}
+
+
 def take(path):
     with open(path, encoding="utf-8") as f:
         results = json.load(f)
+    if "cases" in results:
+        results = take_kit(results)
     for each in results.get("networks", []) or results["measurements"]:
+        for r in each.get("gpu", {}).values():
+            r.update((key, round(value, 4)) for key, value in r.items() if isinstance(value, float))
+            r["interval"] = [round(value, 4) for value in r["interval"]]
         if "results" not in each:
             each.update((key, round(value, 4)) for key, value in each.items() if isinstance(value, float))
             continue
@@ -151,6 +170,21 @@ def beside_ddp(measurements):
     return lines
 
 
+def beside_torch_on_gpu(measurements):
+    tools = list(dict.fromkeys(tool for m in measurements for tool in m["gpu"]))
+    lines = [f"| network | | type | batch | {' | '.join(f'dlc ms | {tool} ms | ratio' for tool in tools)} |", f"|---|---|---|--:|{'--:|--:|--:|' * len(tools)}"]
+    for m in measurements:
+        cells = [m["network"], m["mode"], m["precision"], str(m["batch"])]
+        for tool in tools:
+            r = m["gpu"].get(tool, {})
+            cells += [number(r.get("dlc_ms"), "{:.2f}"), number(r.get("torch_ms"), "{:.2f}"), ratio(r)]
+        lines.append(f"| {' | '.join(cells)} |")
+    for tool in tools:
+        ratios = [m["gpu"][tool]["ratio"] for m in measurements if tool in m["gpu"]]
+        lines += ["", f"Geometric mean of the {len(ratios)} ratios to {tool}: {math.exp(statistics.fmean(map(math.log, ratios))):.2f}."]
+    return lines
+
+
 def table(name):
     path = os.path.join(RESULTS, name + ".json")
     if not os.path.exists(path):
@@ -161,6 +195,8 @@ def table(name):
     if "networks" in results:
         return "\n".join([head, "", *zoo(results["networks"]), ""])
     measurements = results["measurements"]
+    if "gpu" in measurements[0]:
+        return "\n".join([head, "", *beside_torch_on_gpu(measurements), ""])
     if "slow_down" in measurements[0]:
         return "\n".join([head, "", *manners(measurements), ""])
     if "torch_ms" in measurements[0]:

@@ -169,6 +169,9 @@ public:
     size_t rank = x.dims.size();
     if (w.dims.size() != rank || y.dims.size() != rank)
       throw Failure{"cuDNN: x, w and y must have one rank, found " + desc.dump()};
+    // Convolutions of single channels have kernels of their own, without.
+    graph.prefersTensorCores = graph.mayRound && element.type != F64 && w.dims[1] > 1;
+    graph.needsTensorCores = graph.prefersTensorCores && desc.value("tensor_cores", false);
     Descriptor geometry = describeConvolution(rank - 2);
     const Shape &to = forward ? y : toData ? x : w;
     Descriptor first = forward || !toData ? operand("x", x, false) : operand("y", y, false);
@@ -426,10 +429,49 @@ Graph graphOf(const Functions &f, const json &desc, Handle handle) {
   return builder.finish(handle);
 }
 
+namespace {
+
+/// A plan of a configuration, if it may be one: else why not.
+std::optional<Plan> planFor(const Functions &f, Owned &config, const Engine &engine, Handle handle,
+                            Descriptor device, uint64_t workspace, std::string &refusal) {
+  Plan made{std::move(config), Owned(f, PlanKind), engine.index, 0};
+  const std::string doing = "planning";
+  try {
+    if (handle)
+      made.plan.set(PlanHandle, OfHandle, handle, doing);
+    if (device)
+      made.plan.set(PlanDevice, OfDescriptor, device, doing);
+    made.plan.set(PlanConfig, OfDescriptor, made.config.get(), doing);
+    made.plan.finalize(doing);
+    int64_t bytes = 0, count = 0;
+    check(f, f.get(made.plan.get(), PlanWorkspace, OfInt64, 1, &count, &bytes), doing);
+    made.workspace = static_cast<uint64_t>(bytes);
+  } catch (const Failure &failure) {
+    refusal = failure.text;
+    return std::nullopt;
+  }
+  if (made.workspace > workspace) {
+    refusal = "it wants a workspace of " + std::to_string(made.workspace) + " bytes, " +
+              std::to_string(workspace) + " are allowed";
+    return std::nullopt;
+  }
+  return made;
+}
+
+} // namespace
+
 Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor device,
             uint64_t workspace, int64_t wanted) {
   std::string refusal = "the library proposes none";
   std::optional<Plan> last;
+  std::vector<std::pair<Owned, Engine>> others; ///< without tensor cores, for later
+  auto take = [&](Owned &config, const Engine &engine) {
+    if (auto made = planFor(f, config, engine, handle, device, workspace, refusal)) {
+      last = std::move(made);
+      --wanted;
+    }
+    return last && wanted <= 0;
+  };
   for (HeuristicMode mode : {ModeA, Fallback}) {
     std::vector<Owned> configs;
     try {
@@ -441,38 +483,20 @@ Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor de
       Engine engine = engineOf(f, config);
       if (engine.has(Nondeterministic)) {
         refusal = "what the library proposes gives other results from run to run";
-        continue;
-      }
-      if (!graph.mayRound && (engine.has(TensorCore) || engine.has(DownConvertInputs))) {
+      } else if (!graph.mayRound && (engine.has(TensorCore) || engine.has(DownConvertInputs))) {
         refusal = "what the library proposes rounds f32; allow tf32 (--matmul-precision high)";
-        continue;
-      }
-      Plan made{std::move(config), Owned(f, PlanKind), engine.index, 0};
-      const std::string doing = "planning";
-      try {
-        if (handle)
-          made.plan.set(PlanHandle, OfHandle, handle, doing);
-        if (device)
-          made.plan.set(PlanDevice, OfDescriptor, device, doing);
-        made.plan.set(PlanConfig, OfDescriptor, made.config.get(), doing);
-        made.plan.finalize(doing);
-        int64_t bytes = 0, count = 0;
-        check(f, f.get(made.plan.get(), PlanWorkspace, OfInt64, 1, &count, &bytes), doing);
-        made.workspace = static_cast<uint64_t>(bytes);
-      } catch (const Failure &failure) {
-        refusal = failure.text;
-        continue;
-      }
-      if (made.workspace > workspace) {
-        refusal = "it wants a workspace of " + std::to_string(made.workspace) + " bytes, " +
-                  std::to_string(workspace) + " are allowed";
-        continue;
-      }
-      last = std::move(made);
-      if (--wanted <= 0)
+      } else if (graph.prefersTensorCores && !engine.has(TensorCore)) {
+        refusal = "what the library proposes does without tensor cores";
+        others.emplace_back(std::move(config), std::move(engine));
+      } else if (take(config, engine)) {
         return std::move(*last);
+      }
     }
   }
+  if (!graph.needsTensorCores)
+    for (auto &[config, engine] : others)
+      if (take(config, engine))
+        return std::move(*last);
   if (last)
     return std::move(*last);
   throw Failure{"cuDNN: no engine for this " + graph.what + ": " + refusal};

@@ -81,7 +81,10 @@ struct Graph {
   std::vector<Operand> operands;
   std::vector<Number> numbers;
   bool mayRound = true; ///< whether engines may round operands of f32 to fewer bits
-  std::string what;     ///< for messages
+  /// Whether engines with tensor cores go first, wherever the library's own order has them, and
+  /// whether there must be one.
+  bool prefersTensorCores = false, needsTensorCores = false;
+  std::string what; ///< for messages
 };
 
 /// Throws a Failure where the description is wrong, or the library refuses it.
@@ -94,7 +97,8 @@ struct Plan {
 };
 
 /// Which of the plans that the library proposes, are deterministic, keep the precision, and stay
-/// within `workspace` bytes: the `wanted`th, from 1, or the last where there are fewer. For the
+/// within `workspace` bytes: the `wanted`th, from 1, or the last where there are fewer; those with
+/// tensor cores first where the graph prefers these. For the
 /// handle's device, or (without a handle) the device of those properties.
 Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor device,
             uint64_t workspace, int64_t wanted);

@@ -1,11 +1,12 @@
 //===- Text.cpp - cuda-text: the CUDA kernels of a model, as text or through NVRTC ===//
 //
-// cuda-text [--tf32] [--precision bf16] [--multiprocessors N] [--compile sm_90a,sm_80 [--modules]]
-// FILE.mlir...
+// cuda-text [--tf32] [--precision bf16] [--multiprocessors N] [--for sm_90]
+// [--compile sm_90a,sm_80 [--modules]] FILE.mlir...
 //
-// Without --compile it prints each kernel and its launches; modules in one file may be divided by
-// lines of `// -----`. With it, NVRTC compiles every kernel by itself, each text once for an
-// architecture, and what the assembler says is reported: a kernel that spills is a failure. With
+// Without --compile it prints each kernel and its launches, for one architecture; modules in one
+// file may be divided by lines of `// -----`. With it, NVRTC compiles every kernel by itself, each
+// text once for an architecture, and what the assembler says is reported: a kernel that spills is a
+// failure. With
 // --modules several are compiled at once, as in programs, which is faster. Times are the
 // processor's, and longer where it is shared. Where NVRTC is not installed that is said, and
 // nothing fails.
@@ -14,6 +15,7 @@
 #include "codegen/Pipeline.h"
 #include "codegen/cpu/Normalize.h"
 #include "codegen/cuda/Generate.h"
+#include "codegen/cuda/Target.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -46,6 +48,7 @@ using Done = std::map<std::string, double>;
 
 struct Arguments {
   std::vector<std::string> files, archs;
+  std::string arch = "sm_90";
   bool modules = false;
   std::string precision = "none";
   cuda::KernelOptions options;
@@ -235,6 +238,8 @@ int main(int argc, char **argv) {
       arguments.precision = value();
     else if (a == "--multiprocessors")
       arguments.options.multiprocessors = std::atoi(value().c_str());
+    else if (a == "--for")
+      arguments.arch = value();
     else if (a == "--modules")
       arguments.modules = true;
     else if (a == "--compile") {
@@ -257,6 +262,10 @@ int main(int argc, char **argv) {
   prepareContext(context);
   bool good = true;
   std::map<std::string, Done> done;
+  // Which kernels there are depends on the GPU.
+  std::vector<std::string> archs = arguments.archs;
+  if (archs.empty())
+    archs.push_back(arguments.arch);
   for (const std::string &file : arguments.files) {
     auto buffer = llvm::MemoryBuffer::getFile(file);
     if (!buffer) {
@@ -265,17 +274,21 @@ int main(int argc, char **argv) {
     }
     SmallVector<StringRef> texts;
     (*buffer)->getBuffer().split(texts, "\n// -----\n");
-    std::vector<Named> kernels;
-    for (StringRef text : texts) {
-      auto module = parseSourceString<ModuleOp>(text, &context, file);
-      if (!module || failed(collect(*module, arguments, kernels)))
-        return 1;
+    for (const std::string &arch : archs) {
+      arguments.options.sharedBytes = cuda::sharedBytesOf(arch);
+      arguments.options.warpgroups = cuda::hasWarpgroups(arch);
+      std::vector<Named> kernels;
+      for (StringRef text : texts) {
+        auto module = parseSourceString<ModuleOp>(text, &context, file);
+        if (!module || failed(collect(*module, arguments, kernels)))
+          return 1;
+      }
+      if (!arguments.archs.empty())
+        good &= compileAll(file, kernels, arch, arguments.modules, done[arch]);
+      else
+        for (const Named &named : kernels)
+          print(named);
     }
-    if (arguments.archs.empty())
-      for (const Named &named : kernels)
-        print(named);
-    for (const std::string &arch : arguments.archs)
-      good &= compileAll(file, kernels, arch, arguments.modules, done[arch]);
   }
   return good ? 0 : 1;
 }

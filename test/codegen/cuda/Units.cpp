@@ -73,8 +73,11 @@ private:
       return failed(c.name(), why);
     cuda::KernelOptions options;
     options.tf32 = tf32;
-    // Few multiprocessors: small tensors are cut into parts all the same.
-    options.multiprocessors = 8;
+    // Few multiprocessors: small tensors are cut into parts all the same. One: tiles are large.
+    options.multiprocessors = units.size() % 4 < 2 ? 8 : 1;
+    // Every other kernel as for a GPU with all that there is.
+    options.warpgroups = units.size() % 2 == 1;
+    options.sharedBytes = (options.warpgroups ? 227 : 99) << 10;
     auto kernel = cuda::generateKernel(*normal, kAnyName, options);
     if (mlir::failed(kernel))
       return failed(c.name(), "no kernel");

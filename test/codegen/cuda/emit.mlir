@@ -134,20 +134,23 @@ func.func @main(%x: tensor<1000000xf32>) -> tensor<f32> {
 
 // -----
 
-// On tensor cores: 128x128 tiles, two stages that are copied asynchronously, the bias in the end.
-// CHECK-LABEL: __launch_bounds__(256) k0_add(
-// CHECK: __shared__ __align__(16) dk::bf16 tile_a[2][5120];
-// CHECK: __shared__ __align__(16) dk::bf16 tile_b[2][4352];
-// CHECK: float total[4][4][4] = {};
-// CHECK: dk::copy_async(&tile_a[0]
-// CHECK: dk::copies_done();
-// CHECK: __syncthreads();
-// CHECK: dk::copy_async(&tile_a[stage ^ 1]
-// CHECK: dk::rows_of_16<true, 40>
-// CHECK: dk::columns_of_16<false, 136>
+// On tensor cores: tiles and a ring of stages that are copied asynchronously, one barrier a step; sums leave through shared memory,
+// and are stored in vectors, with the bias.
+// CHECK-LABEL: __launch_bounds__(256, 1) k0_add(
+// CHECK: extern __shared__ __align__(1024) unsigned char memory[];
+// CHECK: float total[4][8][4] = {};
+// CHECK: dk::copy_async<16>(&tile_a[p *
+// CHECK: dk::copies_commit();
+// CHECK: dk::copies_wait<2>();
+// CHECK-NEXT: __syncthreads();
+// CHECK: dk::copy_async<16>(&tile_a[into *
+// CHECK: dk::row_fragment<true, 64, 64>
+// CHECK: dk::column_fragments<false, 64, 64>
 // CHECK: dk::mma_bf16
-// CHECK: dk::load(in2[
-// CHECK: launch k0_add grid 256 1 1 block 256 1 1
+// CHECK: dk::put_sums<
+// CHECK: dk::load<8>(in2 +
+// CHECK: dk::store<8>(out0
+// CHECK: launch k0_add grid 128 1 1 block 256 1 1 shared 196608
 func.func @main(%a: tensor<2048x256xbf16>, %b: tensor<256x2048xbf16>, %c: tensor<2048xbf16>) -> tensor<2048x2048xbf16> {
   %y = dlc.matmul %a, %b : (tensor<2048x256xbf16>, tensor<256x2048xbf16>) -> tensor<2048x2048xbf16>
   %z = dlc.add %y, %c : (tensor<2048x2048xbf16>, tensor<2048xbf16>) -> tensor<2048x2048xbf16>
@@ -169,10 +172,10 @@ func.func @main(%a: tensor<512x256xf32>, %b: tensor<256x1024xf32>) -> tensor<512
 
 // A product of few tiles is cut along what it sums over.
 // CHECK-LABEL: k0_matmul(
-// CHECK: blockIdx.y * 256
-// CHECK: tmp0[
+// CHECK: blockIdx.y *
+// CHECK: dk::store<4>(tmp0 +
 // CHECK-LABEL: k0_matmul_1(
-// CHECK: r{{[0-9]+}} < 32
+// CHECK: dk::load(tmp0[
 func.func @main(%a: tensor<64x8192xbf16>, %b: tensor<8192x64xbf16>) -> tensor<64x64xbf16> {
   %y = dlc.matmul %a, %b : (tensor<64x8192xbf16>, tensor<8192x64xbf16>) -> tensor<64x64xbf16>
   return %y : tensor<64x64xbf16>
@@ -182,10 +185,10 @@ func.func @main(%a: tensor<64x8192xbf16>, %b: tensor<8192x64xbf16>) -> tensor<64
 
 // A convolution reads weights in vectors, and its windows in place.
 // CHECK-LABEL: k0_conv(
-// CHECK: dk::copy_async(&tile_a[0]
+// CHECK: dk::copy_async<16>(&tile_a[
 // CHECK-SAME: in1
-// CHECK: staged_b
 // CHECK: >= 0 && {{.*}} < 14
+// CHECK: dk::store<4>(&tile_b[
 // CHECK: dk::mma_bf16
 func.func @main(%x: tensor<2x32x14x14xbf16>, %w: tensor<64x32x3x3xbf16>) -> tensor<2x64x14x14xbf16> {
   %y = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<2x32x14x14xbf16>, tensor<64x32x3x3xbf16>) -> tensor<2x64x14x14xbf16>

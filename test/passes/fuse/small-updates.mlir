@@ -58,3 +58,16 @@ func.func @clipped(%a: tensor<64xf32> {dlc.name = "a", dlc.state}, %b: tensor<64
   %3 = dlc.sub %b, %2 : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   return %1, %3 : tensor<64xf32>, tensor<64xf32>
 }
+
+// -----
+
+// Launches on a GPU are saved alike.
+// CHECK-LABEL: @gpu
+// CHECK: dlc.fusion{{.*}} -> (tensor<64xf32, #dlc.on<cuda:0>>, tensor<64xf32, #dlc.on<cuda:0>>)
+// CHECK-NOT: dlc.fusion
+func.func @gpu(%a: tensor<64xf32, #dlc.on<cuda:0>> {dlc.name = "a", dlc.state}, %b: tensor<64xf32, #dlc.on<cuda:0>> {dlc.name = "b", dlc.state}, %g: tensor<64xf32, #dlc.on<cuda:0>>, %h: tensor<64xf32, #dlc.on<cuda:0>>)
+    -> (tensor<64xf32, #dlc.on<cuda:0>> {dlc.name = "a", dlc.state}, tensor<64xf32, #dlc.on<cuda:0>> {dlc.name = "b", dlc.state}) {
+  %0 = dlc.sub %a, %g : (tensor<64xf32, #dlc.on<cuda:0>>, tensor<64xf32, #dlc.on<cuda:0>>) -> tensor<64xf32, #dlc.on<cuda:0>>
+  %1 = dlc.sub %b, %h : (tensor<64xf32, #dlc.on<cuda:0>>, tensor<64xf32, #dlc.on<cuda:0>>) -> tensor<64xf32, #dlc.on<cuda:0>>
+  return %0, %1 : tensor<64xf32, #dlc.on<cuda:0>>, tensor<64xf32, #dlc.on<cuda:0>>
+}

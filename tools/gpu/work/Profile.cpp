@@ -9,7 +9,7 @@
 namespace dlc::gpu {
 namespace {
 
-constexpr size_t kSlowest = 40;
+constexpr size_t kSlowest = 40, kKernels = 60;
 /// Of each command; names and places in the source can be as long as they like.
 constexpr size_t kText = 90;
 
@@ -139,6 +139,32 @@ Made makeTask(const Task &task, const std::string &folder) {
   return made;
 }
 
+/// All commands of one kernel in sum, the slowest first.
+Json byKernel(const std::vector<Json> &commands) {
+  std::map<std::string, Json> sums;
+  for (const Json &command : commands) {
+    Json &sum =
+        sums.try_emplace(
+                command.at("name"),
+                Json{{"name", command.at("name")}, {"times", 0}, {"us", 0.0}, {"at_limit_us", 0.0}})
+            .first->second;
+    double us = command.at("us");
+    sum["times"] = sum["times"].get<double>() + command.value("times", 1.0);
+    sum["us"] = sum["us"].get<double>() + us;
+    sum["at_limit_us"] =
+        sum["at_limit_us"].get<double>() + us * std::min(command.value("fraction", 0.0), 1.0);
+  }
+  std::vector<Json> list;
+  for (auto &[name, sum] : sums)
+    list.push_back(std::move(sum));
+  std::stable_sort(list.begin(), list.end(), [](const Json &a, const Json &b) {
+    return a["us"].get<double>() > b["us"].get<double>();
+  });
+  if (list.size() > kKernels)
+    list.resize(kKernels);
+  return list;
+}
+
 /// Microseconds of each.
 std::vector<double> timesOf(const std::function<void()> &run, int warm, int rounds) {
   for (int i = 0; i < warm; ++i)
@@ -200,6 +226,7 @@ Json profile(const Task &task, const Peaks &peaks, int rounds, const std::string
                  {"state_bytes", session.memory().stateBytes}};
   if (whole > 0 && peaks.gigabytes > 0)
     result["fraction"] = floors / whole;
+  result["kernels"] = byKernel(list);
   if (list.size() > kSlowest) {
     result["left_out"] = list.size() - kSlowest;
     list.resize(kSlowest);

@@ -91,6 +91,9 @@ std::vector<json> descriptions() {
         auto take = [&](json desc) {
           if (tf32)
             desc["math"] = "tf32";
+          // These engines need no transpositions.
+          if (channelsLast && std::string(element) != "f32" && !desc.contains("post"))
+            desc["tensor_cores"] = true;
           all.push_back(std::move(desc));
         };
         for (const char *kind : {"convolution", "data_gradient", "weight_gradient"})
@@ -106,6 +109,14 @@ std::vector<json> descriptions() {
         take(biased);
         biased["post"] = {residual, bias, {{"op", "relu"}}};
         take(biased);
+        // Compiled for tensor cores, channels last, in any order: each takes half a second.
+        if (!channelsLast || &layer != layers || (!tf32 && type[0] != 'b'))
+          continue;
+        for (json post : {json{{{"op", "relu"}}}, json{bias, residual, {{"op", "relu"}}}}) {
+          biased["post"] = post;
+          biased["tensor_cores"] = true;
+          take(biased);
+        }
       }
   return all;
 }

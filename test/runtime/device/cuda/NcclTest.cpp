@@ -9,6 +9,7 @@
 #include <barrier>
 #include <chrono>
 #include <functional>
+#include <regex>
 #include <thread>
 
 using namespace dlc::cuda::test;
@@ -141,7 +142,10 @@ TEST_F(Nccl, SaysWhoTheRankIs) {
   dlc_device_member member;
   ok(table().group_member, device, &member);
   EXPECT_EQ(std::string(member.carrier).substr(0, 7), "NCCL 2.");
-  EXPECT_NE(std::string(member.device).find(":00.0"), std::string::npos) << member.device;
+  // Domain, bus, device and function of PCI.
+  EXPECT_TRUE(std::regex_match(
+      member.device, std::regex("[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\\.[0-7]")))
+      << member.device;
   if (emulated())
     EXPECT_STREQ(member.carrier, "NCCL 2.28.9");
   table().close(device);

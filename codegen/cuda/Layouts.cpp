@@ -1,0 +1,68 @@
+//===- Layouts.cpp - layouts of what a kernel for a GPU reads and writes --===//
+#include "codegen/cuda/Layouts.h"
+
+#include "passes/Dimensions.h"
+#include "passes/layout/Tag.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc::cuda {
+
+namespace {
+
+RankedTensorType plainOf(Value value) {
+  return RankedTensorType::get(shapeOf(value), typeOf(value).getElementType());
+}
+
+/// The value's bytes as a plain tensor.
+RankedTensorType inMemory(Value value) {
+  auto order = memoryOrder(typeOf(value));
+  assert(order && "layouts of GPUs have no blocks");
+  return RankedTensorType::get(permutedAlike(shapeOf(value), *order),
+                               typeOf(value).getElementType());
+}
+
+bool isPlain(Value value) { return layoutOf(value.getType()).empty(); }
+
+} // namespace
+
+FusionOp transposeLayouts(FusionOp fusion) {
+  OpBuilder b(fusion);
+  Block &body = fusion.getBody().front();
+  Operation *yield = body.getTerminator();
+  auto results =
+      llvm::map_to_vector(yield->getOperands(), [](Value v) { return Type(inMemory(v)); });
+  // The operands' types no longer match the body's arguments: the copy stands for the same bytes.
+  auto copy = FusionOp::create(b, fusion.getLoc(), results, fusion.getInputs());
+  Block *to = copy.getBody().empty() ? b.createBlock(&copy.getBody()) : &copy.getBody().front();
+  to->clear();
+  IRMapping map;
+  for (BlockArgument argument : body.getArguments())
+    map.map(argument, to->addArgument(inMemory(argument), argument.getLoc()));
+  b.setInsertionPointToEnd(to);
+  for (BlockArgument argument : body.getArguments())
+    if (!isPlain(argument))
+      map.map(argument, TransposeOp::create(b, argument.getLoc(), plainOf(argument),
+                                            map.lookup(Value(argument)),
+                                            inverseOf(*memoryOrder(typeOf(argument))))
+                            .getResult());
+  for (Operation &op : body.without_terminator())
+    for (auto [from, result] : llvm::zip(op.getResults(), b.clone(op, map)->getResults()))
+      if (!isa<ConstantOp>(op))
+        result.setType(plainOf(from));
+  SmallVector<Value> yielded;
+  for (Value value : yield->getOperands()) {
+    Value plain = map.lookup(value);
+    if (!isPlain(value))
+      plain = TransposeOp::create(b, value.getLoc(), inMemory(value), plain,
+                                  *memoryOrder(typeOf(value)))
+                  .getResult();
+    yielded.push_back(plain);
+  }
+  YieldOp::create(b, yield->getLoc(), yielded);
+  return copy;
+}
+
+} // namespace dlc::cuda

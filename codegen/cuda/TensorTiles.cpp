@@ -1,0 +1,283 @@
+//===- TensorTiles.cpp - products in tiles, on tensor cores ----------------===//
+//
+// Blocks walk the contracted dimension in steps of 128 bytes, through a ring of stages in shared
+// memory: what lies in memory in vectors is copied there asynchronously, several steps ahead, all
+// else is computed into registers first. One barrier a step. Sums leave through shared memory, so
+// that what stands behind the product reads and writes whole vectors of its rows.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/cuda/Tiles.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace dlc::cuda {
+
+namespace {
+
+class TensorTileWriter : public TileFrame {
+public:
+  using TileFrame::TileFrame;
+
+  std::optional<Buffer> write() {
+    placeBlock();
+    sides[0] = sideOf(true);
+    sides[1] = sideOf(false);
+    // Products that read shared memory on their own time are done one step later.
+    ahead = s.warpgroups ? s.stages - 2 : s.stages - 1;
+    t.line("extern __shared__ __align__(1024) unsigned char memory[];");
+    int64_t place = 0;
+    for (TileSide &side : sides) {
+      t.line(s.sharedName + " *const " + side.shared + " = (" + s.sharedName + " *)(memory + " +
+             Twine(place) + ");");
+      place += s.stages * elementsOf(side) * s.sharedBytes;
+    }
+    declareAccumulators();
+    bool copies = sides[0].async || sides[1].async;
+    t.line("#pragma unroll 1");
+    t.open("for (int p = 0; p < " + Twine(ahead) + "; ++p)");
+    e.pushScope();
+    t.open("if (" + begin + " + p < " + end + ")");
+    e.pushScope();
+    Expr ring = e.freshAtom("p", 0, ahead);
+    Expr from = e.variable("first", begin + " + p", 0, steps - 1) * s.depth;
+    for (TileSide &side : sides)
+      side.async ? copyTile(side, from, ring) : computeTile(side, from, ring);
+    e.popScope();
+    t.close();
+    if (copies)
+      t.line("dk::copies_commit();");
+    e.popScope();
+    t.close();
+    t.line("int stage = 0, into = " + Twine(ahead) + ";");
+    std::string k = t.fresh("k");
+    t.line("#pragma unroll 1");
+    t.open("for (" + e.indexType + " " + k + " = " + begin + "; " + k + " < " + end + "; ++" + k +
+           ")");
+    e.pushScope();
+    if (copies)
+      t.line("dk::copies_wait<" + Twine(ahead - 1) + ">();");
+    if (s.warpgroups)
+      t.line("dk::shared_writes_done();");
+    t.line("__syncthreads();");
+    t.line("const " + e.indexType + " next = " + k + " + " + Twine(ahead) + ";");
+    t.line("const bool more = next < " + end + ";");
+    Expr next = e.freshAtom("next", 0, steps - 1) * s.depth;
+    Expr to = e.freshAtom("into", 0, s.stages - 1);
+    if (s.warpgroups)
+      multiplyByWarpgroups();
+    t.open("if (more)");
+    e.pushScope();
+    // What others copy comes first, since it takes its time.
+    for (TileSide &side : sides)
+      if (side.async)
+        copyTile(side, next, to);
+    for (TileSide &side : sides)
+      if (!side.async)
+        computeTile(side, next, to);
+    e.popScope();
+    t.close();
+    if (copies)
+      t.line("dk::copies_commit();");
+    if (s.warpgroups)
+      t.line("dk::products_wait<1>();");
+    else
+      multiply();
+    t.line("stage = stage == " + Twine(s.stages - 1) + " ? 0 : stage + 1;");
+    t.line("into = into == " + Twine(s.stages - 1) + " ? 0 : into + 1;");
+    e.popScope();
+    t.close();
+    if (s.warpgroups)
+      t.line("dk::products_settle(total);");
+    int64_t pitch = s.columns + 8;
+    t.line("float *const sums = (float *)memory;");
+    t.line("__syncthreads();");
+    t.line("dk::put_sums<" + Twine(fragmentRows) + ", " + Twine(fragmentColumns) + ", " +
+           Twine(rowStep) + ", " + Twine(pitch) + ">(sums, total, warp_row, warp_column, lane);");
+    t.line("__syncthreads();");
+    int64_t width = resultWidth(), line = s.columns / width;
+    t.line("#pragma unroll 2");
+    e.loop(thread.text(), s.rows * line, std::to_string(s.threads), [&](Expr i) {
+      Expr row = e.x.divide(i, line), column = e.x.remainder(i, line) * width;
+      std::string found = t.fresh("sum");
+      t.line("const auto " + found + " = dk::load<" + Twine(width) + ">(sums + " +
+             (row * pitch + column).text() + ");");
+      finish(rowStart + row, columnStart + column, width,
+             [&](const Expr &lane) { return found + ".e[" + lane.text() + "]"; });
+    });
+    plan.kernel.tiles = true;
+    return done(uint32_t(std::max(place, s.rows * pitch * 4)), s.blocksTogether);
+  }
+
+private:
+  int64_t lineOf(const TileSide &side) const {
+    return side.depthFirst ? s.depth : std::min(128 / s.sharedBytes, side.extent);
+  }
+  int64_t elementsOf(const TileSide &side) const { return side.extent * s.depth; }
+
+  /// Where in a stage an element lies whose neighbours in its vector follow it.
+  std::string slot(const TileSide &side, const Expr &ring, const Expr &along, const Expr &k) {
+    int64_t line = lineOf(side), wide = 16 / s.sharedBytes;
+    const Expr &outer = side.depthFirst ? along : k;
+    Expr inner = side.depthFirst ? k : e.x.remainder(along, line);
+    Expr rest = ring * elementsOf(side) + e.x.remainder(inner, wide);
+    if (!side.depthFirst)
+      rest = rest + e.x.divide(along, line) * (line * s.depth);
+    bool scalars = !side.depthFirst && s.sharedBytes == 4;
+    return side.shared + "[" + rest.text() + " + dk::swizzled<" + std::to_string(line) + ", " +
+           std::to_string(wide) + (scalars ? ", true" : "") + ">(" + outer.text() + ", " +
+           e.x.divide(inner, wide).text() + ")]";
+  }
+
+  /// Which vector of the tile a thread has at its step: (along, k).
+  std::pair<Expr, Expr> vectorOfThread(const TileSide &side, const Expr &step, const Expr &thread) {
+    Expr vector = step * s.threads + thread;
+    int64_t line = (side.depthFirst ? s.depth : side.extent) / side.together;
+    Expr within = e.x.remainder(vector, line) * side.together, outer = e.x.divide(vector, line);
+    return side.depthFirst ? std::pair(outer, within) : std::pair(within, outer);
+  }
+
+  void copyTile(const TileSide &side, const Expr &k, const Expr &ring) {
+    auto copyVector = [&](const Expr &step, const Expr &thread) {
+      auto [along, within] = vectorOfThread(side, step, thread);
+      for (int64_t part = 0; part < side.together; part += side.width)
+        copy(side, side.depthFirst ? along : along + Expr(part),
+             side.depthFirst ? within + Expr(part) : within, k, ring);
+    };
+    if (side.width * s.sharedBytes == 16)
+      forVectors(side, [&](Expr step) { copyVector(step, thread); });
+    else
+      someAtATime(side, copyVector);
+  }
+
+  void computeTile(const TileSide &side, const Expr &k, const Expr &ring) {
+    someAtATime(side, [&](const Expr &step, const Expr &thread) {
+      auto [along, within] = vectorOfThread(side, step, thread);
+      std::string vector = t.fresh("x");
+      t.line("dk::vec<" + s.sharedName + ", " + Twine(side.together) + "> " + vector + " = {};");
+      computeVector(side, (side.rows ? rowStart : columnStart) + along, k + within, vector);
+      t.line("dk::store<" + Twine(side.together) + ">(&" + slot(side, ring, along, within) + ", " +
+             vector + ");");
+    });
+  }
+
+  /// Over a thread's vectors, where their indices are much to compute. They are computed again at
+  /// each step: kept, they would cost registers. So would more elements than some at a time.
+  void someAtATime(const TileSide &side, function_ref<void(const Expr &, const Expr &)> body) {
+    constexpr int64_t elements = 16;
+    t.open("");
+    e.pushScope();
+    Expr again = e.variable("t", "dk::again(" + thread.text() + ")", 0, s.threads - 1);
+    t.line("#pragma unroll " + Twine(std::max<int64_t>(1, elements / side.together)));
+    e.loop("0", side.perThread, "1", [&](Expr step) { body(step, again); });
+    e.popScope();
+    t.close();
+  }
+
+  void copy(const TileSide &side, const Expr &along, const Expr &within, const Expr &k,
+            const Expr &ring) {
+    Expr wanted = (side.rows ? rowStart : columnStart) + along, place = k + within;
+    SmallVector<std::string> inside = insideOf(side, wanted, place);
+    Read read = termAt(side, wanted, place)[side.operand];
+    auto found = e.place(op->getOperand(side.operand), read.at);
+    llvm::append_range(inside, e.conditionsOf(read));
+    e.used.insert(found->first.name);
+    t.line("dk::copy_async<" + Twine(side.width * s.sharedBytes) + ">(&" +
+           slot(side, ring, along, within) + ", " + found->first.name + " + " +
+           found->second.text(true) + ", " +
+           (inside.empty() ? "true" : llvm::join(inside, " && ")) + ");");
+  }
+
+  void declareAccumulators() {
+    t.line("const int warp = __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0), lane = "
+           "threadIdx.x % 32;");
+    if (s.warpgroups) {
+      int64_t rows = s.rows / (s.threads / 128);
+      t.line("const int warp_row = warp / 4 * " + Twine(rows) +
+             " + warp % 4 * 16, warp_column = 0;");
+      fragmentRows = rows / 64, rowStep = 64, fragmentColumns = s.columns / 8;
+    } else {
+      t.line("const int warp_row = warp % " + Twine(s.warpRows) + " * " + Twine(s.warpTileRows) +
+             ", warp_column = warp / " + Twine(s.warpRows) + " * " + Twine(s.warpTileColumns) +
+             ";");
+      fragmentRows = s.warpTileRows / 16, rowStep = 16, fragmentColumns = s.warpTileColumns / 8;
+    }
+    t.line("float total[" + Twine(fragmentRows) + "][" + Twine(fragmentColumns) + "][4] = {};");
+  }
+
+  void multiply() {
+    int64_t m = fragmentRows, n = fragmentColumns;
+    t.open("");
+    // Fragments are loaded one product ahead, where registers hold nothing else.
+    bool twice = sides[0].async && sides[1].async;
+    t.line("unsigned a[2][" + Twine(m) + "][4], b[2][" + Twine(n / 2) + "][4];");
+    auto fragments = [&](const std::string &into, const std::string &kk) {
+      for (const TileSide &side : sides) {
+        t.line("#pragma unroll");
+        t.line("for (int i = 0; i < " + Twine(side.rows ? m : n / 2) +
+               "; ++i) dk::" + (side.rows ? "row_fragment" : "column_fragments") + "<" +
+               (side.depthFirst ? "true" : "false") + ", " + Twine(lineOf(side)) + ", " +
+               Twine(s.depth) + ">(" + (side.rows ? "a" : "b") + "[" + into + "][i], " +
+               side.shared + " + stage * " + Twine(elementsOf(side)) + ", " +
+               (side.rows ? "warp_row + i * " + Twine(rowStep) : "warp_column + i * " + Twine(16)) +
+               ", " + kk + ", lane);");
+      }
+    };
+    if (twice)
+      fragments("0", "0");
+    t.line("#pragma unroll");
+    t.open("for (int kk = 0; kk < " + Twine(s.depth) + "; kk += " + Twine(s.step) + ")");
+    if (twice) {
+      t.line("const int now = kk / " + Twine(s.step) + " % 2;");
+      t.open("if (kk + " + Twine(s.step) + " < " + Twine(s.depth) + ")");
+      fragments("now ^ 1", "kk + " + std::to_string(s.step));
+      t.close();
+    } else {
+      t.line("const int now = 0;");
+      fragments("0", "kk");
+    }
+    t.line("#pragma unroll");
+    t.line("for (int i = 0; i < " + Twine(m) + "; ++i)");
+    t.line("#pragma unroll");
+    t.line("  for (int j = 0; j < " + Twine(n) + "; ++j) dk::mma_" + s.mma +
+           "(total[i][j], a[now][i], b[now][j / 2] + j % 2 * 2);");
+    t.close();
+    t.close();
+  }
+
+  void multiplyByWarpgroups() {
+    t.line("#ifdef DLC_EMULATED");
+    multiply();
+    t.line("#else");
+    auto turned = [](const TileSide &side) { return side.depthFirst ? "false" : "true"; };
+    std::string product = "dk::product_" + std::to_string(s.columns) + "_" + s.mma + "<" +
+                          turned(sides[0]) + ", " + turned(sides[1]) + ">";
+    for (const TileSide &side : sides)
+      t.line("const unsigned long long " + std::string(side.rows ? "at_a" : "at_b") +
+             " = dk::matrix_at<" + (side.depthFirst ? "true" : "false") + ", " + Twine(s.depth) +
+             ">(" + side.shared + " + stage * " + Twine(elementsOf(side)) + ");");
+    t.line("dk::products_begin();");
+    t.line("#pragma unroll");
+    t.line("for (int kk = 0; kk < " + Twine(s.depth) + "; kk += 16)");
+    t.line("#pragma unroll");
+    // Addresses count in units of 16 bytes.
+    auto step = [&](const TileSide &side) { return side.depthFirst ? "kk / 8" : "kk * 8"; };
+    t.line("  for (int i = 0; i < " + Twine(fragmentRows) + "; ++i) " + product +
+           "(&total[i][0][0], at_a + " + step(sides[0]) + " + (warp / 4 * " + Twine(fragmentRows) +
+           " + i) * " + Twine(64 * s.depth / 8) + ", at_b + " + step(sides[1]) + ");");
+    t.line("dk::products_commit();");
+    t.line("#endif");
+  }
+
+  TileSide sides[2];
+  int64_t ahead = 1, fragmentRows = 1, fragmentColumns = 1, rowStep = 16;
+};
+
+} // namespace
+
+std::optional<Buffer> writeTensorTiles(Planner &plan, Operation *op, ArrayRef<Target> targets,
+                                       const TileShape &shape) {
+  return TensorTileWriter(plan, op, targets, shape).write();
+}
+
+} // namespace dlc::cuda

@@ -1,0 +1,124 @@
+//===- DeviceLayouts.cpp - which layouts kernels of a kind of device have -===//
+#include "passes/layout/DeviceLayouts.h"
+
+#include "passes/Devices.h"
+#include "passes/layout/Alternatives.h"
+#include "passes/layout/Tag.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+/// oneDNN's layouts, and those that our own kernels have.
+class OnProcessors : public DeviceLayouts {
+public:
+  explicit OnProcessors(LayoutOracle &oracle) : oracle(oracle) {}
+
+  std::vector<std::string> wanted(Operation *product) override {
+    std::optional<Wanted> free = freely(product);
+    if (!free)
+      return {};
+    return {free->source, free->destination};
+  }
+
+  ArrayRef<const char *> ownTags(int64_t rank) const override {
+    static constexpr const char *images[] = {"aBcd16b", "acdb"}, *sequences[] = {"aBc16b", "acb"};
+    return rank == 4   ? ArrayRef(images)
+           : rank == 3 ? ArrayRef(sequences)
+                       : ArrayRef<const char *>();
+  }
+
+  std::vector<Offer> offers(Operation *product, ArrayRef<std::string> tags) override {
+    std::vector<Offer> list;
+    auto add = [&](const std::optional<Wanted> &wanted) {
+      if (wanted)
+        list.push_back({wanted->source, wanted->destination});
+    };
+    auto gradient = dyn_cast<ConvWeightGradOp>(product);
+    add(freely(product));
+    // A few channels fill no block: the first convolution of a network often reads images as they
+    // come.
+    constexpr int64_t kFew = 16;
+    bool few = shapeOf(product->getOperand(0))[1] < kFew;
+    for (const std::string &tag : tags)
+      for (const std::string &source : {tag, std::string()})
+        if (few || !source.empty())
+          add(gradient ? oracle.offerForWeightGrad(gradient, source, tag)
+                       : oracle.offerForConv(product, source, tag));
+    // Our own kernels may take what oneDNN has none for.
+    bool isOfConstants = isa<ConvOp>(product) && product->getOperand(1).getDefiningOp<ConstantOp>();
+    if (isOfConstants || (gradient && isDepthwise(product)))
+      for (const char *tag : ownTags(typeOf(product->getOperand(0)).getRank()))
+        list.push_back({tag, tag});
+    return list;
+  }
+
+  bool pools(Operation *op, StringRef tag) override {
+    std::optional<Wanted> wanted = oracle.wantedByPool(op, tag);
+    return wanted && wanted->source == tag && wanted->destination == tag;
+  }
+
+private:
+  std::optional<Wanted> freely(Operation *product) {
+    auto gradient = dyn_cast<ConvWeightGradOp>(product);
+    return gradient ? oracle.wantedByWeightGrad(gradient) : oracle.wantedByConv(product);
+  }
+
+  LayoutOracle &oracle;
+};
+
+/// Channels last, weights too: so the vendors' kernels for tensor cores read them. Generated
+/// kernels, pools among them, read any order of dimensions.
+class OnGpus : public DeviceLayouts {
+public:
+  std::vector<std::string> wanted(Operation *product) override {
+    if (!isForTensorCores(product))
+      return {};
+    return {channelsLast(typeOf(product->getOperand(0)).getRank()).str()};
+  }
+
+  ArrayRef<const char *> ownTags(int64_t) const override { return {}; }
+
+  std::vector<Offer> offers(Operation *product, ArrayRef<std::string>) override {
+    std::vector<Offer> list;
+    for (const std::string &tag : wanted(product)) {
+      RankedTensorType weights =
+          typeOf(isa<ConvWeightGradOp>(product) ? product->getResult(0) : product->getOperand(1));
+      list.push_back({tag, tag, isSameInMemory(weights, withLayout(weights, tag)) ? "" : tag});
+    }
+    return list;
+  }
+
+  bool pools(Operation *, StringRef) override { return true; }
+
+private:
+  /// Whether its products are of 16 bits, or may be of tf32.
+  static bool isForTensorCores(Operation *product) {
+    RankedTensorType x = typeOf(product->getOperand(0));
+    Type element = x.getElementType();
+    return x.getRank() >= 3 && x.getRank() <= 5 &&
+           (element.isF16() || element.isBF16() ||
+            (element.isF32() && product->hasAttr("dlc.math")));
+  }
+};
+
+} // namespace
+
+LayoutsOfDevices::LayoutsOfDevices(LayoutOracle &oracle) {
+  rows.push_back({DLC_DEVICE_HOST_CODE, std::make_unique<OnProcessors>(oracle)});
+  rows.push_back({DLC_DEVICE_GPU_CODE, std::make_unique<OnGpus>()});
+}
+
+DeviceLayouts *LayoutsOfDevices::of(OnAttr device) const {
+  for (const Row &row : rows)
+    if (can(device, row.capability))
+      return row.layouts.get();
+  return nullptr;
+}
+
+DeviceLayouts *LayoutsOfDevices::of(Operation *op) const {
+  return op->getNumResults() ? of(deviceOf(op->getResult(0).getType())) : nullptr;
+}
+
+} // namespace dlc

@@ -1,0 +1,28 @@
+// On a GPU, too, what follows a product stands for election as a kernel of its own: libraries multiply several times as fast as
+// generated code and do not know what follows.
+// RUN: %emulated-gpu env DLC_CUDA_CUBLASLT=%build/lib/libdlc_emulated_gpu.so dlc compile %s --device cuda:0 --gpu-arch sm_90 --cache none --to select --print-after select 2>&1 | FileCheck %s
+// RUN: %emulated-gpu dlc compile %s --device cuda:0 --gpu-arch sm_90 --cache none --to select --print-after select 2>&1 | FileCheck %s --check-prefix=ALONE
+// RUN: %emulated-gpu env DLC_CUDA_CUBLASLT=%build/lib/libdlc_emulated_gpu.so dlc run %s --device cuda:0 --cache none | FileCheck %s --check-prefix=RESULT
+// REQUIRES: dlc, emulated-gpu
+
+// CHECK-LABEL: func.func @main
+// CHECK: %[[P:.*]] = dlc.fusion{{.*}}dlc.kernel = "cublaslt"
+// CHECK-NEXT: dlc.matmul
+// CHECK-NEXT: dlc.add
+// CHECK-NEXT: dlc.yield
+// CHECK: dlc.fusion({{.*}} = %[[P]]{{.*}}dlc.kernel = "cuda"
+// CHECK-NOT: dlc.matmul
+// CHECK: dlc.gelu
+// ALONE-LABEL: func.func @main
+// ALONE: dlc.fusion{{.*}}dlc.kernel = "cuda"
+// ALONE: dlc.matmul
+// ALONE-NOT: dlc.yield
+// ALONE: dlc.gelu
+// ALONE-NOT: dlc.fusion
+// RESULT: bf16 2048x1024
+func.func @main(%x: tensor<2048x1024xbf16>, %w: tensor<1024x1024xbf16>, %b: tensor<1024xbf16>) -> tensor<2048x1024xbf16> {
+  %0 = dlc.matmul %x, %w : (tensor<2048x1024xbf16>, tensor<1024x1024xbf16>) -> tensor<2048x1024xbf16>
+  %1 = dlc.add %0, %b : (tensor<2048x1024xbf16>, tensor<1024xbf16>) -> tensor<2048x1024xbf16>
+  %2 = dlc.gelu %1 : (tensor<2048x1024xbf16>) -> tensor<2048x1024xbf16>
+  return %2 : tensor<2048x1024xbf16>
+}
