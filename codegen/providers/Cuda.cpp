@@ -45,7 +45,10 @@ private:
       return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
     double rate = gpuRate(gpu, elementName(typeOf(op->getOperand(0)).getElementType()),
                           op->hasAttr("dlc.math"));
-    double product = rate > gpu.f32 ? shares.generated : shares.generatedVectors;
+    bool isTf32 = rate > gpu.f32 && typeOf(op->getOperand(0)).getElementType().isF32();
+    double product = isTf32           ? shares.generatedTf32
+                     : rate > gpu.f32 ? shares.generated
+                                      : shares.generatedVectors;
     if (!multiplies)
       return flopsOf(op) / (rate * product) * 1e-3;
     cuda::Geometry g = cuda::geometryOf(op);
