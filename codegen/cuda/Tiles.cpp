@@ -140,6 +140,9 @@ TileSide TileFrame::sideOf(bool rows) {
   side.together = vector;
   while (side.together > side.width && !follow(side.together))
     side.together /= 2;
+  // Where none do, a few share what the other index needs.
+  if (side.together == 1 && (side.depthFirst ? g.contracted : side.limit) % 4 == 0)
+    side.together = 4;
   if (!side.async)
     side.width = side.together;
   // Small tiles: fewer each.

@@ -26,7 +26,9 @@ public:
   TileFrame(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets,
             const TileShape &shape)
       : plan(plan), op(op), targets(targets), g(geometryOf(op)), s(shape), frame(plan), e(frame.e),
-        t(frame.t) {}
+        t(frame.t) {
+    e.x.joinsRemainders = true;
+  }
 
 protected:
   /// Where the block's tile begins, and its part of the contracted dimension, in steps.
