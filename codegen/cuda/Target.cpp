@@ -66,8 +66,11 @@ std::optional<GpuTarget> targetOf(const std::string &device, const std::string &
   try {
     dlc_device_properties found =
         runtime::openDevice(*runtime::parseDeviceName(device)).properties();
-    return GpuTarget{"sm_" + std::to_string(found.major) + std::to_string(found.minor),
-                     found.multiprocessors};
+    std::string arch = "sm_" + std::to_string(found.major) + std::to_string(found.minor);
+    // With what it alone has.
+    if (arch == "sm_90")
+      arch += "a";
+    return GpuTarget{arch, found.multiprocessors};
   } catch (const std::exception &error) {
     why = std::string(error.what()) +
           "; to compile for a GPU that is elsewhere, say which: --gpu-arch sm_90";
