@@ -30,10 +30,12 @@ public:
     e.x.joinsRemainders = true;
   }
 
+  /// How an operand's tile is filled.
+  TileSide sideOf(bool rows);
+
 protected:
   /// Where the block's tile begins, and its part of the contracted dimension, in steps.
   void placeBlock();
-  TileSide sideOf(bool rows);
   llvm::SmallVector<Read, 2> termAt(const TileSide &side, const Expr &along, const Expr &k);
   /// What of (along, k) a thread must ask before it reads the operand.
   llvm::SmallVector<std::string> insideOf(const TileSide &side, const Expr &along, const Expr &k);
