@@ -129,6 +129,15 @@ Buffer Planner::scratch(Type element, int64_t elements) {
   return buffer;
 }
 
+Buffer Planner::place(Value value, Type element) {
+  for (const Target &output : outputs)
+    if (output.value == value && value.hasOneUse()) {
+      stored.insert(value);
+      return output.buffer;
+    }
+  return scratch(element, typeOf(value).getNumElements());
+}
+
 std::optional<Planner::Row> Planner::rowOf(Operation *op) const {
   auto reduce = dyn_cast<ReduceOp>(op);
   if (!reduce || reduce.getAxes().empty())
@@ -332,7 +341,8 @@ LogicalResult Planner::launchLevel(int level) {
   // Results.
   SmallVector<Target> ready;
   for (const Target &output : outputs)
-    if (levels[output.value] == level && typeOf(output.value).getNumElements() > 0)
+    if (levels[output.value] == level && typeOf(output.value).getNumElements() > 0 &&
+        !stored.contains(output.value))
       ready.push_back(output);
   auto heavyBelow = [&](Value value, How h) -> Operation * {
     Operation *found = nullptr;

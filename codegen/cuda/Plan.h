@@ -35,6 +35,8 @@ public:
   /// Buffers of arguments and of what has been kept so far.
   llvm::DenseMap<mlir::Value, Buffer> known;
   Buffer scratch(mlir::Type element, int64_t elements);
+  /// Where a kept value is written: scratch memory, or where it goes when nobody else reads it.
+  Buffer place(mlir::Value value, mlir::Type element);
   struct Declared {
     LaunchArgument argument;
     mlir::Type element;
@@ -56,6 +58,7 @@ private:
 
   llvm::DenseMap<mlir::Operation *, How> how;
   llvm::DenseSet<mlir::Operation *> kept;
+  llvm::DenseSet<mlir::Value> stored; ///< outputs that are there already
   llvm::DenseMap<mlir::Value, int> levels;
   std::vector<Target> outputs;
   std::map<std::string, Declared> buffers;

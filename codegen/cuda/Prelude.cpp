@@ -270,6 +270,25 @@ template <bool Largest, class T> DK_INLINE bool before(T a, long long i, T b, lo
   return i < j;
 }
 
+// Sorts N elements of a block of 256 threads; those whose place is the highest number come last.
+template <bool Largest, class T, class I> DK_INLINE bool sorted_before(T a, I i, T b, I j) {
+  return i != highest<I>() && (j == highest<I>() || before<Largest>(a, i, b, j));
+}
+template <bool Largest, int N, class T, class I> DK_INLINE void sort_block(T *values, I *places) {
+  for (int size = 2; size <= N; size *= 2)
+    for (int step = size / 2; step > 0; step /= 2) {
+      __syncthreads();
+      for (int i = threadIdx.x; i < N / 2; i += 256) {
+        const int a = 2 * i - (i & (step - 1)), b = a + step;
+        const T x = values[a], y = values[b];
+        const I p = places[a], q = places[b];
+        if (sorted_before<Largest>(y, q, x, p) == ((a & size) == 0))
+          values[a] = y, values[b] = x, places[a] = q, places[b] = p;
+      }
+    }
+  __syncthreads();
+}
+
 DK_INLINE int carry(signed char x) { return x; }
 DK_INLINE int carry(unsigned char x) { return x; }
 DK_INLINE int carry(short x) { return x; }

@@ -44,9 +44,8 @@ public:
     chunk = ((reduced + parts - 1) / parts + finest - 1) / finest * finest;
     parts = std::max<int64_t>(1, (reduced + chunk - 1) / chunk);
     for (ReduceOp op : reductions) {
-      Type sum = Emitter::sumType(op);
-      Type element = parts > 1 ? sum : computeType(elementOf(op.getX()));
-      buffers.push_back(plan.scratch(element, kept * parts));
+      buffers.push_back(parts > 1 ? plan.scratch(Emitter::sumType(op), kept * parts)
+                                  : plan.place(op.getY(), computeType(elementOf(op.getX()))));
     }
     std::optional<Frame> frame(std::in_place, plan);
     alongReduced ? writeAlong(*frame) : writeAcross(*frame);
@@ -257,12 +256,13 @@ private:
     Frame frame(plan);
     Emitter &e = frame.e;
     Text &t = frame.t;
-    const std::string lines = std::to_string(kBlock / kAlong);
+    const int64_t along = std::min<int64_t>(kAlong, llvm::PowerOf2Ceil(kept));
+    const std::string lines = std::to_string(kBlock / along);
     std::string name =
-        e.let(e.indexType, "blockIdx.x * " + std::to_string(kAlong) + " + threadIdx.x");
+        e.let(e.indexType, "blockIdx.x * " + std::to_string(along) + " + threadIdx.x");
     for (auto [op, partial] : llvm::zip(reductions, buffers)) {
       Type sum = Emitter::sumType(op);
-      Buffer whole = plan.scratch(computeType(elementOf(op.getX())), kept);
+      Buffer whole = plan.place(op.getY(), computeType(elementOf(op.getX())));
       frame.use(partial.name);
       std::string type = computeName(sum), shared = t.fresh("shared");
       Emitter::Gathered mine = e.gather(op.getKind(), sum, parts);
@@ -272,7 +272,7 @@ private:
       e.gatherTerm(mine, "dk::load(" + partial.name + "[part * " + std::to_string(kept) + " + " +
                              name + "])");
       t.close();
-      t.line("__shared__ " + type + " " + shared + "[" + lines + "][" + Twine(kAlong) + "];");
+      t.line("__shared__ " + type + " " + shared + "[" + lines + "][" + Twine(along) + "];");
       t.line(shared + "[threadIdx.y][threadIdx.x] = " + e.gathered(mine) + ";");
       t.line("__syncthreads();");
       t.open("if (threadIdx.y == 0 && " + name + " < " + Twine(kept) + ")");
@@ -287,8 +287,8 @@ private:
       t.close();
       partial = whole;
     }
-    frame.finish({uint32_t((kept + kAlong - 1) / kAlong), 1, 1},
-                 {uint32_t(kAlong), uint32_t(kBlock / kAlong), 1});
+    frame.finish({uint32_t((kept + along - 1) / along), 1, 1},
+                 {uint32_t(along), uint32_t(kBlock / along), 1});
   }
 
   Planner &plan;

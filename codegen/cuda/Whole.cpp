@@ -22,91 +22,143 @@ Type widened(Type element) {
                                               : element;
 }
 
-/// Small enough to be read from shared memory while ranks are counted.
-constexpr int64_t kSharedLine = 4096;
-/// Of a longer line few elements are found one after the other.
-constexpr int64_t kFewBest = 64;
+/// Elements that a block sorts in its shared memory.
+constexpr int64_t kSorted = 4096, kSharedBytes = 48 << 10;
 
-void topK(Planner &plan, TopKOp op, ArrayRef<Target> targets) {
-  Lines lines(shapeOf(op.getX()), op.getAxis());
-  int64_t k = op.getK();
-  if (lines.count() == 0 || k == 0)
-    return;
-  Frame frame(plan);
-  Text &t = frame.t;
-  std::string in = plan.known[op.getX()].name, type = computeName(elementOf(op.getX()));
-  for (const std::string &name : {in, targets[0].buffer.name, targets[1].buffer.name})
-    frame.use(name);
-  std::string I = plan.indexType, n = std::to_string(lines.size),
-              inner = std::to_string(lines.inner);
-  std::string before = std::string("dk::before<") + (op.getLargest() ? "true" : "false") + ">";
-  bool cached =
-      lines.size * ref::elementBytes(elementOf(op.getX())) <= 32768 && lines.size <= kSharedLine;
-  t.open("for (" + I + " line = blockIdx.x; line < " + Twine(lines.count()) +
-         "; line += gridDim.x)");
-  t.line("const " + I + " outer = line / " + inner + ", inner = line % " + inner + ";");
-  t.line("const " + I + " from = outer * " + Twine(lines.size * lines.inner) +
-         " + inner, to = outer * " + Twine(k * lines.inner) + " + inner;");
-  auto element = [&](const std::string &i) {
-    return cached ? "cache[" + i + "]" : "dk::load(" + in + "[from + " + i + " * " + inner + "])";
-  };
-  auto put = [&](const std::string &rank, const std::string &value, const std::string &index) {
-    t.line(targets[0].buffer.name + "[to + " + rank + " * " + inner + "] = dk::as<" +
-           storageName(targets[0].buffer.element) + ">(" + value + ");");
-    t.line(targets[1].buffer.name + "[to + " + rank + " * " + inner + "] = " + index + ";");
-  };
-  if (cached) {
-    t.line("__shared__ " + type + " cache[" + n + "];");
-    t.line("__syncthreads();");
-    t.line("for (int i = threadIdx.x; i < " + n + "; i += 256) cache[i] = dk::load(" + in +
-           "[from + i * " + inner + "]);");
-    t.line("__syncthreads();");
+/// The first elements of lines in sorting order: blocks sort parts of a line, of whose first ones
+/// the next launch makes a line again, until one part is left.
+class TopKWriter {
+public:
+  TopKWriter(Planner &plan, TopKOp op, ArrayRef<Target> targets)
+      : plan(plan), op(op), targets(targets), lines(shapeOf(op.getX()), op.getAxis()), k(op.getK()),
+        element(elementOf(op.getX())), I(plan.indexType) {
+    most = kSorted;
+    while (most * (ref::elementBytes(element) + (I == "int" ? 4 : 8)) > kSharedBytes)
+      most /= 2;
   }
-  if (cached || k > kFewBest) {
-    // An element's place is the number of those before it.
+
+  void write() {
+    if (lines.count() == 0 || k == 0)
+      return;
+    // Parts of which all elements are wanted come to no end.
+    if (lines.size > most && k > most / 4)
+      return count();
+    Buffer values = plan.known[op.getX()], places;
+    int64_t size = lines.size;
+    for (bool first = true;; first = false) {
+      int64_t parts = (size + most - 1) / most;
+      Buffer newValues, newPlaces;
+      if (parts > 1) {
+        newValues = plan.scratch(element, lines.count() * parts * k);
+        newPlaces = plan.scratch(IntegerType::get(op->getContext(), I == "int" ? 32 : 64),
+                                 lines.count() * parts * k);
+      }
+      writeParts(size, parts, values, first ? nullptr : &places, newValues, newPlaces);
+      if (parts == 1)
+        return;
+      values = newValues, places = newPlaces, size = parts * k;
+    }
+  }
+
+private:
+  std::string before() {
+    return std::string("dk::before<") + (op.getLargest() ? "true" : "false") + ">";
+  }
+  std::string type() const { return computeName(element); }
+
+  /// Where line `line` begins in the operand and in the results.
+  void findLine(Text &t) const {
+    std::string inner = std::to_string(lines.inner);
+    t.line("const " + I + " outer = line / " + inner + ", inner = line % " + inner + ";");
+    t.line("const " + I + " from = outer * " + Twine(lines.size * lines.inner) +
+           " + inner, to = outer * " + Twine(k * lines.inner) + " + inner;");
+  }
+
+  void put(Text &t, const std::string &rank, const std::string &value, const std::string &place) {
+    std::string at = "[to + " + rank + " * " + std::to_string(lines.inner) + "] = ";
+    t.line(targets[0].buffer.name + at + "dk::as<" + storageName(targets[0].buffer.element) + ">(" +
+           value + ");");
+    t.line(targets[1].buffer.name + at + place + ";");
+  }
+
+  void writeParts(int64_t size, int64_t parts, const Buffer &values, const Buffer *places,
+                  const Buffer &newValues, const Buffer &newPlaces) {
+    Frame frame(plan);
+    Text &t = frame.t;
+    int64_t room = 2;
+    while (room < std::min(size, most))
+      room *= 2;
+    frame.use(values.name);
+    if (places)
+      frame.use(places->name);
+    std::string length = std::to_string(size), wanted = std::to_string(k);
+    t.line("__shared__ " + type() + " values[" + Twine(room) + "];");
+    t.line("__shared__ " + I + " places[" + Twine(room) + "];");
+    t.line("const " + I + " line = blockIdx.x / " + Twine(parts) + ", start = blockIdx.x % " +
+           Twine(parts) + " * " + Twine(room) + ";");
+    findLine(t);
+    t.open("for (int i = threadIdx.x; i < " + Twine(room) + "; i += 256)");
+    t.line("const " + I + " at = start + i;");
+    t.line("const bool inside = at < " + length + ";");
+    std::string place =
+        places ? "line * " + length + " + at" : "from + at * " + std::to_string(lines.inner);
+    t.line("values[i] = inside ? dk::load(" + values.name + "[" + place + "]) : (" + type() +
+           ")0;");
+    t.line("places[i] = inside ? " + (places ? places->name + "[" + place + "]" : "at") +
+           " : dk::highest<" + I + ">();");
+    t.close();
+    t.line(std::string("dk::sort_block<") + (op.getLargest() ? "true" : "false") + ", " +
+           Twine(room) + ">(values, places);");
+    t.open("for (int i = threadIdx.x; i < " + wanted + "; i += 256)");
+    if (parts == 1) {
+      frame.use(targets[0].buffer.name);
+      frame.use(targets[1].buffer.name);
+      put(t, "i", "values[i]", "places[i]");
+    } else {
+      frame.write(newValues.name);
+      frame.write(newPlaces.name);
+      std::string to = "[blockIdx.x * " + wanted + " + i] = ";
+      t.line(newValues.name + to + "dk::as<" + storageName(element) + ">(values[i]);");
+      t.line(newPlaces.name + to + "places[i];");
+    }
+    t.close();
+    frame.finish({uint32_t(lines.count() * parts), 1, 1}, {256, 1, 1});
+  }
+
+  /// An element's place is the number of those before it.
+  void count() {
+    Frame frame(plan);
+    Text &t = frame.t;
+    std::string in = plan.known[op.getX()].name, n = std::to_string(lines.size);
+    for (const std::string &name : {in, targets[0].buffer.name, targets[1].buffer.name})
+      frame.use(name);
+    auto element = [&](const std::string &i) {
+      return "dk::load(" + in + "[from + " + i + " * " + std::to_string(lines.inner) + "])";
+    };
+    t.open("for (" + I + " line = blockIdx.x; line < " + Twine(lines.count()) +
+           "; line += gridDim.x)");
+    findLine(t);
     t.open("for (" + I + " i = threadIdx.x; i < " + n + "; i += 256)");
-    t.line("const " + type + " mine = " + element("i") + ";");
+    t.line("const " + type() + " mine = " + element("i") + ";");
     t.line(I + " rank = 0;");
-    t.line("for (" + I + " j = 0; j < " + n + "; ++j) rank += " + before + "(" + element("j") +
+    t.line("for (" + I + " j = 0; j < " + n + "; ++j) rank += " + before() + "(" + element("j") +
            ", j, mine, i);");
     t.open("if (rank < " + Twine(k) + ")");
-    put("rank", "mine", "i");
+    put(t, "rank", "mine", "i");
     t.close();
     t.close();
-  } else {
-    t.line("__shared__ " + type + " values[256];");
-    t.line("__shared__ " + I + " places[256];");
-    t.line(type + " last = (" + type + ")0;");
-    t.line(I + " last_at = -1;");
-    t.open("for (int rank = 0; rank < " + Twine(k) + "; ++rank)");
-    t.line(type + " best = (" + type + ")0;");
-    t.line(I + " at = -1;");
-    t.open("for (" + I + " i = threadIdx.x; i < " + n + "; i += 256)");
-    t.line("const " + type + " v = " + element("i") + ";");
-    t.line("if ((last_at < 0 || " + before + "(last, last_at, v, i)) && (at < 0 || " + before +
-           "(v, i, best, at))) best = v, at = i;");
     t.close();
-    t.line("values[threadIdx.x] = best;");
-    t.line("places[threadIdx.x] = at;");
-    t.open("for (int half = 128; half > 0; half /= 2)");
-    t.line("__syncthreads();");
-    t.line("const int other = threadIdx.x + half;");
-    t.line("if (threadIdx.x < half && places[other] >= 0 && (places[threadIdx.x] < 0 || " + before +
-           "(values[other], places[other], values[threadIdx.x], places[threadIdx.x])))");
-    t.line("  values[threadIdx.x] = values[other], places[threadIdx.x] = places[other];");
-    t.close();
-    t.line("__syncthreads();");
-    t.line("last = values[0];");
-    t.line("last_at = places[0];");
-    t.open("if (threadIdx.x == 0)");
-    put("rank", "last", "last_at");
-    t.close();
-    t.line("__syncthreads();");
-    t.close();
+    frame.finish({uint32_t(std::min<int64_t>(lines.count(), 1 << 20)), 1, 1}, {256, 1, 1});
   }
-  t.close();
-  frame.finish({uint32_t(std::min<int64_t>(lines.count(), 1 << 20)), 1, 1}, {256, 1, 1});
-}
+
+  Planner &plan;
+  TopKOp op;
+  ArrayRef<Target> targets;
+  Lines lines;
+  int64_t k, most;
+  Type element;
+  std::string I;
+};
 
 void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
   Lines lines(shapeOf(op.getX()), op.getAxis());
@@ -508,7 +560,7 @@ void grouped(Planner &plan, Operation *op, const Target &target) {
 
 bool launchWhole(Planner &plan, Operation *op, ArrayRef<Target> targets) {
   if (auto o = dyn_cast<TopKOp>(op)) {
-    topK(plan, o, targets);
+    TopKWriter(plan, o, targets).write();
   } else if (auto o = dyn_cast<CumulativeOp>(op)) {
     plan.kernel.inplace.push_back({0, 0});
     cumulative(plan, o, targets);

@@ -53,6 +53,14 @@ struct Axis {
     bool never = blocks() == 1 && (at < 0 || at >= image);
     return never ? std::nullopt : std::optional(at);
   }
+  /// Results and places of their windows that meet.
+  int64_t terms() const {
+    int64_t count = 0;
+    for (int64_t i = 0; i < block; ++i)
+      for (int64_t k = 0; k < window; ++k)
+        count += place(i, k).has_value();
+    return count;
+  }
   void setBlock(int64_t results) {
     block = results;
     first = INT64_MAX, last = INT64_MIN;
@@ -132,26 +140,12 @@ public:
       axis.setBlock(axis.transposed ? axis.stride : 1);
     Axis &along = axes.back();
     along.setBlock(chooseAlong(along));
-    if (axes.size() > 1) {
-      Axis &across = axes[axes.size() - 2];
-      // Positions are kept beside the results.
-      for (int64_t block : {isa<MaxPoolPositionsOp>(op) || channelsLast ? 2 : 4, 2}) {
-        block = std::min((block + across.block - 1) / across.block * across.block,
-                         (across.size + across.block - 1) / across.block * across.block);
-        int64_t terms = along.block * places * block;
-        if (terms > kMostTerms || (!gradient && threadsWith(block) < wanted()))
-          continue;
-        across.setBlock(block);
-        break;
-      }
-    }
+    if (axes.size() > 1)
+      chooseAcross(axes[axes.size() - 2]);
     for (int64_t unit = along.transposed ? along.stride : 1;
-         !gradient && along.block > unit && threadsWith(0) < wanted() / 4;)
+         !gradient && along.block > unit && threads() < wanted() / 4;)
       along.setBlock(std::max(unit, along.block / 2 / unit * unit));
-    int64_t results = 1;
-    for (const Axis &axis : axes)
-      results *= axis.block;
-    return results * channels <= 64 && results * places <= kMostTerms;
+    return fits();
   }
 
   void write(ArrayRef<Target> targets) {
@@ -161,12 +155,38 @@ public:
 private:
   int64_t wanted() const { return int64_t(plan.options.multiprocessors) * 1024; }
 
-  int64_t threadsWith(int64_t across) const {
-    int64_t threads = images * groups * outputs / channels;
-    for (size_t d = 0; d < axes.size(); ++d)
-      threads *=
-          across && d + 2 == axes.size() ? (axes[d].size + across - 1) / across : axes[d].blocks();
-    return threads;
+  /// Whether registers hold a block, and its text is short enough.
+  bool fits() const {
+    int64_t results = channels, terms = 1;
+    for (const Axis &axis : axes)
+      results *= axis.block, terms *= axis.terms();
+    return results <= 64 && terms <= kMostTerms;
+  }
+
+  /// Several lines, where there are threads enough: all of a short image, of which none lies outside,
+  /// else four, or two where windows are compared or channels are last.
+  void chooseAcross(Axis &across) {
+    const int64_t unit = across.block, all = (across.size + unit - 1) / unit * unit;
+    const bool compared = isa<MaxPoolOp, MaxPoolPositionsOp>(op);
+    auto take = [&](int64_t block, int64_t most) {
+      Axis before = across;
+      across.setBlock(std::min((block + unit - 1) / unit * unit, all));
+      if (fits() && (gradient || threads() >= most))
+        return true;
+      across = before;
+      return false;
+    };
+    if (all <= 8 && take(all, wanted() / 4))
+      return;
+    if ((compared || channelsLast || !take(4, wanted())) && !take(2, wanted()))
+      return;
+  }
+
+  int64_t threads() const {
+    int64_t count = images * groups * outputs / channels;
+    for (const Axis &axis : axes)
+      count *= axis.blocks();
+    return count;
   }
 
   /// As little as may be past the end, then in whole vectors, then long.

@@ -42,6 +42,7 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
     addRecurrentDecompositions(patterns);
     addSearchDecompositions(patterns);
     addGroupedProducts(patterns);
+    addConstantCasts(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -18,7 +18,10 @@ void addAttentionDecompositions(mlir::RewritePatternSet &patterns);
 /// lstm, gru, rnn: those that the library does not do whole.
 void addRecurrentDecompositions(mlir::RewritePatternSet &patterns);
 
-/// arg_reduce, and the largest element, on processors.
+/// What constants are cast to, for GPUs.
+void addConstantCasts(mlir::RewritePatternSet &patterns);
+
+/// arg_reduce, and the largest element, on processors, and along rows on GPUs.
 void addSearchDecompositions(mlir::RewritePatternSet &patterns);
 
 /// Products by matrices that several heads share, which need not stand there once for each.

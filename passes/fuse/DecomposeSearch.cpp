@@ -11,10 +11,13 @@ namespace {
 /// Numbers of f32 up to here count places.
 constexpr int64_t kCountable = 1 << 24;
 
-/// Whether an extreme along the dimension is found in vectors.
+/// Whether an extreme along the dimension is found in vectors; on a GPU by the threads of a row,
+/// where its elements are neighbours.
 bool isSearched(Value x, int64_t axis) {
   RankedTensorType type = typeOf(x);
-  return can(deviceOf(type), DLC_DEVICE_HOST_CODE) && type.hasStaticShape() &&
+  OnAttr device = deviceOf(type);
+  bool isRow = axis + 1 == type.getRank() && can(device, DLC_DEVICE_GPU_CODE);
+  return (can(device, DLC_DEVICE_HOST_CODE) || isRow) && type.hasStaticShape() &&
          isa<FloatType>(type.getElementType()) && type.getElementTypeBitWidth() <= 32 &&
          type.getDimSize(axis) <= kCountable && type.getNumElements() > 0;
 }

@@ -277,6 +277,15 @@ void addSearches(std::vector<Case> &cases) {
                            "k = " + std::to_string(k) + " : i64, " + axis + flags,
                            2});
     }
+    // Lines that are sorted as a whole, and in parts.
+    for (auto [size, k] : {std::pair{700, 700}, {9000, 5}, {40000, 900}})
+      for (const char *flags : {"", ", largest = false"})
+        if (size < 10000 || t == "f32" || t == "i32")
+          cases.push_back({"topk",
+                           t + "/" + std::to_string(size) + "/" + std::to_string(k) + flags,
+                           {{{2, size}, t, ties}},
+                           "k = " + std::to_string(k) + " : i64, axis = 1 : i64" + flags,
+                           2});
   }
 }
 

@@ -111,10 +111,11 @@ func.func @main(%x: tensor<1024x512xf32>) -> tensor<512xf32> {
 // CHECK: dk::careful<float>
 // CHECK: #pragma unroll 4
 // CHECK-NEXT: for (int r
-// CHECK-LABEL: k0_reduce_1(const float *__restrict__ tmp0, float *__restrict__ tmp1)
+// CHECK-LABEL: k0_reduce_1(float *__restrict__ out0, const float *__restrict__ tmp0)
 // CHECK: for (int part = threadIdx.y; part < 64; part += 8)
 // CHECK: launch k0_reduce grid 4 64 1 block 32 8 1
 // CHECK: launch k0_reduce_1 grid 16 1 1 block 32 8 1
+// CHECK-NOT: // launch
 func.func @main(%x: tensor<4096x512xf32>) -> tensor<512xf32> {
   %y = dlc.reduce sum %x axes [0] : (tensor<4096x512xf32>) -> tensor<512xf32>
   return %y : tensor<512xf32>

@@ -1,0 +1,39 @@
+//===- DecomposeConstants.cpp - what constants are cast to, for GPUs ------===//
+#include "ir/reference/Evaluate.h"
+#include "passes/Devices.h"
+#include "passes/fuse/DecomposePatterns.h"
+#include "passes/simplify/Constants.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+// cast(constant) = constant: a GPU's product would else read what a kernel has cast in each run.
+// Processors' kernels have their weights packed, casts included.
+struct CastConstant : OpRewritePattern<CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType type = typeOf(op.getY());
+    if (!can(deviceOf(type), DLC_DEVICE_GPU_CODE) || !isEvaluable(op) || splatValue(op.getX()) ||
+        type.getNumElements() > kMostEvaluated ||
+        type.getElementTypeBitWidth() > typeOf(op.getX()).getElementTypeBitWidth())
+      return failure();
+    std::optional<ref::Tensor> constant = constantTensor(op.getX());
+    SmallVector<ref::Tensor> results;
+    auto nothing = [](Value) { return ref::Tensor(); };
+    if (!constant || failed(ref::evaluateOp(op, {*constant}, nothing, results)))
+      return failure();
+    rewriter.replaceOp(op, makeConstant(rewriter, op.getLoc(), results[0], type));
+    return success();
+  }
+};
+
+} // namespace
+
+void addConstantCasts(RewritePatternSet &patterns) {
+  patterns.add<CastConstant>(patterns.getContext());
+}
+
+} // namespace dlc
