@@ -2,6 +2,7 @@
 #include "codegen/cuda/Kernel.h"
 #include "codegen/cuda/TileShape.h"
 #include "codegen/providers/GpuLibrary.h"
+#include "passes/layout/Alternatives.h"
 #include "passes/place/Cost.h"
 
 using namespace mlir;
@@ -40,7 +41,9 @@ private:
   /// Microseconds of the arithmetic.
   static double timeOf(Operation *op, const GpuFigures &gpu) {
     GpuShares shares;
-    bool multiplies = isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op);
+    // Windows of single channels are no product in tiles.
+    bool multiplies = isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) &&
+                      (isa<MatmulOp>(op) || !isDepthwise(op));
     if (!multiplies && !isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
       return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
     double rate = gpuRate(gpu, elementName(typeOf(op->getOperand(0)).getElementType()),
