@@ -93,7 +93,8 @@ struct Site {
 #include "ir/dlc/ElementwiseTable.inc"
 
 std::string text(const Site &s, GeluOp op) {
-  return s.call(op.getApproximate() ? "dk::gelu_tanh" : "dk::gelu");
+  bool narrow = s.element.isF16() || s.element.isBF16();
+  return s.call(op.getApproximate() ? "dk::gelu_tanh" : narrow ? "dk::gelu_of_16" : "dk::gelu");
 }
 
 std::string text(const Site &s, AbsOp) { return s.isUnsigned ? s.x() : s.call("dk::abs"); }

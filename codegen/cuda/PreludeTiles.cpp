@@ -30,7 +30,7 @@ namespace dk {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define DK_SUMS(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 )cuda";
-  for (int columns : {64, 128, 256})
+  for (int columns : {64, 128, 192, 256})
     for (const char *type : {"bf16", "f16"})
       products += warpgroupProduct(columns, type);
   products += "#undef DK_SUMS\n#endif\n} // namespace dk\n";

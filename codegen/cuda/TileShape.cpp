@@ -69,29 +69,36 @@ struct TensorTile {
   double rate;
 };
 constexpr TensorTile kTensorTiles[] = {
-    {128, 256, 64, 64, 256, 1, 1.6}, {256, 128, 64, 64, 256, 1, 1.6},
-    {128, 128, 64, 32, 256, 2, 1.4}, {64, 128, 32, 64, 128, 2, 1.1},
-    {128, 64, 64, 32, 128, 2, 1.1},  {64, 64, 32, 32, 128, 2, 0.8},
-    {32, 64, 16, 32, 128, 2, 0.45},  {64, 32, 32, 16, 128, 2, 0.45},
+    {128, 256, 64, 64, 256, 1, 1.44}, {256, 128, 64, 64, 256, 1, 1.44},
+    {128, 128, 64, 32, 256, 2, 1.48}, {64, 128, 32, 64, 128, 2, 1.1},
+    {128, 64, 64, 32, 128, 2, 1.1},   {64, 64, 32, 32, 128, 2, 0.7},
+    {32, 64, 16, 32, 128, 2, 0.4},    {64, 32, 32, 16, 128, 2, 0.4},
     {32, 32, 16, 16, 128, 2, 0.25},
 };
 /// The same for products of four warps, whose tiles have 64 rows for each four.
 constexpr TensorTile kWarpgroupTiles[] = {
-    {128, 256, 64, 256, 256, 1, 2.3}, {256, 128, 128, 128, 256, 1, 2.3},
-    {128, 128, 64, 128, 256, 2, 2.0}, {64, 128, 64, 128, 128, 2, 1.4},
-    {128, 64, 64, 64, 256, 2, 1.2},   {64, 64, 64, 64, 128, 2, 0.9},
+    {128, 256, 64, 256, 256, 1, 2.55}, {256, 192, 128, 192, 256, 1, 2.55},
+    {256, 128, 128, 128, 256, 1, 2.4}, {192, 192, 64, 192, 384, 1, 2.45},
+    {128, 192, 64, 192, 256, 1, 2.4},  {128, 128, 64, 128, 256, 2, 1.95},
+    {64, 128, 64, 128, 128, 2, 1.3},   {128, 64, 64, 64, 256, 2, 1.25},
+    {64, 64, 64, 64, 128, 2, 0.75},
 };
 
 /// Microseconds: of a step whatever its size, of a launch, and of a byte of memory.
-constexpr double kStepTime = 0.15, kLaunchTime = 2, kByteTime = 0.5e-6;
+constexpr double kStepTime = 0.15, kLaunchTime = 2, kByteTime = 0.4e-6;
+/// And of an element that is computed on its way to shared memory; a block by itself waits longer.
+constexpr double kElementTime = 1e-4;
+/// Of an element of the result, where no other block multiplies meanwhile.
+constexpr double kResultTime = 6e-5;
 /// How much longer a tile takes on a multiprocessor where two would find room.
 constexpr double kAlone = 1.5;
 /// Parts are no shorter than this.
 constexpr int64_t kShortestPart = 128, kMostParts = 64;
 
-void chooseTensorTiles(const KernelOptions &options, const Geometry &g, TileShape &s) {
+void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bool (&computed)[2],
+                       TileShape &s) {
   double least = 0;
-  double work = s.sharedBytes == 2 ? 1 : 2;
+  double work = s.sharedBytes == 2 ? 1 : 2.3;
   int64_t processors = std::max(1, options.multiprocessors);
   // Of those between which the estimate cannot tell, the earlier one.
   auto consider = [&](const TensorTile &tile, bool warpgroups) {
@@ -116,6 +123,11 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, TileShap
       double waves = double(tilesOf(blocks * parts, processors * together));
       double products =
           busiest * double(tile.rows * tile.columns * steps * s.depth) * work * 1e-6 / tile.rate;
+      int64_t elements = (computed[0] ? tile.rows : 0) + (computed[1] ? tile.columns : 0);
+      products +=
+          busiest * double(elements * steps * s.depth) * kElementTime * (together > 1 ? 1 : 2);
+      double results = busiest * double(tile.rows * tile.columns) * kResultTime;
+      products += together > 1 ? results / 2 : results;
       // A block by itself does not keep it busy.
       if (busiest < double(together))
         products *= kAlone;
@@ -144,7 +156,7 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, TileShap
 
 } // namespace
 
-TileShape chooseTiles(Planner &plan, Operation *op, const Geometry &g) {
+TileShape typesOfTiles(const Planner &plan, Operation *op) {
   TileShape s;
   Type element = elementOf(op->getOperand(0));
   Type f32 = Float32Type::get(op->getContext());
@@ -163,15 +175,20 @@ TileShape chooseTiles(Planner &plan, Operation *op, const Geometry &g) {
     s.mma = "tf32";
     s.step = 8;
   }
+  return s;
+}
+
+void chooseTiles(const Planner &plan, const Geometry &g, const bool (&computed)[2], TileShape &s) {
   int64_t wanted = plan.options.multiprocessors;
   auto blocks = [&] { return tilesOf(g.rows, s.rows) * tilesOf(g.columns, s.columns) * g.batches; };
   if (s.tensorCores) {
     s.depth = 128 / s.sharedBytes;
-    chooseTensorTiles(plan.options, g, s);
+    chooseTensorTiles(plan.options, g, computed, s);
   } else {
-    if (element.isF32() && g.rows > 64)
+    bool large = s.accumulator.isF32();
+    if (large && g.rows > 64)
       s.rows = 128;
-    if (element.isF32() && g.columns > 64)
+    if (large && g.columns > 64)
       s.columns = 128;
     // Few blocks: smaller ones.
     while (blocks() < wanted && s.rows + s.columns > 128)
@@ -187,7 +204,6 @@ TileShape chooseTiles(Planner &plan, Operation *op, const Geometry &g) {
   // Whole steps of the depth; the last part may be shorter.
   s.chunk = tilesOf(tilesOf(g.contracted, s.parts), s.depth) * s.depth;
   s.parts = std::max<int64_t>(1, tilesOf(g.contracted, s.chunk));
-  return s;
 }
 
 } // namespace dlc::cuda

@@ -34,7 +34,11 @@ struct TileShape {
   int64_t blocksTogether = 0; ///< of these on a multiprocessor; 0: as it comes
   int64_t rowTiles = 1, columnTiles = 1, parts = 1, chunk = 0;
 };
-TileShape chooseTiles(Planner &plan, mlir::Operation *contraction, const Geometry &g);
+/// A shape's types: what is multiplied, and how.
+TileShape typesOfTiles(const Planner &plan, mlir::Operation *contraction);
+/// And all else. `computed`: whether the operand of the rows, and that of the columns, is no copy
+/// of what lies in memory.
+void chooseTiles(const Planner &plan, const Geometry &g, const bool (&computed)[2], TileShape &s);
 
 } // namespace dlc::cuda
 #endif

@@ -125,7 +125,7 @@ TileSide TileFrame::sideOf(bool rows) {
       side.depthFirst = copied[true] > copied[false];
     side.width = copied[side.depthFirst];
   }
-  // Neighbours whose places follow one another from one index.
+  // Neighbours whose places follow one another from one index, at whatever distance.
   auto follow = [&](int64_t width) {
     if ((side.depthFirst ? g.contracted : side.limit) % width != 0)
       return false;
@@ -134,12 +134,16 @@ TileSide TileFrame::sideOf(bool rows) {
     e.reads(value, read.at, reads);
     return llvm::all_of(reads, [&, &lane = lane](auto &from) {
       Expr place = e.x.linear(shapeOf(from.first), from.second);
-      return isNext(place, lane) || !place.uses(lane.terms[0].first);
+      const Atom *atom = lane.terms[0].first;
+      return !(place - lane * place.coefficient(atom)).uses(atom);
     });
   };
   side.together = vector;
   while (side.together > side.width && !follow(side.together))
     side.together /= 2;
+  // Where none do, a few share what the other index needs.
+  if (side.together == 1 && (side.depthFirst ? g.contracted : side.limit) % 4 == 0)
+    side.together = 4;
   if (!side.async)
     side.width = side.together;
   // Small tiles: fewer each.
@@ -455,7 +459,11 @@ std::optional<Buffer> writePlainTiles(Planner &plan, Operation *op, ArrayRef<Tar
 }
 
 void launchTiles(Planner &plan, Operation *op, ArrayRef<Target> targets) {
-  TileShape shape = chooseTiles(plan, op, geometryOf(op));
+  TileShape shape = typesOfTiles(plan, op);
+  bool computed[2];
+  for (bool rows : {true, false})
+    computed[!rows] = !TileFrame(plan, op, targets, shape).sideOf(rows).async;
+  chooseTiles(plan, geometryOf(op), computed, shape);
   auto partial = shape.tensorCores ? writeTensorTiles(plan, op, targets, shape)
                                    : writePlainTiles(plan, op, targets, shape);
   if (!partial)

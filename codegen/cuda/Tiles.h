@@ -26,12 +26,16 @@ public:
   TileFrame(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets,
             const TileShape &shape)
       : plan(plan), op(op), targets(targets), g(geometryOf(op)), s(shape), frame(plan), e(frame.e),
-        t(frame.t) {}
+        t(frame.t) {
+    e.x.joinsRemainders = true;
+  }
+
+  /// How an operand's tile is filled.
+  TileSide sideOf(bool rows);
 
 protected:
   /// Where the block's tile begins, and its part of the contracted dimension, in steps.
   void placeBlock();
-  TileSide sideOf(bool rows);
   llvm::SmallVector<Read, 2> termAt(const TileSide &side, const Expr &along, const Expr &k);
   /// What of (along, k) a thread must ask before it reads the operand.
   llvm::SmallVector<std::string> insideOf(const TileSide &side, const Expr &along, const Expr &k);

@@ -2,6 +2,7 @@
 #include "codegen/cuda/Kernel.h"
 #include "codegen/cuda/TileShape.h"
 #include "codegen/providers/GpuLibrary.h"
+#include "passes/layout/Alternatives.h"
 #include "passes/place/Cost.h"
 
 using namespace mlir;
@@ -40,12 +41,17 @@ private:
   /// Microseconds of the arithmetic.
   static double timeOf(Operation *op, const GpuFigures &gpu) {
     GpuShares shares;
-    bool multiplies = isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op);
+    // Windows of single channels are no product in tiles.
+    bool multiplies = isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) &&
+                      (isa<MatmulOp>(op) || !isDepthwise(op));
     if (!multiplies && !isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
       return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
     double rate = gpuRate(gpu, elementName(typeOf(op->getOperand(0)).getElementType()),
                           op->hasAttr("dlc.math"));
-    double product = rate > gpu.f32 ? shares.generated : shares.generatedVectors;
+    bool isTf32 = rate > gpu.f32 && typeOf(op->getOperand(0)).getElementType().isF32();
+    double product = isTf32           ? shares.generatedTf32
+                     : rate > gpu.f32 ? shares.generated
+                                      : shares.generatedVectors;
     if (!multiplies)
       return flopsOf(op) / (rate * product) * 1e-3;
     cuda::Geometry g = cuda::geometryOf(op);

@@ -424,7 +424,11 @@ public:
       window *= w[d];
     }
     double channels = w[0] / groups, taken = w[1] * window;
+    constexpr double kVector = 16; // bytes
+    bool few = rate > gpu.f32 && w[1] > 1 && w[1] * (tf32 ? 4 : 2) < kVector;
     rate *= plain ? shares.libraryPlain : shares.libraryConvolution;
+    if (few)
+      rate *= shares.libraryFewChannels;
     if (desc["kind"] == "weight_gradient")
       return {groups, channels, taken, places, rate};
     if (desc["kind"] == "data_gradient")

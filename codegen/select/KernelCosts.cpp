@@ -74,10 +74,12 @@ public:
     for (auto [result, type] : llvm::zip(inner->getResults(), results))
       result.setType(type);
     YieldOp::create(stage.builder, op->getLoc(), inner->getResults());
-    // Generated convolutions are for plain images, where nothing of a library will do.
-    bool isPlain = llvm::all_of(llvm::concat<const Type>(operands, results),
-                                [](Type type) { return layoutOf(type).empty(); });
-    return bestEstimate(fusion, isPlain);
+    // A processor's generated convolutions are for plain images, where nothing of a library will
+    // do; a GPU's are for any.
+    bool generated = isGpu(deviceOfCommand(fusion)) ||
+                     llvm::all_of(llvm::concat<const Type>(operands, results),
+                                  [](Type type) { return layoutOf(type).empty(); });
+    return bestEstimate(fusion, generated);
   }
 
   double reorder(Type from, Type to) override {
@@ -146,10 +148,8 @@ private:
     std::vector<Candidate> candidates =
         candidatesFor(op, options, target, /*every=*/false, refusals, generated);
     // Who is asked for by name does it wherever he can: what others do for it says nothing.
-    if (isGpu(deviceOfCommand(op)) && !options.kernels.empty())
-      llvm::erase_if(candidates, [&](const Candidate &each) {
-        return !generated && !means(options.kernels, *providerOf(each.kernel));
-      });
+    if (isGpu(deviceOfCommand(op)))
+      preferKernels(candidates, options.kernels);
     if (candidates.empty())
       return std::nullopt;
     return candidates.front().estimate;

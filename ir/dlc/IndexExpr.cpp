@@ -257,6 +257,18 @@ IndexExpr IndexContext::add(const IndexExpr &a, const IndexExpr &b) {
     IndexExpr rest = sum - single(atom) * c - quotient * found;
     return add(rest, atom->inner * c);
   }
+  // c * n * ((e / n) % m) + c * (e % n) = c * (e % (n * m))
+  for (auto [atom, c] : sum.terms) {
+    if (!joinsRemainders || atom->kind != IndexAtom::Remainder)
+      continue;
+    int64_t by = atom->other.constant;
+    IndexExpr quotient = divide(atom->inner, by);
+    for (auto [outer, found] : sum.terms)
+      if (outer->kind == IndexAtom::Remainder && found == c * by && outer->inner == quotient) {
+        IndexExpr rest = sum - single(atom) * c - single(outer) * found;
+        return add(rest, remainder(atom->inner, by * outer->other.constant) * c);
+      }
+  }
   return sum;
 }
 

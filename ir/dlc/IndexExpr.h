@@ -75,6 +75,8 @@ public:
   IndexExpr greatest(const IndexExpr &a, const IndexExpr &b);
   /// a + b, joining what division took apart.
   IndexExpr add(const IndexExpr &a, const IndexExpr &b);
+  /// Whether it joins two remainders to that by a product, too.
+  bool joinsRemainders = false;
 
   /// The offset of an element in a row-major tensor.
   IndexExpr linear(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<IndexExpr> at);

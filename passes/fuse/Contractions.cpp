@@ -93,6 +93,29 @@ SmallVector<Operation *> nextOps(Value value, Block &block) {
   return {*value.getUsers().begin()};
 }
 
+/// On a GPU: what makes f32 of images of 16 bits that are added to `value` goes with the sum, where
+/// it would be a kernel that writes twice what it reads. It is copied, so that other users keep
+/// theirs.
+void addWidenings(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &ops) {
+  if (ops.size() != 1 || !isa<AddOp>(ops.front()) ||
+      !can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE))
+    return;
+  Operation *sum = ops.front();
+  for (OpOperand &operand : sum->getOpOperands()) {
+    auto cast = operand.get().getDefiningOp<CastOp>();
+    if (!cast || operand.get() == value || cast->getBlock() != sum->getBlock() ||
+        !grouping.isFree(cast) || typeOf(cast.getX()).getElementTypeBitWidth() != 16 ||
+        !typeOf(cast.getY()).getElementType().isF32() || shapeOf(cast.getY()) != shapeOf(value))
+      continue;
+    Operation *own = cast;
+    if (!cast.getY().hasOneUse()) {
+      own = OpBuilder(sum).clone(*cast);
+      operand.set(own->getResult(0));
+    }
+    ops.insert(ops.begin(), own);
+  }
+}
+
 /// The state of which `value` is a multiple for `user` alone; null if it is none.
 Value stateOf(Value value) {
   auto mul = value.getDefiningOp<MulOp>();
@@ -169,6 +192,7 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
         if (stateOf(operand))
           return value;
     }
+    addWidenings(grouping, value, next);
     SmallVector<Operation *> trial = llvm::to_vector(members);
     trial.append(next);
     Value result = next.back()->getResult(0);

@@ -42,6 +42,13 @@ bool isPerChannel(Value operand, ArrayRef<int64_t> shape, int64_t channel) {
   return true;
 }
 
+/// Whether a cast makes f32 of 16 bits.
+bool widens(CastOp cast) {
+  return isLibraryFloat(cast.getX().getType()) &&
+         typeOf(cast.getX()).getElementTypeBitWidth() == 16 &&
+         typeOf(cast.getY()).getElementType().isF32();
+}
+
 /// c in c * x, where only `user` reads the product.
 std::optional<double> factorOf(MulOp mul, Value &x) {
   for (int i : {0, 1})
@@ -65,7 +72,14 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
   PostOp postOp;
   postOp.operand = op->getOperand(first ? 1 : 0);
   Operation *def = postOp.operand.getDefiningOp();
-  if (def && inside(def)) {
+  if (auto wide = dyn_cast_or_null<CastOp>(def); wide && inside(def) && widens(wide)) {
+    // Libraries read what it is made of.
+    postOp.operand = wide.getX();
+    Operation *base = postOp.operand.getDefiningOp();
+    if (!wide.getY().hasOneUse() || (base && inside(base)))
+      return std::nullopt;
+    used.insert(wide);
+  } else if (def && inside(def)) {
     auto mul = dyn_cast<MulOp>(def);
     if (!mul || !mul.getY().hasOneUse() || !(negated || isa<AddOp>(op)))
       return std::nullopt;

@@ -213,6 +213,13 @@ void appendPostOp(SmallVectorImpl<PostOp> &postOps, PostOp postOp) {
   bool isEltwise = postOp.kind == PostOp::Kind::Eltwise;
   if (isEltwise && postOp.alg == "linear" && postOp.alpha == 1 && postOp.beta == 0)
     return;
+  // What bounds a ReLU from above is one step with it.
+  if (isEltwise && postOp.alg == "clip" && !postOps.empty() &&
+      postOps.back().kind == PostOp::Kind::Eltwise && postOps.back().alg == "relu" &&
+      postOps.back().alpha == 0) {
+    postOps.back().alg = "clip";
+    postOps.back().beta = FLT_MAX;
+  }
   if (!postOps.empty() && postOps.back().kind == PostOp::Kind::Eltwise &&
       postOp.kind == PostOp::Kind::Eltwise && postOps.back().alg == postOp.alg) {
     PostOp &last = postOps.back();

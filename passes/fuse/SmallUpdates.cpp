@@ -1,8 +1,8 @@
 //===- SmallUpdates.cpp - updates of many small states in one launch ------===//
 //
-// Biases, scales and shifts have a few hundred elements each, and an update of their own would be a
-// launch of its own. Those of one size walk together: they read and write nothing in common, and
-// none waits for another.
+// Biases, scales and shifts have a few hundred elements each, counters one, and an update of their
+// own would be a launch of its own. Those of one size walk together: they read and write nothing in
+// common, and none waits for another.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Devices.h"
@@ -37,7 +37,7 @@ RankedTensorType updatedType(const Grouping &grouping, int number) {
     return {};
   auto type = typeOf(outputs.front());
   OnAttr device = deviceOf(type);
-  if (type.getRank() != 1 || !type.hasStaticShape() || type.getNumElements() > mostElements ||
+  if (type.getRank() > 1 || !type.hasStaticShape() || type.getNumElements() > mostElements ||
       type.getNumElements() == 0 ||
       (device && !can(device, DLC_DEVICE_HOST_CODE) && !can(device, DLC_DEVICE_GPU_CODE)))
     return {};

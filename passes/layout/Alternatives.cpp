@@ -51,6 +51,11 @@ std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &cost
   consider("", "");
   StringRef last = channelsLast(typeOf(op->getOperand(0)).getRank());
   bool isPool = op->hasTrait<Pooling>();
+  if (!can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_HOST_CODE)) {
+    if (shapeOf(op->getOperand(0)).size() > 2)
+      consider(last, last, last);
+    return least;
+  }
   if (isPool)
     consider(last, last, op->getNumOperands() > 1 ? last : "");
   if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
@@ -121,11 +126,11 @@ bool mayHaveOther(Operation *op) {
   return isa<FloatType>(element) || (isa<ConvTransposeOp>(op) && element.isInteger(32));
 }
 
-void take(Block &block, Maker &make, LayoutOracle &oracle, Costs &costs) {
+void take(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle, Costs &costs) {
   for (Operation &each : llvm::make_early_inc_range(block)) {
     Operation *op = &each;
     if ((!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) && !op->hasTrait<Pooling>()) ||
-        !can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_HOST_CODE) || !mayHaveOther(op) ||
+        !can(deviceOf(op->getResult(0).getType()), capability) || !mayHaveOther(op) ||
         !typeOf(op->getResult(0)).hasStaticShape() ||
         typeOf(op->getResult(0)).getNumElements() == 0)
       continue;
@@ -155,9 +160,11 @@ void take(Block &block, Maker &make, LayoutOracle &oracle, Costs &costs) {
 } // namespace
 
 void takeAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
-  take(block, inSinglePrecision, oracle, costs);
-  take(block, alternativeTo, oracle, costs);
-  take(block, fewChannels, oracle, costs);
+  take(block, DLC_DEVICE_HOST_CODE, inSinglePrecision, oracle, costs);
+  take(block, DLC_DEVICE_HOST_CODE, alternativeTo, oracle, costs);
+  take(block, DLC_DEVICE_HOST_CODE, fewChannels, oracle, costs);
+  take(block, DLC_DEVICE_GPU_CODE, patchProducts, oracle, costs);
+  take(block, DLC_DEVICE_GPU_CODE, wholeChannels, oracle, costs);
 }
 
 } // namespace dlc

@@ -72,6 +72,11 @@ std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b);
 /// whose results are shifted and added.
 std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b);
 
+/// On GPUs: windows that do not meet as rows of a product; and their gradient.
+std::optional<Alternative> patchProducts(mlir::Operation *op, AlternativeBuilder &b);
+/// On GPUs: the same of images with as many channels as a vector has, zeros behind their own.
+std::optional<Alternative> wholeChannels(mlir::Operation *op, AlternativeBuilder &b);
+
 /// Of 16-bit floats as one of f32, whose result is rounded.
 std::optional<Alternative> inSinglePrecision(mlir::Operation *op, AlternativeBuilder &b);
 

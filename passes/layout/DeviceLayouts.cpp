@@ -97,7 +97,12 @@ private:
   static bool isForTensorCores(Operation *product) {
     RankedTensorType x = typeOf(product->getOperand(0));
     Type element = x.getElementType();
-    return x.getRank() >= 3 && x.getRank() <= 5 &&
+    auto isFilled = [](Value value) {
+      return typeOf(value).hasStaticShape() && typeOf(value).getNumElements() > 0;
+    };
+    return llvm::all_of(llvm::concat<Value>(product->getOperands(), product->getResults()),
+                        isFilled) &&
+           x.getRank() >= 3 && x.getRank() <= 5 &&
            (element.isF16() || element.isBF16() ||
             (element.isF32() && product->hasAttr("dlc.math")));
   }

@@ -1,4 +1,5 @@
 // RUN: cuda-text %s | FileCheck %s
+// RUN: cuda-text --for sm_90a %s | FileCheck %s --check-prefix FOUR
 
 // Neighbours are loaded and stored as vectors of 16 bytes. What lies where an operand lies may not be __restrict__.
 // CHECK-LABEL: k0_add(const float *in0, const float *in1, float *out0)
@@ -137,12 +138,12 @@ func.func @main(%x: tensor<1000000xf32>) -> tensor<f32> {
 
 // On tensor cores: tiles and a ring of stages that are copied asynchronously, one barrier a step; sums leave through shared memory,
 // and are stored in vectors, with the bias.
-// CHECK-LABEL: __launch_bounds__(256, 1) k0_add(
+// CHECK-LABEL: __launch_bounds__(256, 2) k0_add(
 // CHECK: extern __shared__ __align__(1024) unsigned char memory[];
-// CHECK: float total[4][8][4] = {};
+// CHECK: float total[4][4][4] = {};
 // CHECK: dk::copy_async<16>(&tile_a[p *
 // CHECK: dk::copies_commit();
-// CHECK: dk::copies_wait<2>();
+// CHECK: dk::copies_wait<1>();
 // CHECK-NEXT: __syncthreads();
 // CHECK: dk::copy_async<16>(&tile_a[into *
 // CHECK: dk::row_fragment<true, 64, 64>
@@ -151,7 +152,16 @@ func.func @main(%x: tensor<1000000xf32>) -> tensor<f32> {
 // CHECK: dk::put_sums<
 // CHECK: dk::load<8>(in2 +
 // CHECK: dk::store<8>(out0
-// CHECK: launch k0_add grid 128 1 1 block 256 1 1 shared 196608
+// CHECK: launch k0_add grid 256 1 1 block 256 1 1 shared 98304
+// Where four warps multiply together, they read shared memory by themselves.
+// FOUR: __launch_bounds__(256, {{[12]}}) k0_add(
+// FOUR: dk::shared_writes_done();
+// FOUR-NEXT: __syncthreads();
+// FOUR: dk::product_{{[0-9]+}}_bf16<false, true>(
+// FOUR: dk::products_commit();
+// FOUR: dk::copy_async<16>(&tile_a[into *
+// FOUR: dk::products_wait<1>();
+// FOUR: dk::products_settle(total);
 func.func @main(%a: tensor<2048x256xbf16>, %b: tensor<256x2048xbf16>, %c: tensor<2048xbf16>) -> tensor<2048x2048xbf16> {
   %y = dlc.matmul %a, %b : (tensor<2048x256xbf16>, tensor<256x2048xbf16>) -> tensor<2048x2048xbf16>
   %z = dlc.add %y, %c : (tensor<2048x2048xbf16>, tensor<2048xbf16>) -> tensor<2048x2048xbf16>

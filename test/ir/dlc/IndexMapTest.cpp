@@ -311,6 +311,25 @@ TEST(IndexExpr, whatIsTakenApartComesTogetherAgain) {
   EXPECT_EQ(wide[1].text(), "r1 + (r0 % 2) * 64");
 }
 
+TEST(IndexExpr, remaindersAreJoinedWhereAsked) {
+  IndexContext x;
+  IndexExpr at = x.variable("i", 0, 999) * 4 + x.variable("l", 0, 3);
+  Coordinates taken = x.unravel({20, 14, 14}, at);
+  // The outer dimension lies elsewhere.
+  x.joinsRemainders = true;
+  IndexExpr place = x.add(x.add(taken[0] * 1000, taken[1] * 14), taken[2]);
+  Values values;
+  for (int64_t i = 0; i < 980; ++i)
+    for (int64_t l = 0; l < 4; ++l) {
+      values[x.variable("i", 0, 999).terms[0].first] = i;
+      values[x.variable("l", 0, 3).terms[0].first] = l;
+      int64_t whole = i * 4 + l;
+      ASSERT_EQ(valueOf(place, values), whole / 196 * 1000 + whole % 196);
+    }
+  // Four neighbours follow one another, as no row of 14 has them.
+  EXPECT_EQ(place.coefficient(x.variable("l", 0, 3).terms[0].first), 1);
+}
+
 TEST(IndexExpr, extremaKnowTheirRanges) {
   IndexContext x;
   IndexExpr i = x.variable("i", -2, 9);

@@ -289,7 +289,7 @@ TEST(GpuErrors, AKernelThatDoesNotCompile) {
   setenv("DLC_EMULATED_CXX", "/bin/false", 1);
   std::string error = errorOf([&] { x *x + 3; });
   unsetenv("DLC_EMULATED_CXX");
-  EXPECT_THAT(error, HasSubstr("generated CUDA kernels do not compile for sm_90 (k0_mul"));
+  EXPECT_THAT(error, HasSubstr("generated CUDA kernels do not compile for sm_90a (k0_mul"));
   EXPECT_EQ(valuesOf(x * x + 3), std::vector<float>(5, 7));
 }
 
