@@ -85,9 +85,9 @@ int64_t evenPart(int64_t n, int64_t most) {
   return part;
 }
 
-class WindowWriter {
-public:
-  WindowWriter(Planner &plan, Operation *op) : plan(plan), op(op) {
+/// What slides over what.
+struct Sizes {
+  explicit Sizes(Operation *op) : op(op) {
     gradient = isa<ConvWeightGradOp>(op);
     pools = isa<MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp, MaxPoolGradOp, AvgPoolGradOp>(op);
     ArrayRef<int64_t> image = shapeOf(op->getOperand(0)).drop_front(2), results, window;
@@ -129,6 +129,23 @@ public:
           {results[d], image[d], window[d], strides[d], dilations[d], low[d], transposed, 1, 0, 0});
     places = product(window);
     images = shapeOf(op->getOperand(0))[0];
+  }
+
+  bool hasFewChannels() const {
+    return inputs <= kMostChannels && outputs <= kMostChannels && places <= kMostPlaces;
+  }
+  bool hasOneChannel() const { return inputs == 1 && outputs == 1; }
+
+  Operation *op;
+  bool gradient = false, pools = false;
+  SmallVector<Axis> axes;
+  int64_t groups = 1, outputs = 1, inputs = 1; ///< channels of a group
+  int64_t places = 1, images = 1;
+};
+
+class WindowWriter : Sizes {
+public:
+  WindowWriter(Planner &plan, Operation *op) : Sizes(op), plan(plan) {
     channelsLast = areChannelsLast();
     if (channelsLast)
       channels = evenPart(groups, !pools && places > kFewPlaces ? kChannels / 2 : kChannels);
@@ -136,9 +153,8 @@ public:
 
   /// Whether this is the way, and how large a thread's block is.
   bool choose() {
-    if (inputs > kMostChannels || outputs > kMostChannels || places > kMostPlaces ||
-        product(shapeOf(op->getResult(0))) == 0 || product(shapeOf(op->getOperand(0))) == 0 ||
-        (channelsLast && (inputs > 1 || outputs > 1)))
+    if (!hasFewChannels() || product(shapeOf(op->getResult(0))) == 0 ||
+        product(shapeOf(op->getOperand(0))) == 0 || (channelsLast && !hasOneChannel()))
       return false;
     for (Axis &axis : axes)
       axis.setBlock(axis.transposed ? axis.stride : 1);
@@ -1084,17 +1100,20 @@ private:
   }
 
   Planner &plan;
-  Operation *op;
-  bool gradient = false, pools = false, channelsLast = false;
-  SmallVector<Axis> axes;
-  int64_t groups = 1, outputs = 1, inputs = 1; ///< channels of a group
-  int64_t places = 1, images = 1;
+  bool channelsLast = false;
   int64_t channels = 1; ///< of a thread
   int64_t together = 0; ///< images of a block that go through shared memory
   llvm::DenseMap<Value, Staged> staged;
 };
 
 } // namespace
+
+bool isWindowed(Operation *op, bool channelsLast) {
+  if (!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+    return false;
+  Sizes sizes(op);
+  return sizes.hasFewChannels() && (!channelsLast || sizes.hasOneChannel());
+}
 
 bool takesWindows(Planner &plan, Operation *op) {
   return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp,
