@@ -163,8 +163,8 @@ private:
     return results <= 64 && terms <= kMostTerms;
   }
 
-  /// Several lines, where there are threads enough: all of a short image, of which none lies outside,
-  /// else four, or two where windows are compared or channels are last.
+  /// Several lines, where there are threads enough: all of a short image, of which none lies
+  /// outside, else four, or two where windows are compared or channels are last.
   void chooseAcross(Axis &across) {
     const int64_t unit = across.block, all = (across.size + unit - 1) / unit * unit;
     const bool compared = isa<MaxPoolOp, MaxPoolPositionsOp>(op);

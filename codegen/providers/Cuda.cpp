@@ -53,7 +53,7 @@ private:
                      : rate > gpu.f32 ? shares.generated
                                       : shares.generatedVectors;
     if (!multiplies)
-      return flopsOf(op) / (rate * product) * 1e-3;
+      return flopsOf(op) / (rate * (rate > gpu.f32 ? shares.attention : product)) * 1e-3;
     cuda::Geometry g = cuda::geometryOf(op);
     double part = isa<MatmulOp>(op) ? 1
                   : isa<ConvOp>(op) ? shares.convolutionPart
