@@ -164,7 +164,7 @@ private:
   /// Over a thread's vectors, where their indices are much to compute. They are computed again at
   /// each step: kept, they would cost registers. So would more elements than some at a time.
   void someAtATime(const TileSide &side, function_ref<void(const Expr &, const Expr &)> body) {
-    constexpr int64_t elements = 16;
+    int64_t elements = s.warpgroups ? 16 : 8;
     t.open("");
     e.pushScope();
     Expr again = e.variable("t", "dk::again(" + thread.text() + ")", 0, s.threads - 1);

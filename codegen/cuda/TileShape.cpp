@@ -67,12 +67,19 @@ int64_t tilesOf(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
 struct TensorTile {
   int64_t rows, columns, warpRows, warpColumns, threads, blocksTogether;
   double rate;
+  int64_t bytes = 0; ///< of an element, where it is for one size alone
 };
 constexpr TensorTile kTensorTiles[] = {
-    {128, 256, 64, 64, 256, 1, 1.44}, {256, 128, 64, 64, 256, 1, 1.44},
-    {128, 128, 64, 32, 256, 2, 1.48}, {64, 128, 32, 64, 128, 2, 1.1},
-    {128, 64, 64, 32, 128, 2, 1.1},   {64, 64, 32, 32, 128, 2, 0.7},
-    {32, 64, 16, 32, 128, 2, 0.4},    {64, 32, 32, 16, 128, 2, 0.4},
+    {128, 256, 64, 64, 256, 1, 1.44},
+    {256, 128, 64, 64, 256, 1, 1.44},
+    {128, 128, 64, 32, 256, 2, 1.48, 2},
+    // Fragments of 32 bits and what they are found by need more registers.
+    {128, 128, 64, 64, 128, 2, 1.44, 4},
+    {64, 128, 32, 64, 128, 2, 1.1},
+    {128, 64, 64, 32, 128, 2, 1.1},
+    {64, 64, 32, 32, 128, 2, 0.7},
+    {32, 64, 16, 32, 128, 2, 0.4},
+    {64, 32, 32, 16, 128, 2, 0.4},
     {32, 32, 16, 16, 128, 2, 0.25},
 };
 /// The same for products of four warps, whose tiles have 64 rows for each four.
@@ -102,6 +109,8 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bo
   int64_t processors = std::max(1, options.multiprocessors);
   // Of those between which the estimate cannot tell, the earlier one.
   auto consider = [&](const TensorTile &tile, bool warpgroups) {
+    if (tile.bytes != 0 && tile.bytes != s.sharedBytes)
+      return;
     int64_t stage = (tile.rows + tile.columns) * s.depth * s.sharedBytes;
     int64_t sums = tile.rows * (tile.columns + 8) * 4;
     int64_t fewest = warpgroups ? 3 : 2, most = 4, together = tile.blocksTogether;

@@ -53,7 +53,7 @@ private:
                      : rate > gpu.f32 ? shares.generated
                                       : shares.generatedVectors;
     if (!multiplies)
-      return flopsOf(op) / (rate * product) * 1e-3;
+      return flopsOf(op) / (rate * (rate > gpu.f32 ? shares.attention : product)) * 1e-3;
     if (cuda::isWindowed(op, !layoutOf(op->getOperand(0).getType()).empty()))
       return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
     cuda::Geometry g = cuda::geometryOf(op);

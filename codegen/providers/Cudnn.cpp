@@ -413,7 +413,7 @@ public:
     double rate = gpuRate(gpu, desc["dtype"].get<std::string>(), tf32);
     if (desc["kind"] == "attention") {
       std::vector<double> q = desc["q"]["dims"], k = desc["k"]["dims"];
-      return {q[0] * q[1], q[2], k[2], 2 * q[3], rate * shares.libraryConvolution};
+      return {q[0] * q[1], q[2], k[2], 2 * q[3], rate * shares.libraryAttention};
     }
     std::vector<double> x = desc["x"]["dims"], w = desc["w"]["dims"], y = desc["y"]["dims"];
     std::vector<int64_t> steps = desc["x"]["strides"];
