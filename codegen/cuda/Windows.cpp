@@ -190,7 +190,6 @@ private:
     return results <= 64 && terms <= kMostTerms;
   }
 
-<<<<<<< HEAD
   /// What windows read.
   SmallVector<Value> sources() const {
     SmallVector<Value> list{op->getOperand(0)};
@@ -260,8 +259,6 @@ private:
     return index && probe.x.linear(shapeOf(target.value), *index) == probe.x.linear(shape, at);
   }
 
-=======
->>>>>>> main
   /// Several lines, where there are threads enough: all of a short image, of which none lies
   /// outside, else four, or two where windows are compared or channels are last.
   void chooseAcross(Axis &across) {
