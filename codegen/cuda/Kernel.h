@@ -51,6 +51,9 @@ struct Kernel {
 /// Whether the operation, outside of any fusion, is a kernel's work: a fusion, or one that becomes
 /// a fusion by itself.
 bool isKernel(mlir::Operation *op);
+/// Whether a convolution, or its gradient, is of groups of few channels, whose windows are read at
+/// memory's speed rather than products.
+bool isWindowed(mlir::Operation *op, bool channelsLast);
 /// The operation as a fusion: itself, or a new one before it that computes the same.
 FusionOp wrapInFusion(mlir::OpBuilder &b, mlir::Operation *op);
 

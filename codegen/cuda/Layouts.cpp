@@ -3,6 +3,7 @@
 
 #include "passes/Dimensions.h"
 #include "passes/layout/Tag.h"
+#include "passes/simplify/Constants.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -48,10 +49,15 @@ FusionOp transposeLayouts(FusionOp fusion) {
                                             map.lookup(Value(argument)),
                                             inverseOf(*memoryOrder(typeOf(argument))))
                             .getResult());
-  for (Operation &op : body.without_terminator())
+  for (Operation &op : body.without_terminator()) {
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      if (std::optional<ref::Tensor> tensor = constantTensor(constant)) {
+        map.map(constant.getResult(), makeConstant(b, op.getLoc(), *tensor, plainOf(constant)));
+        continue;
+      }
     for (auto [from, result] : llvm::zip(op.getResults(), b.clone(op, map)->getResults()))
-      if (!isa<ConstantOp>(op))
-        result.setType(plainOf(from));
+      result.setType(plainOf(from));
+  }
   SmallVector<Value> yielded;
   for (Value value : yield->getOperands()) {
     Value plain = map.lookup(value);

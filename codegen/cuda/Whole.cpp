@@ -248,8 +248,9 @@ struct Updates {
   int64_t rivals, apart;
 };
 
-/// Fewer rivals are counted one by one, without shared memory.
-constexpr int64_t kFewRivals = 256, kRivalTile = 512;
+/// Fewer rivals are counted one by one, without shared memory; more than these are sorted in parts.
+constexpr int64_t kFewRivals = 256, kManyRivals = 8192;
+constexpr int64_t kRivalTile = 512, kRivalPart = 2048;
 
 /// Sums of updates are the same in every run: those of one place are taken in their order. Updates
 /// are sorted by place, each by counting those before it; where a place's updates begin, they are
@@ -354,6 +355,8 @@ private:
     std::string base =
         "line / " + apart + " * " + std::to_string(u.apart * u.rivals) + " + line % " + apart;
     bool few = u.rivals <= kFewRivals;
+    if (u.rivals > kManyRivals)
+      return sortParts(lines, base);
     Buffer counts;
     int64_t parts = 1;
     if (!few) {
@@ -410,6 +413,67 @@ private:
              Twine(u.count) + " + i];");
     }
     t.line(order.name + "[rank] = own;");
+    t.line(sorted.name + "[rank] = place;");
+    t.close();
+    frame.finish(blocks(u.count), {256, 1, 1});
+  }
+
+  /// The same for many: blocks sort parts, and each update finds its place in all others.
+  void sortParts(int64_t lines, const std::string &base) {
+    const int64_t parts = (u.rivals + kRivalPart - 1) / kRivalPart;
+    const std::string n = std::to_string(parts), part = std::to_string(kRivalPart),
+                      rivals = std::to_string(u.rivals), apart = std::to_string(u.apart);
+    Buffer keys = plan.scratch(place, u.count);
+    Buffer updates = plan.scratch(order.element, u.count);
+    {
+      Frame frame(plan);
+      Text &t = frame.t;
+      frame.use(places.name);
+      frame.write(keys.name);
+      frame.write(updates.name);
+      t.line("__shared__ " + I + " keys[" + part + "], updates[" + part + "];");
+      t.line("const " + I + " line = blockIdx.x / " + n + ", start = blockIdx.x % " + n + " * " +
+             part + ";");
+      t.line("const " + I + " from = " + base + ";");
+      t.open("for (int i = threadIdx.x; i < " + part + "; i += 256)");
+      t.line("const bool inside = start + i < " + rivals + ";");
+      t.line("keys[i] = inside ? " + places.name + "[from + (start + i) * " + apart + "] : 0;");
+      t.line("updates[i] = inside ? start + i : dk::highest<" + I + ">();");
+      t.close();
+      t.line("dk::sort_block<false, " + part + ">(keys, updates);");
+      t.open("for (int i = threadIdx.x; i < " + part + "; i += 256)");
+      t.open("if (start + i < " + rivals + ")");
+      t.line(keys.name + "[line * " + rivals + " + start + i] = keys[i];");
+      t.line(updates.name + "[line * " + rivals + " + start + i] = updates[i];");
+      t.close();
+      t.close();
+      frame.finish({uint32_t(lines * parts), 1, 1}, {256, 1, 1});
+    }
+    Frame frame(plan);
+    Text &t = frame.t;
+    frame.use(keys.name);
+    frame.use(updates.name);
+    frame.write(order.name);
+    frame.write(sorted.name);
+    walk(frame, u.count);
+    t.line("const " + I + " line = i / " + rivals + ", r = i % " + rivals + ", from = " + base +
+           ", first = line * " + rivals + ", place = " + keys.name + "[i];");
+    t.line("const int own = r / " + part + ";");
+    t.line(I + " rank = first + r % " + part + ";");
+    // Of equal places those of earlier parts come before.
+    t.open("for (int other = 0; other < " + n + "; ++other)");
+    t.line("if (other == own) continue;");
+    t.line(I + " low = other * " + part + ", high = low + " + part + " < " + rivals + " ? low + " +
+           part + " : " + rivals + ";");
+    t.line("const " + I + " start = low;");
+    t.open("while (low < high)");
+    t.line("const " + I + " middle = (low + high) / 2, key = " + keys.name + "[first + middle];");
+    t.line("if (key < place || (key == place && other < own)) low = middle + 1;");
+    t.line("else high = middle;");
+    t.close();
+    t.line("rank += low - start;");
+    t.close();
+    t.line(order.name + "[rank] = from + " + updates.name + "[i] * " + apart + ";");
     t.line(sorted.name + "[rank] = place;");
     t.close();
     frame.finish(blocks(u.count), {256, 1, 1});

@@ -6,7 +6,8 @@
 // cover once, into registers, and takes it wherever a window has it. Which window has what at which
 // place is known here. The gradient of weights walks the same blocks, and sums them up in parts, in
 // order. Where images lie with their channels last, a thread makes this of several neighbouring
-// channels.
+// channels. Small images whose lines are no vectors are read and written through shared memory,
+// many at a time.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Plan.h"
@@ -20,13 +21,16 @@ namespace dlc::cuda {
 
 namespace {
 
-constexpr int64_t kThreads = 256;
+constexpr int64_t kThreads = 256, kLeastThreads = 64;
 /// Groups of more channels are products.
 constexpr int64_t kMostChannels = 8;
 /// Places of a window, and multiply-adds that are written out.
 constexpr int64_t kMostPlaces = 64, kMostTerms = 1024;
 /// Neighbours along the last dimension.
 constexpr int64_t kMostAlong = 8;
+/// Elements of an image that is read through shared memory, and the bytes of those that are at a
+/// time.
+constexpr int64_t kSmallImage = 1024, kSharedBytes = 40 << 10;
 /// Neighbouring channels of a thread, where these are last; half of them where the weights of a
 /// window take many registers.
 constexpr int64_t kChannels = 4, kFewPlaces = 16;
@@ -81,9 +85,9 @@ int64_t evenPart(int64_t n, int64_t most) {
   return part;
 }
 
-class WindowWriter {
-public:
-  WindowWriter(Planner &plan, Operation *op) : plan(plan), op(op) {
+/// What slides over what.
+struct Sizes {
+  explicit Sizes(Operation *op) : op(op) {
     gradient = isa<ConvWeightGradOp>(op);
     pools = isa<MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp, MaxPoolGradOp, AvgPoolGradOp>(op);
     ArrayRef<int64_t> image = shapeOf(op->getOperand(0)).drop_front(2), results, window;
@@ -125,6 +129,23 @@ public:
           {results[d], image[d], window[d], strides[d], dilations[d], low[d], transposed, 1, 0, 0});
     places = product(window);
     images = shapeOf(op->getOperand(0))[0];
+  }
+
+  bool hasFewChannels() const {
+    return inputs <= kMostChannels && outputs <= kMostChannels && places <= kMostPlaces;
+  }
+  bool hasOneChannel() const { return inputs == 1 && outputs == 1; }
+
+  Operation *op;
+  bool gradient = false, pools = false;
+  SmallVector<Axis> axes;
+  int64_t groups = 1, outputs = 1, inputs = 1; ///< channels of a group
+  int64_t places = 1, images = 1;
+};
+
+class WindowWriter : Sizes {
+public:
+  WindowWriter(Planner &plan, Operation *op) : Sizes(op), plan(plan) {
     channelsLast = areChannelsLast();
     if (channelsLast)
       channels = evenPart(groups, !pools && places > kFewPlaces ? kChannels / 2 : kChannels);
@@ -132,14 +153,15 @@ public:
 
   /// Whether this is the way, and how large a thread's block is.
   bool choose() {
-    if (inputs > kMostChannels || outputs > kMostChannels || places > kMostPlaces ||
-        product(shapeOf(op->getResult(0))) == 0 || product(shapeOf(op->getOperand(0))) == 0 ||
-        (channelsLast && (inputs > 1 || outputs > 1)))
+    if (!hasFewChannels() || product(shapeOf(op->getResult(0))) == 0 ||
+        product(shapeOf(op->getOperand(0))) == 0 || (channelsLast && !hasOneChannel()))
       return false;
     for (Axis &axis : axes)
       axis.setBlock(axis.transposed ? axis.stride : 1);
     Axis &along = axes.back();
     along.setBlock(chooseAlong(along));
+    if (chooseStaged())
+      return true;
     if (axes.size() > 1)
       chooseAcross(axes[axes.size() - 2]);
     for (int64_t unit = along.transposed ? along.stride : 1;
@@ -149,7 +171,12 @@ public:
   }
 
   void write(ArrayRef<Target> targets) {
-    gradient ? writeGradient(targets) : writeForward(targets);
+    if (gradient)
+      writeGradient(targets);
+    else if (together > 0 && llvm::all_of(targets, [&](auto &target) { return isPlain(target); }))
+      writeStaged(targets);
+    else
+      writeForward(targets);
   }
 
 private:
@@ -161,6 +188,75 @@ private:
     for (const Axis &axis : axes)
       results *= axis.block, terms *= axis.terms();
     return results <= 64 && terms <= kMostTerms;
+  }
+
+  /// What windows read.
+  SmallVector<Value> sources() const {
+    SmallVector<Value> list{op->getOperand(0)};
+    if (auto o = dyn_cast<MaxPoolGradOp>(op))
+      list.push_back(o.getPosition());
+    return list;
+  }
+  int64_t imageSize() const {
+    int64_t size = 1;
+    for (const Axis &axis : axes)
+      size *= axis.image;
+    return size;
+  }
+  int64_t resultSize() const {
+    int64_t size = 1;
+    for (const Axis &axis : axes)
+      size *= axis.size;
+    return size;
+  }
+  int64_t blocksOfImage() const {
+    int64_t count = 1;
+    for (const Axis &axis : axes)
+      count *= axis.blocks();
+    return count;
+  }
+
+  /// Whether small images go through shared memory, and how many at a time.
+  bool chooseStaged() {
+    together = 0;
+    const int64_t count = images * groups;
+    if (channelsLast || gradient || inputs > 1 || outputs > 1 || imageSize() > kSmallImage ||
+        resultSize() > kSmallImage || count < 4 * plan.options.multiprocessors ||
+        (axes.back().image % 4 == 0 && axes.back().size % 4 == 0))
+      return false;
+    std::vector<Axis> before(axes.begin(), axes.end());
+    if (axes.size() > 1) {
+      Axis &across = axes[axes.size() - 2];
+      const int64_t unit = across.block;
+      across.setBlock(chooseAlong(across));
+      while (!fits() && across.block > unit)
+        across.setBlock(std::max(unit, across.block / 2 / unit * unit));
+    }
+    int64_t bytes = 0;
+    for (Value image : sources())
+      bytes += imageSize() * ref::elementBytes(elementOf(image));
+    for (Value result : op->getResults())
+      bytes += resultSize() * std::max<int64_t>(4, ref::elementBytes(elementOf(result)));
+    // Multiples of 8 begin where vectors do.
+    together = std::min(kThreads / blocksOfImage(), kSharedBytes / bytes) / 8 * 8;
+    const int64_t least = (kLeastThreads / blocksOfImage() + 7) / 8 * 8;
+    while (together > least && count / together < 2 * plan.options.multiprocessors)
+      together = std::max(least, together / 2 / 8 * 8);
+    if (fits() && together > 0 && together * blocksOfImage() >= kLeastThreads)
+      return true;
+    together = 0;
+    llvm::copy(before, axes.begin());
+    return false;
+  }
+
+  /// Whether the target's elements lie in the order of the operation's.
+  bool isPlain(const Target &target) {
+    Text nowhere;
+    Emitter probe(nowhere, plan.indexType);
+    auto shape = shapeOf(op->getResult(0));
+    Indices at = probe.x.variables("d", shape);
+    auto index = indexOf(probe, target.value, at);
+    return index && probe.x.linear(shapeOf(target.value), *index) == probe.x.linear(shape, at);
   }
 
   /// Several lines, where there are threads enough: all of a short image, of which none lies
@@ -283,6 +379,12 @@ private:
     std::function<std::string(const Indices &, const std::string &)> element = {};
   };
 
+  /// Where an image lies in shared memory.
+  struct Staged {
+    std::string array;
+    Expr from;
+  };
+
   static Source sourceOf(Value value) {
     return {value, computeName(elementOf(value)), literal(elementOf(value), 0.0)};
   }
@@ -295,6 +397,8 @@ private:
     std::vector<Conditions> all(count, Conditions(inside));
     if (channelsLast)
       return readPlaces(e, source, at, from, count, array, inside);
+    if (auto found = staged.find(source.value); found != staged.end())
+      return readStaged(e, source, found->second, at, from, count, array, inside);
     Value value = source.value;
     Type element = elementOf(value);
     int64_t size = shapeOf(value).back();
@@ -324,6 +428,27 @@ private:
         });
       }
       i += width;
+    }
+    return all;
+  }
+
+  /// The same from shared memory.
+  std::vector<Conditions> readStaged(Emitter &e, const Source &source, const Staged &from,
+                                     Indices at, const Expr &first, int64_t count,
+                                     const std::string &array, ArrayRef<std::string> inside) {
+    std::vector<Conditions> all(count, Conditions(inside));
+    auto shape = shapeOf(source.value).drop_front(2);
+    at.push_back(0);
+    for (int64_t i = 0; i < count; ++i) {
+      at.back() = placeInside(e, first + Expr(i), shape.back(), all[i]);
+      Expr offset = from.from + e.x.linear(shape, ArrayRef<Expr>(at).drop_front(2));
+      std::string text = e.let(computeName(elementOf(source.value)),
+                               "dk::load(" + from.array + "[" + offset.text() + "])");
+      if (source.element)
+        text = source.element(at, text);
+      if (!all[i].empty())
+        text = llvm::join(all[i], " && ") + " ? " + text + " : " + source.none;
+      e.t.line(array + "[" + Twine(i) + "] = " + text + ";");
     }
     return all;
   }
@@ -514,14 +639,133 @@ private:
     frame.finish({uint32_t((total + kThreads - 1) / kThreads), 1, 1}, {uint32_t(kThreads), 1, 1});
   }
 
+  /// Moves what lies behind one another of a block's images, a vector at a time: `move` gets its
+  /// place among them.
+  void moveImages(Emitter &e, const Expr &first, int64_t size, int64_t width,
+                  function_ref<void(Expr)> move) {
+    const int64_t total = images * groups * size;
+    const bool even = images * groups % together == 0;
+    e.loop("(int)threadIdx.x", together * size / width, std::to_string(together * blocksOfImage()),
+           [&](Expr i) {
+             e.t.open(even ? Twine("")
+                           : "if (" + Twine((first + i * width).text()) + " < " + Twine(total) +
+                                 ")");
+             e.pushScope();
+             move(i * width);
+             e.popScope();
+             e.t.close();
+           });
+  }
+
+  /// A block of threads for several images.
+  void writeStaged(ArrayRef<Target> targets) {
+    Frame frame(plan);
+    Emitter &e = frame.e;
+    Text &t = frame.t;
+    const int64_t count = images * groups, grid = (count + together - 1) / together;
+    const int64_t tiles = blocksOfImage(), in = imageSize(), out = resultSize();
+    auto widthOf = [&](int64_t size, Type element, int64_t alignment) {
+      int64_t width = alignment % 16 == 0 ? 16 / ref::elementBytes(element) : 1;
+      return std::min(evenPart(together * size, width), evenPart(count * size, width));
+    };
+    Expr number = e.variable("block", "blockIdx.x", 0, grid - 1);
+    std::string own = e.let("int", "threadIdx.x / " + std::to_string(tiles));
+    Expr local = e.freshAtom(own, 0, together - 1), image = number * together + local;
+    // Those past the end do the last one's work, and store nothing.
+    Expr read = local;
+    if (count % together != 0) {
+      image = e.variable("image",
+                         "dk::smallest::of<" + e.indexType + ">(" + image.text() + ", " +
+                             std::to_string(count - 1) + ")",
+                         0, count - 1);
+      read = e.variable("read", (image - number * together).text(), 0, together - 1);
+    }
+    for (Value source : sources()) {
+      std::string array = t.fresh("image"), type = storageName(elementOf(source));
+      t.line("__shared__ __align__(16) " + type + " " + array + "[" + Twine(together * in) + "];");
+      Expr first = number * (together * in);
+      int64_t width = widthOf(in, elementOf(source), 16);
+      moveImages(e, first, in, width, [&](Expr from) {
+        e.lanes(width, [&](Expr lane) {
+          Indices at = e.x.unravel(shapeOf(source), first + from + lane);
+          t.line(array + "[" + (from + lane).text() + "] = dk::as<" + type + ">(" +
+                 e.eval(source, at) + ");");
+        });
+      });
+      staged[source] = {array, read * in};
+    }
+    t.line("__syncthreads();");
+    SmallVector<int64_t> blocks, sizes, shape = blockShape();
+    for (const Axis &axis : axes)
+      blocks.push_back(axis.blocks()), sizes.push_back(axis.size);
+    Expr tile = tiles == 1
+                    ? Expr(0)
+                    : e.variable("tile", "threadIdx.x % " + std::to_string(tiles), 0, tiles - 1);
+    Indices block = e.x.unravel(blocks, tile), base = e.x.unravel({images, groups}, image);
+    for (size_t d = 0; d < axes.size(); ++d)
+      base.push_back(block[d] * axes[d].block);
+    makeBlock(e, base, block, "");
+    staged.clear();
+    SmallVector<std::string> arrays;
+    for (const Target &target : targets) {
+      arrays.push_back(t.fresh("result"));
+      t.line("__shared__ __align__(16) " + storageName(target.buffer.element) + " " +
+             arrays.back() + "[" + Twine(together * out) + "];");
+    }
+    each(shape, [&](ArrayRef<int64_t> i) {
+      Conditions inside;
+      Indices at = base;
+      for (size_t d = 0; d < axes.size(); ++d)
+        at[d + 2] = within(e, base[d + 2] + Expr(i[d]), axes[d].size, inside);
+      t.open(inside.empty() ? Twine("") : "if (" + Twine(llvm::join(inside, " && ")) + ")");
+      e.pushScope();
+      Expr offset = local * out + e.x.linear(sizes, ArrayRef<Expr>(at).drop_front(2));
+      SmallVector<std::string> elements =
+          elementsOf(e, targets, at, std::to_string(flat(shape, i)));
+      for (auto [target, array, element] : llvm::zip(targets, arrays, elements))
+        t.line(array + "[" + offset.text() + "] = dk::as<" + storageName(target.buffer.element) +
+               ">(" + element + ");");
+      e.popScope();
+      t.close();
+    });
+    t.line("__syncthreads();");
+    for (auto [target, array] : llvm::zip(targets, arrays)) {
+      frame.write(target.buffer.name);
+      Expr first = number * (together * out);
+      std::string width =
+          std::to_string(widthOf(out, target.buffer.element, target.buffer.alignment));
+      moveImages(e, first, out, widthOf(out, target.buffer.element, target.buffer.alignment),
+                 [&](Expr from) {
+                   t.line("dk::store<" + width + ">(" + target.buffer.name + " + " +
+                          (first + from).text() + ", dk::load<" + width + ">(" + array + " + " +
+                          from.text() + "));");
+                 });
+    }
+    frame.finish({uint32_t(grid), 1, 1}, {uint32_t(together * tiles), 1, 1});
+  }
+
   /// One block of results, of which `block` says the numbers.
   void writeBlock(Frame &frame, ArrayRef<Target> targets, Indices base, ArrayRef<Expr> block,
                   const std::string &known) {
     Emitter &e = frame.e;
-    Text &t = frame.t;
-    SmallVector<int64_t> shape = blockShape();
     for (size_t d = 0; d < axes.size(); ++d)
       base[d + 2] = block[d] * axes[d].block;
+    makeBlock(e, base, block, known);
+    SmallVector<int64_t> shape = blockShape();
+    ArrayRef<int64_t> outer = ArrayRef(shape).drop_back();
+    each(outer, [&](ArrayRef<int64_t> i) {
+      SmallVector<std::string> inside;
+      Indices at = base;
+      for (size_t d = 0; d < outer.size(); ++d)
+        at[d + 2] = within(e, base[d + 2] + Expr(i[d]), axes[d].size, inside);
+      storeLine(frame, targets, at, flat(outer, i) * shape.back(), inside);
+    });
+  }
+
+  /// What a block's results are folded from, in `total`. Without weights, they are loaded.
+  void makeBlock(Emitter &e, const Indices &base, ArrayRef<Expr> block, const std::string &known) {
+    Text &t = e.t;
+    SmallVector<int64_t> shape = blockShape();
     if (pools) {
       walkPool(e, base, block);
     } else {
@@ -540,14 +784,6 @@ private:
       };
       inputs == 1 ? channel(0) : e.loop("0", inputs, "1", channel);
     }
-    ArrayRef<int64_t> outer = ArrayRef(shape).drop_back();
-    each(outer, [&](ArrayRef<int64_t> i) {
-      SmallVector<std::string> inside;
-      Indices at = base;
-      for (size_t d = 0; d < outer.size(); ++d)
-        at[d + 2] = within(e, base[d + 2] + Expr(i[d]), axes[d].size, inside);
-      storeLine(frame, targets, at, flat(outer, i) * shape.back(), inside);
-    });
   }
 
   /// What a pool's results are folded from.
@@ -679,13 +915,32 @@ private:
     }
   }
 
+  /// The targets' elements that the operation's result at `at` becomes, which is the `number`th of
+  /// the block.
+  SmallVector<std::string> elementsOf(Emitter &e, ArrayRef<Target> targets, const Indices &at,
+                                      const std::string &number) {
+    Value result = op->getResult(0);
+    Type element = elementOf(result);
+    std::string text = "total[" + number + "]", place = "place[" + number + "]";
+    if (Value bias = biasOf(op))
+      text = Emitter::combine(ReduceKind::sum, element, text, e.eval(bias, {at[1]}));
+    if (auto o = dyn_cast<AvgPoolOp>(op))
+      text = "dk::average(" + text + ", (" + computeName(element) + ")(" + e.averaged(o, at) + "))";
+    e.seedAll(result, e.let(computeName(element), text));
+    if (op->getNumResults() > 1)
+      e.seedAll(op->getResult(1),
+                e.let("unsigned char", "(unsigned char)(" + place + " < 0 ? 0 : " + place + ")"));
+    SmallVector<std::string> elements;
+    for (const Target &target : targets)
+      elements.push_back(e.eval(target.value, *indexOf(e, target.value, at)));
+    return elements;
+  }
+
   /// Stores neighbours, from `from` on: channels where these are last, else along the line.
   void storeVector(Frame &frame, ArrayRef<Target> targets, const Indices &from, int64_t first,
                    int64_t width) {
     Emitter &e = frame.e;
     Text &t = frame.t;
-    Value result = op->getResult(0);
-    Type element = elementOf(result);
     auto neighbour = [&](const Expr &lane) {
       Indices at = from;
       Expr &moved = channelsLast ? at[1] : at.back();
@@ -705,20 +960,8 @@ private:
              vectors.back() + ";");
     }
     e.lanes(width, [&](Expr lane) {
-      Indices here = neighbour(lane);
-      std::string number = "[" + (lane + Expr(first)).text() + "]", text = "total" + number;
-      if (Value bias = biasOf(op))
-        text = Emitter::combine(ReduceKind::sum, element, text, e.eval(bias, {here[1]}));
-      if (auto o = dyn_cast<AvgPoolOp>(op))
-        text = "dk::average(" + text + ", (" + computeName(element) + ")(" + e.averaged(o, here) +
-               "))";
-      e.seedAll(result, e.let(computeName(element), text));
-      if (op->getNumResults() > 1)
-        e.seedAll(op->getResult(1), e.let("unsigned char", "(unsigned char)(place" + number +
-                                                               " < 0 ? 0 : place" + number + ")"));
-      SmallVector<std::string> elements;
-      for (const Target &target : targets)
-        elements.push_back(e.eval(target.value, *indexOf(e, target.value, here)));
+      SmallVector<std::string> elements =
+          elementsOf(e, targets, neighbour(lane), (lane + Expr(first)).text());
       for (auto [i, target] : llvm::enumerate(targets)) {
         if (vectors[i].empty())
           e.store(target.buffer, offsetOf(target, lane), elements[i]);
@@ -857,15 +1100,20 @@ private:
   }
 
   Planner &plan;
-  Operation *op;
-  bool gradient = false, pools = false, channelsLast = false;
-  SmallVector<Axis> axes;
-  int64_t groups = 1, outputs = 1, inputs = 1; ///< channels of a group
-  int64_t places = 1, images = 1;
+  bool channelsLast = false;
   int64_t channels = 1; ///< of a thread
+  int64_t together = 0; ///< images of a block that go through shared memory
+  llvm::DenseMap<Value, Staged> staged;
 };
 
 } // namespace
+
+bool isWindowed(Operation *op, bool channelsLast) {
+  if (!isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
+    return false;
+  Sizes sizes(op);
+  return sizes.hasFewChannels() && (!channelsLast || sizes.hasOneChannel());
+}
 
 bool takesWindows(Planner &plan, Operation *op) {
   return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp, MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp,

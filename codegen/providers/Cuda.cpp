@@ -54,6 +54,8 @@ private:
                                       : shares.generatedVectors;
     if (!multiplies)
       return flopsOf(op) / (rate * (rate > gpu.f32 ? shares.attention : product)) * 1e-3;
+    if (cuda::isWindowed(op, !layoutOf(op->getOperand(0).getType()).empty()))
+      return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
     cuda::Geometry g = cuda::geometryOf(op);
     double part = isa<MatmulOp>(op) ? 1
                   : isa<ConvOp>(op) ? shares.convolutionPart

@@ -117,6 +117,26 @@ void addScatters(std::vector<Case> &cases, const std::string &t, const std::stri
                        attribute,
                        1,
                        {64, 64}});
+      if ((t == "f32" || t == "i32") && index == "i64") {
+        int64_t updates = 9001, places = once ? 9500 : 300;
+        cases.push_back({"scatter_nd",
+                         label + "/very_many",
+                         {{{places, 4}, t, values},
+                          {{updates, 1}, index, once ? Fill{Fill::Permutation, 0, 0} : below(300)},
+                          {{updates, 4}, t, values}},
+                         attribute,
+                         1,
+                         {64, 64}});
+        cases.push_back(
+            {"scatter_elements",
+             label + "/very_many",
+             {{{places, 2}, t, values},
+              {{updates, 2}, index, once ? Fill{Fill::Ascending, 0, double(updates)} : below(300)},
+              {{updates, 2}, t, values}},
+             axis(0) + ", " + attribute,
+             1,
+             {64, 64}});
+      }
       cases.push_back({"scatter_elements",
                        label + "/many",
                        {{{1, rows}, t, values}, {{1, 300}, index, places}, {{1, 300}, t, values}},

@@ -223,6 +223,22 @@ func.func @main(%x: tensor<32x96x56x56xbf16>, %w: tensor<96x1x3x3xbf16>) -> tens
 
 // -----
 
+// Small images whose lines are no vectors go through shared memory, several at a time.
+// CHECK-LABEL: k0_conv(
+// CHECK: __shared__ __align__(16) dk::bf16 [[IMAGE:image[0-9]+]][6664];
+// CHECK: dk::load<8>(in0 + block{{[0-9]+}} * 6664 + r
+// CHECK: __syncthreads();
+// CHECK: dk::load([[IMAGE]][
+// CHECK: __syncthreads();
+// CHECK: dk::store<8>(out0 + block{{[0-9]+}} * 6664 + r
+// CHECK: launch k0_conv grid 452 1 1 block 136 1 1
+func.func @main(%x: tensor<64x960x7x7xbf16>, %w: tensor<960x1x3x3xbf16>) -> tensor<64x960x7x7xbf16> {
+  %y = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 960 : i64} : (tensor<64x960x7x7xbf16>, tensor<960x1x3x3xbf16>) -> tensor<64x960x7x7xbf16>
+  return %y : tensor<64x960x7x7xbf16>
+}
+
+// -----
+
 // A pool's gradient reads each window's number once for all elements of the window.
 // CHECK-LABEL: k0_avg_pool_grad(
 // CHECK: float total[
