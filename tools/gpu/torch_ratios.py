@@ -205,6 +205,7 @@ def main():
     a.add_argument("--pairs", type=int, default=9)
     a.add_argument("--slice", type=float, default=0.12, help="seconds of each side in each pair, two runs at least")
     a.add_argument("--compile", type=float, default=150, help="seconds that torch.compile may take for one configuration")
+    a.add_argument("--tools", default="", help="only these of eager and max-autotune, with bf16")
     a.add_argument("--small", action="store_true")
     a.add_argument("--again", action="store_true")
     o = a.parse_args()
@@ -238,6 +239,8 @@ def main():
         plan += [(c, one) for c in configs[FIRST:]] + [(c, other) for c in configs[FIRST // 2:]]
         if not o.small:
             plan += [((name, batch, mode, "f32"), one) for name, batch, mode, precision in configs if precision == "tf32"]
+        if o.tools:
+            plan = [(c, [tool]) for tool in o.tools.split(",") for c in configs if c[3] == "bf16"]
         for config, tools in plan:
             if left(o) < 8:
                 break
