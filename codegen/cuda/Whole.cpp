@@ -488,10 +488,11 @@ private:
                           ReduceKind::min};
     Frame frame(plan);
     Text &t = frame.t;
-    const Buffer &in = plan.known[x], &news = plan.known[op->getOperand(2)], &out = target.buffer;
-    for (const Buffer *buffer : {&in, &news, &out})
-      frame.use(buffer->name);
-    int64_t width = widthOf(u.length, {in, news, out}), vectors = u.length / width;
+    // What was there is in the result by now: the operand may be the same memory from the start.
+    const Buffer &news = plan.known[op->getOperand(2)], &out = target.buffer;
+    frame.use(news.name);
+    frame.write(out.name);
+    int64_t width = widthOf(u.length, {news, out}), vectors = u.length / width;
     Type sum = widened(elementOf(x));
     std::string type = computeName(sum), w = std::to_string(width),
                 length = std::to_string(u.length), n = std::to_string(u.count);
@@ -522,7 +523,7 @@ private:
     if (last) {
       t.line("dk::store<" + w + ">(" + result + ", " + update("at") + ");");
     } else {
-      t.line("auto old = dk::load<" + w + ">(" + in.name + " + place * " + length + " + e);");
+      t.line("auto old = dk::load<" + w + ">(" + result + ");");
       t.line(type + " value[" + w + "];");
       lanes("value[l] = dk::load(old.e[l]);");
       auto take = [&](const std::string &from) {

@@ -45,6 +45,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
       mergeSiblings(grouping);
       mergeSmallUpdates(grouping);
       outlineGroups(grouping);
+      joinParts(*block);
       plainPaddedFusions(*block);
       transposeReorders(*block);
       markUpdates(*block);

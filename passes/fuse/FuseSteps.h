@@ -42,6 +42,10 @@ bool walkParts(llvm::ArrayRef<mlir::Operation *> ops);
 /// 4. Every group becomes a dlc.fusion.
 void outlineGroups(Grouping &grouping);
 
+/// On GPUs, what another kernel reads in parts, each element once, is made where it is read: the
+/// gates of a recurrent layer are one product's sum.
+void joinParts(mlir::Block &block);
+
 /// 5. A generated kernel does not work on layouts whose last block is partly padding: reorders
 /// around it.
 void plainPaddedFusions(mlir::Block &block);

@@ -1,0 +1,81 @@
+//===- JoinParts.cpp - on GPUs, kernels that read another one's result in parts ------===//
+#include "passes/Devices.h"
+#include "passes/fuse/FuseSteps.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
+
+/// Whether a GPU's kernel makes each element of a few of the operands', all in plain order.
+bool isMap(FusionOp fusion) {
+  auto isPlain = [](Type type) { return layoutOf(type).empty(); };
+  return can(deviceOf(fusion->getResult(0).getType()), DLC_DEVICE_GPU_CODE) &&
+         llvm::all_of(fusion->getOperandTypes(), isPlain) &&
+         llvm::all_of(fusion->getResultTypes(), isPlain) &&
+         llvm::all_of(bodyOf(fusion).without_terminator(), [](Operation &op) {
+           return op.hasTrait<Elementwise>() ||
+                  isa<SliceOp, ReshapeOp, BroadcastOp, ConstantOp>(op);
+         });
+}
+
+/// The kernel that reads the only result of `made`, in parts that have each element at most once.
+FusionOp readerOf(FusionOp made) {
+  if (made.getNumResults() != 1 || !made->getResult(0).hasOneUse() || !isMap(made))
+    return nullptr;
+  OpOperand &use = *made->getResult(0).use_begin();
+  auto reader = dyn_cast<FusionOp>(use.getOwner());
+  if (!reader || reader->getBlock() != made->getBlock() || !isMap(reader))
+    return nullptr;
+  int64_t elements = 0;
+  for (Operation *user : bodyOf(reader).getArgument(use.getOperandNumber()).getUsers()) {
+    if (!isa<SliceOp>(user))
+      return nullptr;
+    elements += typeOf(user->getResult(0)).getNumElements();
+  }
+  auto count = [](FusionOp fusion) { return bodyOf(fusion).getOperations().size(); };
+  bool fits = elements <= typeOf(made->getResult(0)).getNumElements() &&
+              count(made) + count(reader) <= maxFusionOps &&
+              made->getNumOperands() + reader->getNumOperands() <= maxFusionInputs;
+  return fits ? reader : nullptr;
+}
+
+void join(FusionOp made, FusionOp reader) {
+  Block &body = bodyOf(reader);
+  const unsigned number = made->getResult(0).use_begin()->getOperandNumber();
+  IRMapping map;
+  for (auto [inner, value] : llvm::zip(bodyOf(made).getArguments(), made.getInputs())) {
+    auto inputs = reader.getInputs();
+    auto known = llvm::find(inputs, value);
+    if (known != inputs.end()) {
+      map.map(inner, body.getArgument(unsigned(known - inputs.begin())));
+      continue;
+    }
+    reader.getInputsMutable().append(value);
+    map.map(inner, body.addArgument(inner.getType(), inner.getLoc()));
+  }
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  for (Operation &op : bodyOf(made).without_terminator())
+    b.clone(op, map);
+  body.getArgument(number).replaceAllUsesWith(
+      map.lookup(bodyOf(made).getTerminator()->getOperand(0)));
+  body.eraseArgument(number);
+  reader.getInputsMutable().erase(number);
+  reader->setLoc(b.getFusedLoc({made.getLoc(), reader.getLoc()}));
+  made.erase();
+}
+
+} // namespace
+
+void joinParts(Block &block) {
+  for (FusionOp made : llvm::make_early_inc_range(block.getOps<FusionOp>()))
+    if (FusionOp reader = readerOf(made))
+      join(made, reader);
+}
+
+} // namespace dlc
