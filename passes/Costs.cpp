@@ -1,8 +1,11 @@
 //===- Costs.cpp - what kernels cost, for passes that choose by it --------===//
 #include "passes/Costs.h"
+#include "passes/Devices.h"
 #include "passes/Widened.h"
 
 #include "passes/TensorBuilder.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -19,6 +22,10 @@ public:
     auto weights = typeOf(isGradient ? op->getResult(0) : op->getOperand(1));
     double products = double(y.getNumElements()) * double(weights.getNumElements()) /
                       double(std::max<int64_t>(1, y.getDimSize(1)));
+    // Tensor cores take channels together, and filling them up is work, too.
+    if (int64_t own = weights.getRank() > 2 ? weights.getDimSize(1) : 0;
+        own > 1 && own % kTogether && can(deviceOf(y), DLC_DEVICE_GPU_CODE))
+      products *= 2 * double(llvm::alignTo(own, kTogether)) / double(own);
     bool isPlain = llvm::all_of(llvm::concat<const Type>(operands, results),
                                 [](Type type) { return layoutOf(type).empty(); });
     return 2 * products / kGflops / 1e3 * (isPlain ? 2 : 1) + kCall;
@@ -35,6 +42,7 @@ public:
   int64_t rowsOfBlocks() override { return kMostRows; }
 
 private:
+  static constexpr int64_t kTogether = 8;
   static constexpr double kGflops = 200, kGigabytes = 20, kCall = 2;
 };
 

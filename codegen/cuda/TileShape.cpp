@@ -134,7 +134,7 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bo
           busiest * double(tile.rows * tile.columns * steps * s.depth) * work * 1e-6 / tile.rate;
       int64_t elements = (computed[0] ? tile.rows : 0) + (computed[1] ? tile.columns : 0);
       products +=
-          busiest * double(elements * steps * s.depth) * kElementTime * (together > 1 ? 1 : 2);
+          busiest * double(elements * steps * s.depth) * kElementTime * (together > 1 ? 1 : 2.5);
       double results = busiest * double(tile.rows * tile.columns) * kResultTime;
       products += together > 1 ? results / 2 : results;
       // A block by itself does not keep it busy.

@@ -111,7 +111,7 @@ private:
              bytesOf(op->getResult(0).getType()) > smallBytes;
     };
     return llvm::none_of(ops, isLarge) || llvm::all_of(ops, [](Operation *op) {
-             return isElementwise(op) || isa<TransposeOp, ReshapeOp, ConstantOp>(op);
+             return isElementwise(op) || isa<TransposeOp, ReshapeOp, PadOp, ConstantOp>(op);
            });
   }
 

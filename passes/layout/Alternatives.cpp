@@ -164,6 +164,7 @@ void takeAlternatives(Block &block, LayoutOracle &oracle, Costs &costs) {
   take(block, DLC_DEVICE_HOST_CODE, alternativeTo, oracle, costs);
   take(block, DLC_DEVICE_HOST_CODE, fewChannels, oracle, costs);
   take(block, DLC_DEVICE_GPU_CODE, patchProducts, oracle, costs);
+  take(block, DLC_DEVICE_GPU_CODE, phasesAsChannels, oracle, costs);
   take(block, DLC_DEVICE_GPU_CODE, wholeChannels, oracle, costs);
 }
 

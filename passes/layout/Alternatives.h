@@ -74,6 +74,8 @@ std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b);
 
 /// On GPUs: windows that do not meet as rows of a product; and their gradient.
 std::optional<Alternative> patchProducts(mlir::Operation *op, AlternativeBuilder &b);
+/// On GPUs: strided ones of few channels as ones of the image's phases; and their gradient.
+std::optional<Alternative> phasesAsChannels(mlir::Operation *op, AlternativeBuilder &b);
 /// On GPUs: the same of images with as many channels as a vector has, zeros behind their own.
 std::optional<Alternative> wholeChannels(mlir::Operation *op, AlternativeBuilder &b);
 

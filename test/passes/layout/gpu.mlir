@@ -1,8 +1,8 @@
 // On a GPU images of 16 bits, or of tf32, have their channels last, and weights with windows as well.
 // RUN: dlc-opt %s --dlc-layout=costs=assumed --dlc-verify-layout --dlc-verify-placement --split-input-file | FileCheck %s
 
-!x = tensor<32x3x64x64xbf16, #dlc.on<cuda:0>>
-!w0 = tensor<64x3x7x7xbf16, #dlc.on<cuda:0>>
+!x = tensor<32x8x64x64xbf16, #dlc.on<cuda:0>>
+!w0 = tensor<64x8x7x7xbf16, #dlc.on<cuda:0>>
 !y0 = tensor<32x64x32x32xbf16, #dlc.on<cuda:0>>
 !u0 = tensor<32x64x16x16xui8, #dlc.on<cuda:0>>
 !y = tensor<32x64x16x16xbf16, #dlc.on<cuda:0>>
@@ -15,10 +15,10 @@
 // Pools, batch norms, residuals and gradients follow; what is reordered is the image that comes plain, each of the weights once for both
 // directions, and their gradients, which what is trained reads. Weights of one element a window lie alike in both orders.
 // CHECK-LABEL: @step
-// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<32x3x64x64xbf16
-// CHECK-SAME: %[[W0:[a-z0-9]+]]: tensor<64x3x7x7xbf16
-// CHECK-DAG: %[[LX:.*]] = dlc.reorder %[[X]] : {{.*}} -> tensor<32x3x64x64xbf16, #dlc.on<cuda:0, acdb>>
-// CHECK-DAG: %[[LW0:.*]] = dlc.reorder %[[W0]] : {{.*}} -> tensor<64x3x7x7xbf16, #dlc.on<cuda:0, acdb>>
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<32x8x64x64xbf16
+// CHECK-SAME: %[[W0:[a-z0-9]+]]: tensor<64x8x7x7xbf16
+// CHECK-DAG: %[[LX:.*]] = dlc.reorder %[[X]] : {{.*}} -> tensor<32x8x64x64xbf16, #dlc.on<cuda:0, acdb>>
+// CHECK-DAG: %[[LW0:.*]] = dlc.reorder %[[W0]] : {{.*}} -> tensor<64x8x7x7xbf16, #dlc.on<cuda:0, acdb>>
 // CHECK-DAG: %[[CAST:.*]] = dlc.cast {{.*}} -> tensor<64x64x3x3xbf16, #dlc.on<cuda:0>>
 // CHECK-DAG: %[[LW:.*]] = dlc.reorder %[[CAST]] : {{.*}} -> tensor<64x64x3x3xbf16, #dlc.on<cuda:0, acdb>>
 // CHECK: dlc.conv %[[LX]], %[[LW0]] {{.*}} -> tensor<32x64x32x32xbf16, #dlc.on<cuda:0, acdb>>
@@ -37,7 +37,7 @@
 // CHECK-NEXT: %[[PDW:.*]] = dlc.reorder %[[DW]] : {{.*}} -> tensor<64x64x3x3xbf16, #dlc.on<cuda:0>>
 // CHECK: dlc.conv_transpose %{{.*}}, %[[LW]] {{.*}} -> tensor<32x64x16x16xbf16, #dlc.on<cuda:0, acdb>>
 // CHECK: dlc.max_pool_grad {{.*}} -> tensor<32x64x32x32xbf16, #dlc.on<cuda:0, acdb>>
-// CHECK: %[[DW0:.*]] = dlc.conv_weight_grad {{.*}} -> tensor<64x3x7x7xbf16, #dlc.on<cuda:0, acdb>>
+// CHECK: %[[DW0:.*]] = dlc.conv_weight_grad {{.*}} -> tensor<64x8x7x7xbf16, #dlc.on<cuda:0, acdb>>
 // CHECK-NEXT: dlc.reorder %[[DW0]]
 // CHECK: dlc.cast %[[PDW]]
 // CHECK-NOT: dlc.reorder

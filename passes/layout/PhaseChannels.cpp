@@ -1,0 +1,175 @@
+//===- PhaseChannels.cpp - strided convolutions of few channels as ones of their phases ===//
+//
+// For GPUs. The first convolution of a network moves by strides over three channels; tensor cores
+// take eight at a time (of tf32 four). The image's phases become channels: what a stride skips is
+// beside what it takes, and a smaller window moves by one. Weights, or the gradient in these, go
+// with them, and far fewer products are of zeros than where channels alone are filled up.
+//
+//===---------------------------------------------------------------------------------===//
+#include "passes/layout/Alternatives.h"
+
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+namespace {
+
+using Shape = SmallVector<int64_t>;
+
+/// The operation that the value is of, or one before it that does the same: gradients read the same
+/// image as what they are of.
+Value once(Value made) {
+  Operation *op = made.getDefiningOp();
+  if (isa<ConstantOp>(op))
+    return made;
+  auto isSame = [](Value a, Value b) {
+    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+    return success(a == b || (x && y && isa<ConstantOp>(x) && isa<ConstantOp>(y) &&
+                              x->getAttrDictionary() == y->getAttrDictionary()));
+  };
+  for (Operation *user : op->getOperand(0).getUsers())
+    if (user != op && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op) &&
+        OperationEquivalence::isEquivalentTo(user, op, isSame, nullptr,
+                                             OperationEquivalence::IgnoreLocations)) {
+      op->erase();
+      return user->getResult(0);
+    }
+  return made;
+}
+
+class Phases {
+public:
+  /// Of a convolution from images [N, C, ..] by windows to images of these sizes.
+  Phases(AlternativeBuilder &b, Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
+         ArrayRef<int64_t> low, ArrayRef<int64_t> results)
+      : b(b), x(x), sizes(window), strides(strides), low(low) {
+    // So many are taken together.
+    const int64_t together = typeOf(x).getElementType().isF32() ? 4 : 8;
+    channels = shapeOf(x)[1];
+    for (auto [size, stride] : llvm::zip(window, strides)) {
+      windows.push_back(int64_t(llvm::divideCeil(size, stride)));
+      phases *= stride;
+    }
+    for (auto [places, size] : llvm::zip(results, windows))
+      images.push_back(places - 1 + size);
+    filled = int64_t(llvm::alignTo(channels * phases, together));
+  }
+
+  bool isOne() const { return phases == 1; }
+  ArrayRef<int64_t> window() const { return windows; }
+
+  Value image() {
+    Shape before{0, 0}, after{0, 0};
+    for (size_t d = 0; d < strides.size(); ++d) {
+      before.push_back(low[d]);
+      after.push_back(images[d] * strides[d] - shapeOf(x)[d + 2] - low[d]);
+    }
+    return fill(apart(padded(x, before, after), images));
+  }
+
+  Value weights(Value w) {
+    Shape none(sizes.size() + 2, 0), after(none);
+    for (size_t d = 0; d < strides.size(); ++d)
+      after[d + 2] = windows[d] * strides[d] - sizes[d];
+    return fill(apart(padded(w, none, after), windows));
+  }
+
+  /// The other way round, of a gradient.
+  Value gradient(Value dw) {
+    size_t spatial = strides.size();
+    Shape zeros(spatial + 2, 0), ones(spatial + 2, 1), size(shapeOf(dw));
+    size[1] = channels * phases;
+    Value taken = b.make<SliceOp>(dw, zeros, size, ones);
+    Shape split{size[0]}, order{0, int64_t(spatial) + 1}, whole{size[0], channels};
+    llvm::append_range(split, strides);
+    split.push_back(channels);
+    for (size_t d = 0; d < spatial; ++d) {
+      split.push_back(windows[d]);
+      order.push_back(int64_t(spatial + 2 + d));
+      order.push_back(int64_t(1 + d));
+      whole.push_back(windows[d] * strides[d]);
+    }
+    Value merged = b.reshape(b.make<TransposeOp>(b.reshape(taken, split), order), whole);
+    Shape last{size[0], channels};
+    llvm::append_range(last, sizes);
+    return ArrayRef<int64_t>(last) == shapeOf(merged) ? merged
+                                                      : b.make<SliceOp>(merged, zeros, last, ones);
+  }
+
+private:
+  Value padded(Value value, ArrayRef<int64_t> before, ArrayRef<int64_t> after) {
+    auto isZero = [](int64_t n) { return n == 0; };
+    if (llvm::all_of(before, isZero) && llvm::all_of(after, isZero))
+      return value;
+    return once(b.make<PadOp>(value, b.zero(value), PadMode::constant, before, after));
+  }
+
+  /// [N, C, parts * strides ..] as [N, strides .. * C, parts ..].
+  Value apart(Value value, ArrayRef<int64_t> parts) {
+    ArrayRef<int64_t> shape = shapeOf(value);
+    Shape split{shape[0], channels}, order{0}, whole{shape[0], channels * phases};
+    for (size_t d = 0; d < parts.size(); ++d) {
+      split.append({parts[d], strides[d]});
+      order.push_back(int64_t(3 + 2 * d));
+    }
+    order.push_back(1);
+    for (size_t d = 0; d < parts.size(); ++d)
+      order.push_back(int64_t(2 + 2 * d));
+    llvm::append_range(whole, parts);
+    Value turned = once(b.make<TransposeOp>(once(b.reshape(value, split)), order));
+    return once(b.reshape(turned, whole));
+  }
+
+  /// Zeros beside the channels.
+  Value fill(Value value) {
+    Shape none(strides.size() + 2, 0), after(none);
+    after[1] = filled - channels * phases;
+    return padded(value, none, after);
+  }
+
+  AlternativeBuilder &b;
+  Value x;
+  Shape sizes, strides, low, windows, images;
+  int64_t channels = 0, phases = 1, filled = 0;
+};
+
+/// Of few channels, without groups or gaps in the window.
+template <typename Conv> bool hasFewInputs(Conv op) {
+  Type element = typeOf(op.getX()).getElementType();
+  bool isForTensorCores = element.isF16() || element.isBF16() ||
+                          (element.isF32() && op->template getAttrOfType<StringAttr>("dlc.math"));
+  return isForTensorCores && op.getGroups() == 1 && shapeOf(op.getX())[1] <= 4 &&
+         llvm::all_of(op.getDilations(), [](int64_t gap) { return gap == 1; });
+}
+
+} // namespace
+
+std::optional<Alternative> phasesAsChannels(Operation *op, AlternativeBuilder &b) {
+  auto conv = dyn_cast<ConvOp>(op);
+  auto gradient = dyn_cast<ConvWeightGradOp>(op);
+  if (conv ? !hasFewInputs(conv) : !gradient || !hasFewInputs(gradient))
+    return std::nullopt;
+  Shape ones(shapeOf(op->getOperand(0)).size() - 2, 1), none(ones.size(), 0);
+  auto phasesOf = [&](auto of, Value image, ArrayRef<int64_t> window) {
+    return Phases(b, of.getX(), window, of.getStrides(), of.getLow(), shapeOf(image).drop_front(2));
+  };
+  Phases phases = conv ? phasesOf(conv, conv.getY(), shapeOf(conv.getW()).drop_front(2))
+                       : phasesOf(gradient, gradient.getDy(), gradient.getWindow());
+  if (phases.isOne())
+    return std::nullopt;
+  Value image = phases.image();
+  if (conv) {
+    Value y = b.make<ConvOp>(image, phases.weights(conv.getW()), conv.getBias(), ones, ones, none,
+                             none, 1);
+    return Alternative{{y}, {y.getDefiningOp()}, {image}};
+  }
+  Value dw =
+      b.make<ConvWeightGradOp>(image, gradient.getDy(), phases.window(), ones, ones, none, none, 1);
+  return Alternative{{phases.gradient(dw)}, {dw.getDefiningOp()}, {}};
+}
+
+} // namespace dlc
