@@ -201,17 +201,25 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
                  {128, 1, 1});
     return;
   }
-  // A block takes 256 elements at a time, and carries on what came before.
+  // A block takes several elements for each thread at a time, and carries on what came before.
+  const int64_t each = lines.size >= 4 * 256 ? 8 : 1;
+  const std::string step = std::to_string(256 * each), own = std::to_string(each);
   t.line("__shared__ " + type + " part[256];");
   t.open("for (" + I + " line = blockIdx.x; line < " + count + "; line += gridDim.x)");
   t.line(from);
   t.line(type + " before = " + neutral + ";");
-  t.open("for (" + I + " start = 0; start < " + n + "; start += 256)");
-  t.line("const " + I + " k = start + threadIdx.x;");
-  t.line("const " + type + " mine = k < " + n + " ? (" + type + ")dk::load(" + in + "[" +
-         place("k") + "]) : " + neutral + ";");
+  t.open("for (" + I + " start = 0; start < " + n + "; start += " + step + ")");
+  t.line("const " + I + " first = start + threadIdx.x * " + own + ";");
+  t.line(type + " mine[" + own + "], total = " + neutral + ";");
+  t.line("#pragma unroll");
+  t.open("for (int l = 0; l < " + own + "; ++l)");
+  t.line("const " + I + " k = first + l;");
+  t.line("mine[l] = k < " + n + " ? (" + type + ")dk::load(" + in + "[" + place("k") +
+         "]) : " + neutral + ";");
+  t.line("total = " + combine("total", "mine[l]") + ";");
+  t.close();
   t.line("__syncthreads();");
-  t.line("part[threadIdx.x] = mine;");
+  t.line("part[threadIdx.x] = total;");
   t.open("for (int step = 1; step < 256; step *= 2)");
   t.line("__syncthreads();");
   t.line("const " + type + " left = threadIdx.x >= step ? part[threadIdx.x - step] : " + neutral +
@@ -220,11 +228,16 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
   t.line("part[threadIdx.x] = " + combine("left", "part[threadIdx.x]") + ";");
   t.close();
   t.line("__syncthreads();");
-  std::string own = op.getExclusive()
-                        ? "(threadIdx.x > 0 ? part[threadIdx.x - 1] : " + neutral + ")"
-                        : "part[threadIdx.x]";
+  t.line(type + " running = " +
+         combine("before", "(threadIdx.x > 0 ? part[threadIdx.x - 1] : " + neutral + ")") + ";");
+  t.line("#pragma unroll");
+  t.open("for (int l = 0; l < " + own + "; ++l)");
+  t.line("const " + I + " k = first + l;");
+  t.line("const " + type + " next = " + combine("running", "mine[l]") + ";");
   t.line("if (k < " + n + ") " + out + "[" + place("k") + "] = " + stored + "(" +
-         combine("before", own) + ");");
+         (op.getExclusive() ? "running" : "next") + ");");
+  t.line("running = next;");
+  t.close();
   t.line("before = " + combine("before", "part[255]") + ";");
   t.close();
   t.close();

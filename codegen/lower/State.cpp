@@ -115,11 +115,24 @@ bool gpuMayReplace(Operation *op, unsigned result, ArrayRef<unsigned> operands,
     return false;
   auto kernel = cuda::generateKernel(*normal, "kernel", gpuKernelOptions(*target));
   normal->erase();
-  // What one launch writes over a later one would read.
-  return succeeded(kernel) && kernel->launches.size() == 1 &&
-         llvm::all_of(operands, [&](unsigned operand) {
-           return llvm::is_contained(kernel->inplace, std::pair(result, operand));
-         });
+  if (failed(kernel))
+    return false;
+  using Kind = cuda::LaunchArgument::Kind;
+  auto uses = [](const cuda::Launch &launch, Kind kind, unsigned index) {
+    return llvm::any_of(launch.arguments, [&](const cuda::LaunchArgument &argument) {
+      return argument.kind == kind && argument.index == index;
+    });
+  };
+  return llvm::all_of(operands, [&](unsigned operand) {
+    // What one launch writes over no later one may read.
+    bool written = false;
+    for (const cuda::Launch &launch : kernel->launches) {
+      if (written && uses(launch, Kind::Input, operand))
+        return false;
+      written |= uses(launch, Kind::Output, result);
+    }
+    return llvm::is_contained(kernel->inplace, std::pair(result, operand));
+  });
 }
 
 bool mayReplace(OpResult result, unsigned state, const OldValues &old,
