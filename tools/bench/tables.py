@@ -14,6 +14,7 @@ import os
 import re
 import statistics
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE, RESULTS = (os.path.join(ROOT, "docs", name) for name in ("benchmarks.md", "benchmarks"))
@@ -23,7 +24,7 @@ OWN = ("dlc", "dlc-strict")
 KEPT = ("min_ms", "median_ms", "ratio", "interval", "cold_s", "warm_s", "ready_s", "peak_mib", "memory_mib", "error")
 
 
-def take_kit(results):
+def take_kit(results, path):
     """tools/gpu/run's torch.json: one measurement for each network, with one entry for each way to run PyTorch."""
     measurements = {}
     for key, case in results["cases"].items():
@@ -33,7 +34,7 @@ def take_kit(results):
         m = measurements.setdefault((network, mode, precision), {"network": network, "mode": mode, "precision": precision, "batch": case["batch"], "gpu": {}})
         m["gpu"][tool] = {"dlc_ms": case["dlc_ms"], "torch_ms": case["torch_ms"], "ratio": case["ratio"], "interval": [case["low"], case["high"]]}
     torch = results["torch"]
-    return {"command": "gpu-kit/run --step torch", "machine": f"{torch['device']}, PyTorch {torch['version']}", "when": results["when"][:10],
+    return {"command": "gpu-kit/run --step torch", "machine": f"{torch['device']}, PyTorch {torch['version']}", "when": results.get("when", time.strftime("%Y-%m-%d", time.gmtime(os.path.getmtime(path))))[:10],
             "measurements": list(measurements.values())}
 
 
@@ -41,7 +42,7 @@ def take(path):
     with open(path, encoding="utf-8") as f:
         results = json.load(f)
     if "cases" in results:
-        results = take_kit(results)
+        results = take_kit(results, path)
     for each in results.get("networks", []) or results["measurements"]:
         for r in each.get("gpu", {}).values():
             r.update((key, round(value, 4)) for key, value in r.items() if isinstance(value, float))

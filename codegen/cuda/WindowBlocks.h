@@ -1,0 +1,453 @@
+//===- WindowBlocks.h - which results a thread makes, and how it reads their windows ---===//
+#ifndef DLC_CODEGEN_CUDA_WINDOWBLOCKS_H
+#define DLC_CODEGEN_CUDA_WINDOWBLOCKS_H
+
+#include "codegen/cuda/WindowShape.h"
+
+namespace dlc::cuda {
+
+class WindowBlocks : protected Sizes {
+public:
+  WindowBlocks(Planner &plan, mlir::Operation *op) : Sizes(op), plan(plan) {
+    channelsLast = areChannelsLast();
+    if (channelsLast)
+      channels = evenPart(groups, !pools && places > kFewPlaces ? kChannels / 2 : kChannels);
+  }
+
+  /// Whether this is the way, and how large a thread's block is.
+  bool choose() {
+    if (!hasFewChannels() || product(shapeOf(op->getResult(0))) == 0 ||
+        product(shapeOf(op->getOperand(0))) == 0 || (channelsLast && !hasOneChannel()))
+      return false;
+    for (Axis &axis : axes)
+      axis.setBlock(axis.transposed ? axis.stride : 1);
+    Axis &along = axes.back();
+    along.setBlock(chooseAlong(along));
+    if (chooseStaged())
+      return true;
+    if (axes.size() > 1)
+      chooseAcross(axes[axes.size() - 2]);
+    for (int64_t unit = along.transposed ? along.stride : 1;
+         !gradient && along.block > unit && threads() < wanted() / 4;)
+      along.setBlock(std::max(unit, along.block / 2 / unit * unit));
+    return fits();
+  }
+
+protected:
+  int64_t wanted() const { return int64_t(plan.options.multiprocessors) * 1024; }
+
+  /// Whether registers hold a block, and its text is short enough.
+  bool fits() const {
+    int64_t results = channels, terms = 1;
+    for (const Axis &axis : axes)
+      results *= axis.block, terms *= axis.terms();
+    return results <= 64 && terms <= kMostTerms;
+  }
+
+  /// What windows read.
+  llvm::SmallVector<mlir::Value> sources() const {
+    llvm::SmallVector<mlir::Value> list{op->getOperand(0)};
+    if (auto o = llvm::dyn_cast<MaxPoolGradOp>(op))
+      list.push_back(o.getPosition());
+    return list;
+  }
+  int64_t imageSize() const {
+    int64_t size = 1;
+    for (const Axis &axis : axes)
+      size *= axis.image;
+    return size;
+  }
+  int64_t resultSize() const {
+    int64_t size = 1;
+    for (const Axis &axis : axes)
+      size *= axis.size;
+    return size;
+  }
+  int64_t blocksOfImage() const {
+    int64_t count = 1;
+    for (const Axis &axis : axes)
+      count *= axis.blocks();
+    return count;
+  }
+
+  /// Whether small images go through shared memory, and how many at a time.
+  bool chooseStaged() {
+    together = 0;
+    const int64_t count = images * groups;
+    if (channelsLast || gradient || inputs > 1 || outputs > 1 || imageSize() > kSmallImage ||
+        resultSize() > kSmallImage || count < 4 * plan.options.multiprocessors ||
+        (axes.back().image % 4 == 0 && axes.back().size % 4 == 0))
+      return false;
+    std::vector<Axis> before(axes.begin(), axes.end());
+    if (axes.size() > 1) {
+      Axis &across = axes[axes.size() - 2];
+      const int64_t unit = across.block;
+      across.setBlock(chooseAlong(across));
+      while (!fits() && across.block > unit)
+        across.setBlock(std::max(unit, across.block / 2 / unit * unit));
+    }
+    int64_t bytes = 0;
+    for (mlir::Value image : sources())
+      bytes += imageSize() * ref::elementBytes(elementOf(image));
+    for (mlir::Value result : op->getResults())
+      bytes += resultSize() * std::max<int64_t>(4, ref::elementBytes(elementOf(result)));
+    // Multiples of 8 begin where vectors do.
+    together = std::min(kThreads / blocksOfImage(), kSharedBytes / bytes) / 8 * 8;
+    const int64_t least = (kLeastThreads / blocksOfImage() + 7) / 8 * 8;
+    while (together > least && count / together < 2 * plan.options.multiprocessors)
+      together = std::max(least, together / 2 / 8 * 8);
+    if (fits() && together > 0 && together * blocksOfImage() >= kLeastThreads)
+      return true;
+    together = 0;
+    llvm::copy(before, axes.begin());
+    return false;
+  }
+
+  /// Several lines, where there are threads enough: all of a short image, of which none lies
+  /// outside, else four, or two where windows are compared or channels are last.
+  void chooseAcross(Axis &across) {
+    const int64_t unit = across.block, all = (across.size + unit - 1) / unit * unit;
+    const bool compared = llvm::isa<MaxPoolOp, MaxPoolPositionsOp>(op);
+    auto take = [&](int64_t block, int64_t most) {
+      Axis before = across;
+      across.setBlock(std::min((block + unit - 1) / unit * unit, all));
+      if (fits() && (gradient || threads() >= most))
+        return true;
+      across = before;
+      return false;
+    };
+    if (all <= 8 && take(all, wanted() / 4))
+      return;
+    if ((compared || channelsLast || !take(4, wanted())) && !take(2, wanted()))
+      return;
+  }
+
+  int64_t threads() const {
+    int64_t count = images * groups * outputs / channels;
+    for (const Axis &axis : axes)
+      count *= axis.blocks();
+    return count;
+  }
+
+  /// As little as may be past the end, then in whole vectors, then long.
+  int64_t chooseAlong(const Axis &axis) const {
+    const int64_t longest = channelsLast ? kMostAlong / 2 : kMostAlong;
+    int64_t unit = axis.transposed ? axis.stride : 1, best = 0;
+    auto better = [&](int64_t a, int64_t b) {
+      auto waste = [&](int64_t block) { return (axis.size + block - 1) / block * block; };
+      if (waste(a) != waste(b))
+        return waste(a) < waste(b);
+      int64_t row = evenPart(axis.size, kMostAlong);
+      int64_t x = std::min(evenPart(a, kMostAlong), row),
+              y = std::min(evenPart(b, kMostAlong), row);
+      return x != y ? x > y : a > b;
+    };
+    for (int64_t block = longest / unit * unit; block >= 4; block -= unit)
+      if (best == 0 || better(block, best))
+        best = block;
+    if (best == 0)
+      best = unit;
+    int64_t all = (axis.size + unit - 1) / unit * unit;
+    return std::min(best, all);
+  }
+
+  /// Whether neighbouring channels of what is read are neighbours in memory.
+  bool areChannelsLast() {
+    Text nowhere;
+    Emitter probe(nowhere, plan.indexType);
+    for (auto &[value, buffer] : plan.known)
+      probe.bind(value, buffer);
+    mlir::Value image = op->getOperand(0);
+    auto shape = shapeOf(image);
+    Indices at;
+    for (size_t d = 0; d < shape.size(); ++d)
+      at.push_back(probe.freshAtom("d" + std::to_string(d), 0, std::max<int64_t>(1, shape[d]) - 1));
+    if (shape[1] == 1 || shape.back() == 1)
+      return false;
+    Emitter::Reads reads;
+    if (isInMemory(image))
+      probe.reads(image, at, reads);
+    return llvm::any_of(reads, [&](auto &read) {
+      Expr offset = probe.x.linear(shapeOf(read.first), read.second);
+      return typeOf(read.first).getNumElements() == typeOf(image).getNumElements() &&
+             offset.coefficient(at[1].terms[0].first) == 1;
+    });
+  }
+
+  /// Whether the value is moved or made element by element from what lies in memory.
+  bool isInMemory(mlir::Value value) const {
+    if (plan.known.count(value))
+      return true;
+    mlir::Operation *op = value.getDefiningOp();
+    return op &&
+           (op->hasTrait<Elementwise>() || llvm::isa<TransposeOp, ReshapeOp, BroadcastOp>(op)) &&
+           llvm::all_of(op->getOperands(),
+                        [&](mlir::Value operand) { return isInMemory(operand); });
+  }
+
+  /// Calls `body` with all indices below `extents`, row-major.
+  static void each(llvm::ArrayRef<int64_t> extents,
+                   llvm::function_ref<void(llvm::ArrayRef<int64_t>)> body) {
+    llvm::SmallVector<int64_t> at(extents.size(), 0);
+    for (int64_t i = 0, n = product(extents); i < n; ++i) {
+      int64_t rest = i;
+      for (size_t d = extents.size(); d-- > 0; rest /= extents[d])
+        at[d] = rest % extents[d];
+      body(at);
+    }
+  }
+
+  llvm::SmallVector<int64_t> windowShape() const {
+    llvm::SmallVector<int64_t> shape;
+    for (const Axis &axis : axes)
+      shape.push_back(axis.window);
+    return shape;
+  }
+
+  /// A place that may lie outside of the image, as one inside; the condition goes into `inside`.
+  Expr placeInside(Emitter &e, const Expr &place, int64_t size,
+                   llvm::SmallVectorImpl<std::string> &inside) {
+    if (place.isWithin(size))
+      return place;
+    std::string at = e.let(e.indexType, place.text());
+    std::string limit = std::to_string(size);
+    inside.push_back(e.let("bool", at + " >= 0 && " + at + " < " + limit));
+    return e.variable("p", "dk::clamp<" + e.indexType + ">(" + at + ", " + limit + ")", 0,
+                      size - 1);
+  }
+
+  using Conditions = llvm::SmallVector<std::string>;
+
+  /// What a walk reads of one operand: how an element's text becomes another, and what stands where
+  /// there is none.
+  struct Source {
+    mlir::Value value;
+    std::string type, none;
+    std::function<std::string(const Indices &, const std::string &)> element = {};
+  };
+
+  /// Where an image lies in shared memory.
+  struct Staged {
+    std::string array;
+    Expr from;
+  };
+
+  static Source sourceOf(mlir::Value value) {
+    return {value, computeName(elementOf(value)), literal(elementOf(value), 0.0)};
+  }
+
+  /// `array[0]`, ...: elements from `from` on along the last dimension, `count` of them. Returns
+  /// under which conditions each lies inside; `inside` are those of the line.
+  std::vector<Conditions> readLine(Emitter &e, const Source &source, Indices at, const Expr &from,
+                                   int64_t count, const std::string &array,
+                                   llvm::ArrayRef<std::string> inside) {
+    std::vector<Conditions> all(count, Conditions(inside));
+    if (channelsLast)
+      return readPlaces(e, source, at, from, count, array, inside);
+    if (auto found = staged.find(source.value); found != staged.end())
+      return readStaged(e, source, found->second, at, from, count, array, inside);
+    mlir::Value value = source.value;
+    mlir::Type element = elementOf(value);
+    int64_t size = shapeOf(value).back();
+    auto put = [&](const Expr &place, llvm::ArrayRef<std::string> conditions) {
+      std::string text = e.eval(value, at);
+      if (source.element)
+        text = source.element(at, text);
+      if (!conditions.empty())
+        text = llvm::join(conditions, " && ") + " ? " + text + " : " + source.none;
+      e.t.line(array + "[" + place.text() + "] = " + text + ";");
+    };
+    int64_t most = std::min<int64_t>(kMostAlong, 16 / ref::elementBytes(element));
+    at.push_back(0);
+    for (int64_t i = 0; i < count;) {
+      int64_t width = 1;
+      // Vectors stand where the memory's are.
+      while (width < most && (from.constant + i) % (2 * width) == 0 && i + 2 * width <= count &&
+             (from + Expr(i)).low() >= 0 && (from + Expr(i + 2 * width - 1)).high() < size)
+        width *= 2;
+      if (width == 1) {
+        at.back() = placeInside(e, from + Expr(i), size, all[i]);
+        put(Expr(i), all[i]);
+      } else {
+        e.lanes(width, [&](Expr lane) {
+          at.back() = from + Expr(i) + lane;
+          put(lane + Expr(i), inside);
+        });
+      }
+      i += width;
+    }
+    return all;
+  }
+
+  /// The same from shared memory.
+  std::vector<Conditions> readStaged(Emitter &e, const Source &source, const Staged &from,
+                                     Indices at, const Expr &first, int64_t count,
+                                     const std::string &array, llvm::ArrayRef<std::string> inside) {
+    std::vector<Conditions> all(count, Conditions(inside));
+    auto shape = shapeOf(source.value).drop_front(2);
+    at.push_back(0);
+    for (int64_t i = 0; i < count; ++i) {
+      at.back() = placeInside(e, first + Expr(i), shape.back(), all[i]);
+      Expr offset = from.from + e.x.linear(shape, llvm::ArrayRef<Expr>(at).drop_front(2));
+      std::string text = e.let(computeName(elementOf(source.value)),
+                               "dk::load(" + from.array + "[" + offset.text() + "])");
+      if (source.element)
+        text = source.element(at, text);
+      if (!all[i].empty())
+        text = llvm::join(all[i], " && ") + " ? " + text + " : " + source.none;
+      e.t.line(array + "[" + llvm::Twine(i) + "] = " + text + ";");
+    }
+    return all;
+  }
+
+  /// The same where channels are last: each place has its own vector.
+  std::vector<Conditions> readPlaces(Emitter &e, const Source &source, Indices at, const Expr &from,
+                                     int64_t count, const std::string &array,
+                                     llvm::ArrayRef<std::string> inside) {
+    std::vector<Conditions> all(count, Conditions(inside));
+    at.push_back(0);
+    for (int64_t i = 0; i < count; ++i) {
+      at.back() = placeInside(e, from + Expr(i), shapeOf(source.value).back(), all[i]);
+      e.lanes(channels, [&](Expr lane) {
+        Indices here = at;
+        here[1] = here[1] + lane;
+        std::string text = e.eval(source.value, here);
+        if (source.element)
+          text = source.element(here, text);
+        if (!all[i].empty())
+          text = llvm::join(all[i], " && ") + " ? " + text + " : " + source.none;
+        e.t.line(array + "[" + (lane + Expr(i * channels)).text() + "] = " + text + ";");
+      });
+    }
+    return all;
+  }
+
+  /// The element of an array that has one for each channel of the thread; inside of forChannels.
+  std::string slot(const std::string &array, int64_t i) const {
+    return channels == 1 ? array + "[" + std::to_string(i) + "]"
+                         : array + "[" + std::to_string(i * channels) + " + ch]";
+  }
+  void forChannels(Text &t, llvm::function_ref<void()> body) const {
+    if (channels == 1)
+      return body();
+    t.line("#pragma unroll");
+    t.open("for (int ch = 0; ch < " + llvm::Twine(channels) + "; ++ch)");
+    body();
+    t.close();
+  }
+
+  /// A result of a block and a place of its window, both row-major, and what it reads of each
+  /// source there.
+  struct Term {
+    int64_t result, place;
+    llvm::SmallVector<std::string> elements;
+    Conditions inside;
+  };
+
+  /// Reads the image line by line for the block of which `block` says the numbers.
+  void walkImage(Emitter &e, llvm::ArrayRef<Source> sources, const Indices &channel,
+                 llvm::ArrayRef<Expr> block, llvm::function_ref<void(const Term &)> use) {
+    llvm::SmallVector<int64_t> blockOf = blockShape(), windowOf = windowShape();
+    const Axis &along = axes.back();
+    llvm::ArrayRef<Axis> outer = llvm::ArrayRef(axes).drop_back();
+    llvm::SmallVector<int64_t> lines, results, places;
+    for (const Axis &axis : outer) {
+      lines.push_back(axis.last - axis.first + 1);
+      results.push_back(axis.block);
+      places.push_back(axis.window);
+    }
+    each(lines, [&](llvm::ArrayRef<int64_t> line) {
+      // Which results' windows have this line, at which of their places?
+      std::vector<std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>>> takers;
+      each(results, [&](llvm::ArrayRef<int64_t> i) {
+        each(places, [&](llvm::ArrayRef<int64_t> k) {
+          for (size_t d = 0; d < outer.size(); ++d)
+            if (outer[d].place(i[d], k[d]) != std::optional(outer[d].first + line[d]))
+              return;
+          takers.push_back({llvm::SmallVector<int64_t>(i), llvm::SmallVector<int64_t>(k)});
+        });
+      });
+      if (takers.empty())
+        return;
+      Indices at = channel;
+      Conditions inside;
+      for (size_t d = 0; d < outer.size(); ++d)
+        at.push_back(placeInside(e, block[d] * outer[d].step() + Expr(outer[d].first + line[d]),
+                                 outer[d].image, inside));
+      const int64_t count = along.last - along.first + 1;
+      llvm::SmallVector<std::string> arrays;
+      std::vector<Conditions> conditions;
+      for (const Source &source : sources) {
+        arrays.push_back(e.t.fresh("line"));
+        e.t.line(source.type + " " + arrays.back() + "[" + llvm::Twine(count * channels) + "];");
+        conditions = readLine(e, source, at, block.back() * along.step() + Expr(along.first), count,
+                              arrays.back(), inside);
+      }
+      forChannels(e.t, [&] {
+        for (auto &[i, k] : takers)
+          for (int64_t x = 0; x < along.block; ++x)
+            for (int64_t w = 0; w < along.window; ++w)
+              if (auto place = along.place(x, w)) {
+                llvm::SmallVector<int64_t> result(i), window(k);
+                result.push_back(x);
+                window.push_back(w);
+                Term term{flat(blockOf, result), flat(windowOf, window), {}, {}};
+                term.inside = conditions[*place - along.first];
+                for (const std::string &array : arrays)
+                  term.elements.push_back(slot(array, *place - along.first));
+                use(term);
+              }
+      });
+    });
+  }
+
+  static int64_t flat(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> at) {
+    int64_t offset = 0;
+    for (auto [size, i] : llvm::zip(shape, at))
+      offset = offset * size + i;
+    return offset;
+  }
+
+  llvm::SmallVector<int64_t> blockShape() const {
+    llvm::SmallVector<int64_t> shape;
+    for (const Axis &axis : axes)
+      shape.push_back(axis.block);
+    return shape;
+  }
+
+  std::string multiplyAdd(const std::string &total, const std::string &a, const std::string &b) {
+    return total + (isFloat(elementOf(op->getResult(0)))
+                        ? " += " + a + " * " + b + ";"
+                        : " = dk::add(" + total + ", dk::mul(" + a + ", " + b + "));");
+  }
+
+  /// The weights of the result's channels for an input channel of their group, in registers.
+  std::string loadWeights(Emitter &e, const Indices &base, const Expr &input) {
+    std::string weights = e.t.fresh("w");
+    llvm::SmallVector<int64_t> window = windowShape();
+    e.t.line(computeName(elementOf(op->getResult(0))) + " " + weights + "[" +
+             llvm::Twine(places * channels) + "];");
+    llvm::SmallVector<Expr> over{input};
+    over.append(axes.size(), Expr(0));
+    each(window, [&](llvm::ArrayRef<int64_t> k) {
+      for (size_t d = 0; d < k.size(); ++d)
+        over[d + 1] = Expr(k[d]);
+      e.lanes(channels, [&](Expr lane) {
+        Indices at = base;
+        at[1] = at[1] + lane;
+        e.t.line(weights + "[" + (lane + Expr(flat(window, k) * channels)).text() +
+                 "] = " + e.eval(op->getOperand(1), e.readsOf(op, at, over)[1].at) + ";");
+      });
+    });
+    return weights;
+  }
+
+  Planner &plan;
+  bool channelsLast = false;
+  int64_t channels = 1; ///< of a thread
+  int64_t together = 0; ///< images of a block that go through shared memory
+  llvm::DenseMap<mlir::Value, Staged> staged;
+};
+
+} // namespace dlc::cuda
+#endif

@@ -1,0 +1,134 @@
+//===- WindowShape.h - windows that slide over images, and blocks of their results ---===//
+#ifndef DLC_CODEGEN_CUDA_WINDOWSHAPE_H
+#define DLC_CODEGEN_CUDA_WINDOWSHAPE_H
+
+#include "codegen/cuda/Plan.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace dlc::cuda {
+
+constexpr int64_t kThreads = 256, kLeastThreads = 64;
+/// Groups of more channels are products.
+constexpr int64_t kMostChannels = 8;
+/// Places of a window, and multiply-adds that are written out.
+constexpr int64_t kMostPlaces = 64, kMostTerms = 1024;
+/// Neighbours along the last dimension.
+constexpr int64_t kMostAlong = 8;
+/// Elements of an image that is read through shared memory, and the bytes of those that are at a
+/// time.
+constexpr int64_t kSmallImage = 1024, kSharedBytes = 40 << 10;
+/// Neighbouring channels of a thread, where these are last; half of them where the weights of a
+/// window take many registers.
+constexpr int64_t kChannels = 4, kFewPlaces = 16;
+
+/// One spatial dimension: blocks of results, and where their windows read the image.
+struct Axis {
+  int64_t size = 1, image = 1; ///< of the results, of what is read
+  int64_t window = 1, stride = 1, dilation = 1, low = 0;
+  bool transposed = false;
+  int64_t block = 1;           ///< results of a thread
+  int64_t first = 0, last = 0; ///< what a block reads, from its number times `step`
+
+  int64_t blocks() const { return (size + block - 1) / block; }
+  int64_t step() const { return transposed ? block / stride : block * stride; }
+  /// Where the block's result `i` reads for place `k` of its window, if it does.
+  std::optional<int64_t> place(int64_t i, int64_t k) const {
+    int64_t at = i * stride + k * dilation - low;
+    if (transposed) {
+      int64_t q = i + low - k * dilation;
+      if (q % stride != 0)
+        return std::nullopt;
+      at = q / stride;
+    }
+    bool never = blocks() == 1 && (at < 0 || at >= image);
+    return never ? std::nullopt : std::optional(at);
+  }
+  /// Results and places of their windows that meet.
+  int64_t terms() const {
+    int64_t count = 0;
+    for (int64_t i = 0; i < block; ++i)
+      for (int64_t k = 0; k < window; ++k)
+        count += place(i, k).has_value();
+    return count;
+  }
+  void setBlock(int64_t results) {
+    block = results;
+    first = INT64_MAX, last = INT64_MIN;
+    for (int64_t i = 0; i < block; ++i)
+      for (int64_t k = 0; k < window; ++k)
+        if (auto at = place(i, k))
+          first = std::min(first, *at), last = std::max(last, *at);
+    if (first > last)
+      first = last = 0;
+  }
+};
+
+/// The largest power of two up to `most` that divides it.
+inline int64_t evenPart(int64_t n, int64_t most) {
+  int64_t part = 1;
+  while (part < most && n % (2 * part) == 0)
+    part *= 2;
+  return part;
+}
+
+/// What slides over what.
+struct Sizes {
+  explicit Sizes(mlir::Operation *op) : op(op) {
+    gradient = llvm::isa<ConvWeightGradOp>(op);
+    pools = llvm::isa<MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp, MaxPoolGradOp, AvgPoolGradOp>(op);
+    llvm::ArrayRef<int64_t> image = shapeOf(op->getOperand(0)).drop_front(2), results, window;
+    llvm::ArrayRef<int64_t> strides, dilations, low;
+    bool transposed = false;
+    auto take = [&](auto conv) {
+      strides = conv.getStrides(), dilations = conv.getDilations(), low = conv.getLow();
+    };
+    if (auto o = llvm::dyn_cast<ConvWeightGradOp>(op)) {
+      take(o);
+      results = shapeOf(o.getDy()).drop_front(2);
+      window = o.getWindow();
+      groups = o.getGroups();
+      outputs = shapeOf(o.getDy())[1] / groups;
+      inputs = shapeOf(o.getX())[1] / groups;
+    } else if (pools) {
+      results = shapeOf(op->getResult(0)).drop_front(2);
+      groups = shapeOf(op->getResult(0))[1];
+      transposed = llvm::isa<MaxPoolGradOp, AvgPoolGradOp>(op);
+      llvm::TypeSwitch<mlir::Operation *>(op)
+          .Case<MaxPoolOp, MaxPoolPositionsOp, AvgPoolOp, MaxPoolGradOp, AvgPoolGradOp>(
+              [&](auto pool) { take(pool), window = pool.getWindow(); });
+    } else {
+      results = shapeOf(op->getResult(0)).drop_front(2);
+      window = shapeOf(op->getOperand(1)).drop_front(2);
+      if (auto o = llvm::dyn_cast<ConvOp>(op)) {
+        take(o);
+        groups = o.getGroups();
+      } else {
+        take(llvm::cast<ConvTransposeOp>(op));
+        groups = llvm::cast<ConvTransposeOp>(op).getGroups();
+        transposed = true;
+      }
+      outputs = shapeOf(op->getResult(0))[1] / groups;
+      inputs = shapeOf(op->getOperand(0))[1] / groups;
+    }
+    for (size_t d = 0; d < image.size(); ++d)
+      axes.push_back(
+          {results[d], image[d], window[d], strides[d], dilations[d], low[d], transposed, 1, 0, 0});
+    places = product(window);
+    images = shapeOf(op->getOperand(0))[0];
+  }
+
+  bool hasFewChannels() const {
+    return inputs <= kMostChannels && outputs <= kMostChannels && places <= kMostPlaces;
+  }
+  bool hasOneChannel() const { return inputs == 1 && outputs == 1; }
+
+  mlir::Operation *op;
+  bool gradient = false, pools = false;
+  llvm::SmallVector<Axis> axes;
+  int64_t groups = 1, outputs = 1, inputs = 1; ///< channels of a group
+  int64_t places = 1, images = 1;
+};
+
+} // namespace dlc::cuda
+#endif
