@@ -10,7 +10,7 @@ namespace {
 
 /// Elements of a row that a thread keeps in registers, of all operands together; of a block's 1024
 /// threads each may have 64 registers in all.
-constexpr int64_t kRegisters = 64, kRegistersOfMost = 40;
+constexpr int64_t kRegisters = 64, kRegistersOfMost = 24;
 
 struct RowShape {
   int64_t rows, columns;
@@ -175,6 +175,8 @@ private:
     if (!unrolled ||
         each * int64_t(operands.size()) > (s.threads < 1024 ? kRegisters : kRegistersOfMost))
       operands.clear();
+    // Written out, all loads would come first, and take registers as well.
+    unrolled &= !operands.empty() || s.threads < 1024;
     for (Value operand : operands) {
       std::string name = t.fresh("kept");
       t.line(computeName(plan.known[operand].element) + " " + name + "[" + Twine(each) + "];");

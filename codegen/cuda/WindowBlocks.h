@@ -41,7 +41,8 @@ protected:
     int64_t results = channels, terms = 1;
     for (const Axis &axis : axes)
       results *= axis.block, terms *= axis.terms();
-    return results <= 64 && terms <= kMostTerms;
+    // A gradient has its own sums beside them.
+    return results <= (gradient ? 32 : 64) && terms <= kMostTerms;
   }
 
   /// What windows read.
