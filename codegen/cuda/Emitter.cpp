@@ -205,6 +205,19 @@ void Emitter::store(const Buffer &to, const Expr &offset, const std::string &ele
          ");");
 }
 
+void Emitter::storeVector(const Buffer &to, const Expr &offset, int64_t width,
+                          const std::string &vector) {
+  used.insert(to.name);
+  written.insert(to.name);
+  if (to.alignment % std::min<int64_t>(16, width * ref::elementBytes(to.element)) == 0) {
+    t.line("dk::store<" + Twine(width) + ">(" + to.name + " + " + offset.text() + ", " + vector +
+           ");");
+    return;
+  }
+  for (int64_t l = 0; l < width; ++l)
+    t.line(to.name + "[" + (offset + Expr(l)).text() + "] = " + vector + ".e[" + Twine(l) + "];");
+}
+
 void Emitter::lanes(int64_t width, function_ref<void(Expr)> body) {
   pushScope();
   if (width == 1) {

@@ -60,6 +60,9 @@ public:
 
   /// `pointer[offset] = element`.
   void store(const Buffer &to, const Expr &offset, const std::string &element);
+  /// The same of the neighbours that a `dk::vec` of so many elements holds: at once, where the
+  /// buffer is aligned to that.
+  void storeVector(const Buffer &to, const Expr &offset, int64_t width, const std::string &vector);
 
   /// The loop over lanes: `body` gets the lane. Vectors of `width` elements are loaded before it.
   void lanes(int64_t width, llvm::function_ref<void(Expr)> body);

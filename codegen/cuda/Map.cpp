@@ -82,18 +82,8 @@ void launchMap(Planner &plan, ArrayRef<Target> targets) {
       }
     });
     if (lanes > 1)
-      for (auto [i, target] : llvm::enumerate(targets)) {
-        int64_t bytes = lanes * ref::elementBytes(target.buffer.element);
-        frame.write(target.buffer.name);
-        if (target.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {
-          t.line("dk::store<" + Twine(lanes) + ">(" + target.buffer.name + " + " + offset.text() +
-                 ", " + results[i] + ");");
-          continue;
-        }
-        for (int64_t l = 0; l < lanes; ++l)
-          t.line(target.buffer.name + "[" + (offset + Expr(l)).text() + "] = " + results[i] +
-                 ".e[" + Twine(l) + "];");
-      }
+      for (auto [target, result] : llvm::zip(targets, results))
+        e.storeVector(target.buffer, offset, lanes, result);
   };
   std::string thread = "blockIdx.x * " + std::to_string(kThreads) + " + threadIdx.x";
   if (plan.indexType != "int")

@@ -251,20 +251,8 @@ private:
                  e.eval(target.value, e.x.unravel(shapeOf(target.value), start + column + lane)) +
                  ");");
       });
-      for (auto [target, result] : llvm::zip(wide, results)) {
-        e.used.insert(target.buffer.name);
-        e.written.insert(target.buffer.name);
-        int64_t bytes = s.width * ref::elementBytes(target.buffer.element);
-        Expr at = start + column;
-        if (target.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {
-          t.line("dk::store<" + Twine(s.width) + ">(" + target.buffer.name + " + " + at.text() +
-                 ", " + result + ");");
-          continue;
-        }
-        for (int64_t l = 0; l < s.width; ++l)
-          t.line(target.buffer.name + "[" + (at + Expr(l)).text() + "] = " + result + ".e[" +
-                 Twine(l) + "];");
-      }
+      for (auto [target, result] : llvm::zip(wide, results))
+        e.storeVector(target.buffer, start + column, s.width, result);
     });
   }
 

@@ -291,18 +291,8 @@ void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
     if (width == 1)
       return;
     Expr offset = offsetOf(g.indexOf(e, batch, i, j));
-    for (auto [n, store] : llvm::enumerate(stores)) {
-      int64_t bytes = width * ref::elementBytes(store.buffer.element);
-      frame.write(store.buffer.name);
-      if (store.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {
-        t.line("dk::store<" + Twine(width) + ">(" + store.buffer.name + " + " + offset.text() +
-               ", " + vectors[n] + ");");
-        continue;
-      }
-      for (int64_t l = 0; l < width; ++l)
-        t.line(store.buffer.name + "[" + (offset + Expr(l)).text() + "] = " + vectors[n] + ".e[" +
-               Twine(l) + "];");
-    }
+    for (auto [store, vector] : llvm::zip(stores, vectors))
+      e.storeVector(store.buffer, offset, width, vector);
   });
 }
 

@@ -418,21 +418,9 @@ private:
                  storageName(target.buffer.element) + ">(" + elements[i] + ");");
       }
     });
-    for (auto [target, vector] : llvm::zip(targets, vectors)) {
-      if (vector.empty())
-        continue;
-      Expr offset = offsetOf(target, 0);
-      frame.write(target.buffer.name);
-      int64_t bytes = width * ref::elementBytes(target.buffer.element);
-      if (target.buffer.alignment % std::min<int64_t>(16, bytes) == 0) {
-        t.line("dk::store<" + Twine(width) + ">(" + target.buffer.name + " + " + offset.text() +
-               ", " + vector + ");");
-        continue;
-      }
-      for (int64_t l = 0; l < width; ++l)
-        t.line(target.buffer.name + "[" + (offset + Expr(l)).text() + "] = " + vector + ".e[" +
-               Twine(l) + "];");
-    }
+    for (auto [target, vector] : llvm::zip(targets, vectors))
+      if (!vector.empty())
+        e.storeVector(target.buffer, offsetOf(target, 0), width, vector);
   }
 
   /// A block of threads for each pair of channels and part of the images; where channels are last,
