@@ -6,6 +6,8 @@
 #include "passes/layout/Tag.h"
 #include "passes/simplify/Constants.h"
 
+#include "mlir/IR/OperationSupport.h"
+
 using namespace mlir;
 
 namespace dlc {
@@ -27,6 +29,25 @@ Value AlternativeBuilder::constant(Value value) {
   Value folded = makeConstant(builder, loc, results[0], typeOf(value));
   made->erase();
   return folded;
+}
+
+Value once(Value made) {
+  Operation *op = made.getDefiningOp();
+  if (isa<ConstantOp>(op))
+    return made;
+  auto isSame = [](Value a, Value b) {
+    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+    return success(a == b || (x && y && isa<ConstantOp>(x) && isa<ConstantOp>(y) &&
+                              x->getAttrDictionary() == y->getAttrDictionary()));
+  };
+  for (Operation *user : op->getOperand(0).getUsers())
+    if (user != op && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op) &&
+        OperationEquivalence::isEquivalentTo(user, op, isSame, nullptr,
+                                             OperationEquivalence::IgnoreLocations)) {
+      op->erase();
+      return user->getResult(0);
+    }
+  return made;
 }
 
 namespace {

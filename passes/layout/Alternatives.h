@@ -55,6 +55,10 @@ struct Alternative {
   llvm::SmallVector<mlir::Value> moved;
 };
 
+/// The operation that the value is of, or one before it that does the same: gradients read the same
+/// image as what they are of.
+mlir::Value once(mlir::Value made);
+
 /// Whether each channel has a convolution of its own, forward or back.
 bool isDepthwise(mlir::Operation *op);
 

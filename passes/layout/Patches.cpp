@@ -96,24 +96,6 @@ std::optional<Alternative> patchProducts(Operation *op, AlternativeBuilder &b) {
   return Alternative{{b.reshape(product, w)}, {product.getDefiningOp()}, {gradient.getX()}};
 }
 
-/// What another convolution of the same image made of it before.
-static Value paddedBefore(Operation *op, Value x, int64_t channels) {
-  for (Operation *turn : x.getUsers()) {
-    if (!isa<TransposeOp>(turn))
-      continue;
-    for (Operation *pad : turn->getUsers()) {
-      if (!isa<PadOp>(pad) || pad->getOperand(0) != turn->getResult(0))
-        continue;
-      for (Operation *back : pad->getUsers())
-        if (isa<TransposeOp>(back) && back->getBlock() == op->getBlock() &&
-            back->isBeforeInBlock(op) && shapeOf(back->getResult(0))[1] == channels &&
-            shapeOf(back->getResult(0)).drop_front(2) == shapeOf(x).drop_front(2))
-          return back->getResult(0);
-    }
-  }
-  return {};
-}
-
 std::optional<Alternative> wholeChannels(Operation *op, AlternativeBuilder &b) {
   constexpr unsigned kVector = 128; // bits
   if (!isa<ConvOp, ConvWeightGradOp>(op))
@@ -128,13 +110,11 @@ std::optional<Alternative> wholeChannels(Operation *op, AlternativeBuilder &b) {
     high[dim] = whole - channels;
     return b.make<PadOp>(value, b.zero(value), PadMode::constant, low, high);
   };
-  Value images = paddedBefore(op, x, whole), weights = gradient ? Value() : padded(w, 1);
-  if (!images) {
-    // With channels last, where a layout makes the way back a view.
-    size_t rank = shapeOf(x).size();
-    Value last = padded(b.make<TransposeOp>(x, channelsLastOrder(rank)), rank - 1);
-    images = b.make<TransposeOp>(last, channelsFirstOrder(rank));
-  }
+  Value weights = gradient ? Value() : padded(w, 1);
+  // With channels last, where a layout makes the way back a view.
+  size_t rank = shapeOf(x).size();
+  Value last = once(padded(once(b.make<TransposeOp>(x, channelsLastOrder(rank))), rank - 1));
+  Value images = once(b.make<TransposeOp>(last, channelsFirstOrder(rank)));
   Operation *wide = b.builder.clone(*op);
   wide->setOperand(0, images);
   Value result = wide->getResult(0);

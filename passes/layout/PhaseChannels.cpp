@@ -8,7 +8,6 @@
 //===---------------------------------------------------------------------------------===//
 #include "passes/layout/Alternatives.h"
 
-#include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -19,27 +18,6 @@ namespace dlc {
 namespace {
 
 using Shape = SmallVector<int64_t>;
-
-/// The operation that the value is of, or one before it that does the same: gradients read the same
-/// image as what they are of.
-Value once(Value made) {
-  Operation *op = made.getDefiningOp();
-  if (isa<ConstantOp>(op))
-    return made;
-  auto isSame = [](Value a, Value b) {
-    Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-    return success(a == b || (x && y && isa<ConstantOp>(x) && isa<ConstantOp>(y) &&
-                              x->getAttrDictionary() == y->getAttrDictionary()));
-  };
-  for (Operation *user : op->getOperand(0).getUsers())
-    if (user != op && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op) &&
-        OperationEquivalence::isEquivalentTo(user, op, isSame, nullptr,
-                                             OperationEquivalence::IgnoreLocations)) {
-      op->erase();
-      return user->getResult(0);
-    }
-  return made;
-}
 
 class Phases {
 public:
