@@ -35,8 +35,7 @@ std::optional<GpuTarget> parseArch(const std::string &arch, std::string &why) {
     why = "the architecture of a GPU must be sm_75 or later, as in sm_90a; found '" + arch + "'";
     return std::nullopt;
   }
-  GpuFigures figures = usualGpu(int(version));
-  return GpuTarget{arch, figures.multiprocessors, figures};
+  return GpuTarget{arch, usualGpu(int(version))};
 }
 
 } // namespace
@@ -69,7 +68,7 @@ std::optional<GpuTarget> targetOf(const std::string &device, const std::string &
     // What is made for this device alone may use what later ones have not.
     if (hasWarpgroups(arch + "a"))
       arch += "a";
-    return GpuTarget{arch, found.multiprocessors, gpuFigures(version, more)};
+    return GpuTarget{arch, gpuFigures(version, more)};
   } catch (const std::exception &error) {
     why = std::string(error.what()) +
           "; to compile for a GPU that is elsewhere, say which: --gpu-arch sm_90";

@@ -12,8 +12,7 @@ namespace dlc::cuda {
 
 struct GpuTarget {
   std::string arch; ///< as NVRTC takes it: sm_90
-  int multiprocessors = 0;
-  GpuFigures figures = {}; ///< for estimates
+  GpuFigures figures = {};
 };
 
 /// Bytes of shared memory that a block may have on GPUs of this architecture.

@@ -54,7 +54,7 @@ FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
 cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
                                      std::vector<int64_t> alignments) {
   // Which products may round their operands stands at each of them.
-  return {target.multiprocessors, std::move(alignments), /*tf32=*/false,
+  return {target.figures.multiprocessors, std::move(alignments), /*tf32=*/false,
           cuda::sharedBytesOf(target.arch), cuda::hasWarpgroups(target.arch)};
 }
 

@@ -167,7 +167,7 @@ LogicalResult Lowering::launchOnGpu(Operation &op) {
   llvm::append_range(all, inputs);
   llvm::append_range(all, outputs);
   std::vector<int64_t> alignments = alignmentsOf(all);
-  std::string text = "cuda " + gpu->arch + " " + std::to_string(gpu->multiprocessors);
+  std::string text = "cuda " + gpu->arch + " " + std::to_string(gpu->figures.multiprocessors);
   for (int64_t alignment : alignments)
     text += " " + std::to_string(alignment);
   StringAttr &symbol = kernels[text + "\n" + meaningOf(*normal)];

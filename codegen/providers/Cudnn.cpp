@@ -82,6 +82,17 @@ bool isBias(const PostOp &postOp, ArrayRef<int64_t> shape) {
          typeOf(postOp.operand).getNumElements() == shape[1];
 }
 
+/// A convolution of single channels, which has kernels of its own, with nothing behind it.
+bool isOfSingles(const json &desc) {
+  return desc["kind"] != "attention" && desc["w"]["dims"][1] == 1;
+}
+
+/// Whether it is a convolution for tensor cores.
+bool mayUseTensorCores(const json &desc) {
+  return desc["kind"] != "attention" && desc["w"]["dims"][1] > 1 &&
+         (desc["dtype"] == "f16" || desc["dtype"] == "bf16" || desc.contains("math"));
+}
+
 class Maker {
 public:
   Maker(Operation *op, std::string *why) : op(op), why(why) {}
@@ -122,10 +133,8 @@ private:
           typeOf(value).getNumElements() == 0)
         return no("its operands are of several types or layouts, in blocks, or empty"), false;
     call.desc = {{"kind", kind.str()}, {"dtype", elementName(element)}};
-    bool isTf32 = element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math");
-    if (isTf32)
+    if (element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math"))
       call.desc["math"] = "tf32";
-    usesTensorCores = isTf32 || element.isF16() || element.isBF16();
     auto put = [&](const char *key, std::vector<int64_t> numbers, int64_t with) {
       widen(numbers, with);
       call.desc[key] = numbers;
@@ -219,7 +228,7 @@ private:
     channels[1] = shape[1];
     // Kernels of its own have these alone, and a residual before the bias; what is compiled for a
     // graph, for tensor cores and channels last, has more of them, in any order.
-    bool isCompiled = last && usesTensorCores && typeOf(conv.getW()).getDimSize(1) > 1;
+    bool isCompiled = last && mayUseTensorCores(call.desc);
     bool hasResidual = false, isActivated = false;
     for (const PostOp &postOp : e.postOps) {
       bool isSum = isResidual(postOp, shape) || (isCompiled && isBias(postOp, shape));
@@ -362,19 +371,7 @@ private:
   std::string *why;
   LibraryCall call;
   bool last = false; ///< images and weights have their channels last
-  bool usesTensorCores = false;
 };
-
-/// A convolution of single channels, which has kernels of its own, with nothing behind it.
-bool isOfSingles(const json &desc) {
-  return desc["kind"] != "attention" && desc["w"]["dims"][1] == 1;
-}
-
-/// Whether it is a convolution for them.
-bool mayUseTensorCores(const json &desc) {
-  return desc["kind"] != "attention" && !isOfSingles(desc) &&
-         (desc["dtype"] == "f16" || desc["dtype"] == "bf16" || desc.contains("math"));
-}
 
 /// Whether the library has a way to do it on the device that is here under this name.
 bool deviceTakes(const std::string &device, const LibraryCall &call, std::string *why) {
@@ -432,8 +429,7 @@ public:
     if (desc["kind"] == "weight_gradient")
       return {groups, channels, taken, places, rate};
     if (desc["kind"] == "data_gradient")
-      return {groups, call.flops / (2 * groups * w[1] * channels * window), w[1], channels * window,
-              rate};
+      return {groups, places, w[1], channels * window, rate};
     return {groups, places, channels, taken, rate};
   }
   /// Which graphs it has an engine for only the GPU can tell.
