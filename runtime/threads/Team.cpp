@@ -6,6 +6,8 @@
 #include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <dlfcn.h>
+#include <exception>
 #include <linux/futex.h>
 #include <memory>
 #include <pthread.h>
@@ -13,6 +15,7 @@
 #include <sys/syscall.h>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -126,13 +129,14 @@ constexpr uint32_t kJob = 8, kParts = 4, kTogether = 2, kTaken = 1;
 class Team {
 public:
   ~Team() {
-    stops.store(true, std::memory_order_relaxed);
+    dismiss();
     for (auto &worker : workers)
-      worker->job.add();
-    for (auto &worker : workers)
-      worker->thread.join();
+      if (worker->thread.joinable())
+        worker->thread.join();
   }
 
+  /// run(data), during which the workers are another's threads.
+  void lend(const OpenMp &from, int threads, Body run, void *data);
   void ranges(int count, RangeBody body, void *context);
   /// How many threads there are for it.
   int start(int threads, Body body, void *data, bool standAlone);
@@ -149,6 +153,12 @@ private:
     std::atomic<pid_t> id{0};
   };
 
+  void dismiss() {
+    stops.store(true, std::memory_order_relaxed);
+    for (auto &worker : workers)
+      worker->job.add();
+  }
+  void crowd(int threads);
   int grow(int threads);
   void set(int parts, void *context);
   void call(int threads, uint32_t job);
@@ -159,6 +169,7 @@ private:
   bool spins() const { return !isCrowded.load(std::memory_order_relaxed); }
 
   std::vector<std::unique_ptr<Worker>> workers;
+  int lent = 0; ///< so many threads of another, the calling one among them
   std::atomic<bool> stops{false}, isCrowded{false};
   int known = 0; ///< threads that isCrowded is about
   int left = -1; ///< the processor that the workers leave to the calling thread
@@ -202,30 +213,42 @@ private:
 struct Own {
   int most = 0; ///< as set(); 0: nobody said
   bool partsStandAlone = false;
-  Team *team = nullptr;
+  Team *team = nullptr, *borrowed = nullptr;
+  bool borrows = false;
+  uint64_t jobs = 0;
   std::vector<Place> before; ///< what start() found, for end()
 
   ~Own() {
-    if (isHere())
-      delete team;
+    for (Team *each : {team, borrowed})
+      if (isHere(each))
+        delete each;
   }
   /// The threads of another process cannot be ended, nor their team.
-  bool isHere() const { return team && team->bornIn == process.load(); }
-  Team &ownTeam() {
-    if (!isHere())
+  static bool isHere(const Team *team) { return team && team->bornIn == process.load(); }
+  /// For a job.
+  Team &forJob() {
+    ++jobs;
+    if (borrows)
+      return *borrowed;
+    if (!isHere(team))
       team = new Team;
     return *team;
   }
 };
 thread_local Own own;
 
+void watchForks() {
+  static const int watches = pthread_atfork(nullptr, nullptr, [] { process.fetch_add(1); });
+  static_cast<void>(watches);
+}
+
 /// So many threads, or as many as the system gives.
 int Team::grow(int threads) {
-  static const bool watches = [] {
-    pthread_atfork(nullptr, nullptr, [] { process.fetch_add(1); });
-    return true;
-  }();
-  static_cast<void>(watches);
+  if (lent) {
+    crowd(threads);
+    return std::min(threads, lent);
+  }
+  watchForks();
   while (int(workers.size()) < threads - 1) {
     left = -1;
     workers.push_back(std::make_unique<Worker>());
@@ -238,16 +261,61 @@ int Team::grow(int threads) {
       break;
     }
   }
+  crowd(threads);
+  return std::min(threads, int(workers.size()) + 1);
+}
+
+/// There are so many threads.
+void Team::crowd(int threads) {
   if (threads != known)
     isCrowded.store(threads > processors(), std::memory_order_relaxed);
   known = threads;
-  return std::min(threads, int(workers.size()) + 1);
+}
+
+void Team::lend(const OpenMp &from, int threads, Body run, void *data) {
+  watchForks();
+  while (int(workers.size()) < threads - 1)
+    workers.push_back(std::make_unique<Worker>());
+  for (auto &worker : workers)
+    worker->job.set(0);
+  stops.store(false, std::memory_order_relaxed);
+  struct Call {
+    Team &team;
+    const OpenMp &from;
+    Body run;
+    void *data;
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> others{0};
+    std::exception_ptr error;
+  } call{*this, from, run, data};
+  from.parallel(
+      [](void *with) {
+        Call &call = *static_cast<Call *>(with);
+        Team &team = call.team;
+        if (std::this_thread::get_id() != call.caller) {
+          int number = ++call.others;
+          return team.work(*team.workers[size_t(number - 1)], number);
+        }
+        team.lent = call.from.numThreads();
+        try {
+          call.run(call.data);
+        } catch (...) {
+          call.error = std::current_exception();
+        }
+        team.lent = 0;
+        team.dismiss();
+      },
+      &call, unsigned(threads), 0);
+  if (call.error)
+    std::rethrow_exception(call.error);
 }
 
 /// The system may wake a worker on the core of the thread that wakes it, where other work is on its
 /// own: then each would wait for the other there, while the rest of the team's cores do something
 /// else.
 void Team::leaveMyCore(int threads) {
+  if (lent) // not ours to move
+    return;
   const int mine = sched_getcpu();
   if (mine < 0 || mine == left || !spins())
     return;
@@ -385,12 +453,13 @@ bool setPartsStandAlone(bool doThey) { return std::exchange(own.partsStandAlone,
 int number() { return place.number; }
 int count() { return place.count; }
 bool isInTeam() { return place.team != nullptr; }
+uint64_t jobs() { return own.jobs; }
 
 void ranges(int count, RangeBody body, void *context) {
   count = std::min(count, kMostRanges);
   if (count <= 1 || isInTeam())
     return body(context, 0, 1);
-  own.ownTeam().ranges(count, body, context);
+  own.forJob().ranges(count, body, context);
 }
 
 void start(int threads, Body body, void *data) {
@@ -403,7 +472,7 @@ void start(int threads, Body body, void *data) {
     place.count = 1;
     return;
   }
-  Team &team = own.ownTeam();
+  Team &team = own.forJob();
   place = {&team, 0, team.start(threads, body, data, own.partsStandAlone)};
 }
 
@@ -418,6 +487,36 @@ void end() {
 void barrier() {
   if (place.team && place.count > 1)
     place.team->barrier(place.count);
+}
+
+std::optional<OpenMp> openMpOf(const char *library) {
+  void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  if (!handle)
+    return std::nullopt;
+  OpenMp found;
+  auto find = [&](auto &function, const char *name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+    return function != nullptr;
+  };
+  const bool whole =
+      find(found.parallel, "GOMP_parallel") && find(found.maxThreads, "omp_get_max_threads") &&
+      find(found.numThreads, "omp_get_num_threads") && find(found.inParallel, "omp_in_parallel");
+  dlclose(handle);
+  return whole ? std::optional(found) : std::nullopt;
+}
+
+void borrow(const OpenMp &from, Body run, void *data) {
+  const int threads = most();
+  if (threads <= 1 || own.borrows || isInTeam() || from.inParallel() ||
+      from.maxThreads() != threads || process.load() != 0)
+    return run(data);
+  if (!own.borrowed)
+    own.borrowed = new Team;
+  own.borrows = true;
+  struct Return {
+    ~Return() { own.borrows = false; }
+  } back;
+  own.borrowed->lend(from, threads, run, data);
 }
 
 } // namespace dlc::threads

@@ -6,6 +6,10 @@
 // thread that has something to do; for less where spinning was in vain before. Where there are more
 // threads than processors nobody spins.
 //
+// Another OpenMP's threads spin after each of its loops, for milliseconds, on the cores that ours
+// want. Who calls between two of those loops borrows them: they are the team's other threads until
+// the call is over.
+//
 // Ranges of a loop, and parts that stand alone, are claimed when a thread begins with them: those
 // of a thread that has no core are taken by the others. Threads stay off the core of the one they
 // work for.
@@ -15,6 +19,9 @@
 #define DLC_RUNTIME_THREADS_TEAM_H
 
 #include "dlc/Export.h"
+
+#include <cstdint>
+#include <optional>
 
 namespace dlc::threads {
 
@@ -42,6 +49,22 @@ DLC_EXPORT bool setPartsStandAlone(bool doThey); ///< Returns what was set befor
 DLC_EXPORT void start(int threads, Body body, void *data);
 DLC_EXPORT void end();
 DLC_EXPORT void barrier();
+
+/// How many loops and bodies the calling thread has asked for.
+DLC_EXPORT uint64_t jobs();
+
+/// Another OpenMP of the process: what gcc calls for `#pragma omp parallel`, and of omp.h the
+/// functions of the names here.
+struct OpenMp {
+  void (*parallel)(Body body, void *data, unsigned threads, unsigned flags) = nullptr;
+  int (*maxThreads)() = nullptr, (*numThreads)() = nullptr, (*inParallel)() = nullptr;
+};
+/// That of the loaded library of this name; nothing where there is none.
+DLC_EXPORT std::optional<OpenMp> openMpOf(const char *library);
+/// run(data), which may throw, with that one's threads in the calling thread's team. With its own
+/// where the other would not give as many as most() without making new ones or ending some, within
+/// a team, and in a process that was forked after one has borrowed.
+DLC_EXPORT void borrow(const OpenMp &from, Body run, void *data);
 
 } // namespace dlc::threads
 

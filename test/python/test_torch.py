@@ -348,3 +348,61 @@ def test_graphs_within_a_graph_run_in_dlc():
                 gradients = [torch.autograd.grad(each(x).square().sum(), layer.parameters()) for each in (run, function)]
                 close(*gradients)
             assert all(graph.pieces and {each.overload for each in graph.eager} < {"cond", "invoke_subgraph", "while_loop"} for graph in dlc.report()), dlc.report()
+
+
+def test_programs_work_on_pytorchs_threads(python, tmp_path):
+    """Theirs spin on the cores that ours would want; a program called with arrays of NumPy makes its own."""
+    dlc.compile(torch.nn.Linear(512, 512), (torch.ones(256, 512),)).save(tmp_path / "net.dlcx")
+    script = """
+import os, torch, dlc
+def threads():
+    return len(os.listdir("/proc/self/task"))
+net, x = dlc.load("net.dlcx", threads=2), torch.ones(256, 512)
+x @ torch.ones(512, 512)
+torch.exp(torch.ones(1000, 1000))
+before = threads()
+y = net(x)
+borrowed = threads() - before
+z = net(x.numpy())
+assert (y.numpy() == z).all()
+print(borrowed, threads() - before)
+"""
+    assert python(script, OMP_NUM_THREADS="2").split() == ["0", "1"]
+
+
+@pytest.mark.parametrize("made", [lambda x: x, lambda x: x.numpy()], ids=["pytorch", "numpy"])
+def test_large_results_use_memory_again(made):
+    """Once nobody holds them; those that somebody holds keep their own, also when the program is gone."""
+
+    def place(result):
+        return torch.as_tensor(result).data_ptr()
+
+    net = dlc.compile(torch.nn.Linear(512, 1024), (torch.ones(1024, 512),))
+    x = torch.randn(1024, 512)
+    first = net(made(x))
+    second, wanted = net(made(2 * x)), torch.as_tensor(first).clone()
+    assert type(first) is type(made(x)) and first.shape == (1024, 1024) and place(first) != place(second)
+    close(torch.as_tensor(first), wanted)
+    before = place(second)
+    del second
+    third = net(made(3 * x))
+    assert place(third) == before and before % 64 == 0
+    wanted = torch.as_tensor(third).clone()
+    del net
+    third += 1
+    close(torch.as_tensor(third), wanted + 1)
+
+
+def test_memory_of_large_results_does_not_grow():
+    def resident():
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * 4096
+
+    net, x = dlc.compile(torch.nn.Linear(256, 4096), (torch.ones(1024, 256),)), torch.ones(1024, 256)
+    held = [net(x) for _ in range(4)]
+    before = resident()
+    for i in range(40):
+        held[i % 4] = net(x)
+    assert resident() - before < 40 << 20
+    del held, net
+    assert resident() < before - (48 << 20)

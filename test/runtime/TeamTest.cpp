@@ -5,7 +5,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <dlfcn.h>
+#include <mutex>
 #include <numeric>
+#include <set>
+#include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -231,6 +235,151 @@ TEST(Team, AForkedProcessHasATeamOfItsOwn) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   EXPECT_TRUE(loop());
+}
+
+using Threads = std::set<std::thread::id>;
+
+/// By loops of three ranges, each of which waits for the others; falls short of three where one
+/// thread does two.
+Threads whoWorks(int most) {
+  Threads who;
+  std::mutex mutex;
+  for (int round = 0; round < 200 && int(who.size()) < most; ++round) {
+    std::atomic<int> arrived{0};
+    runtime::parallelFor(3, 3, 1, [&](int64_t, int64_t, int) {
+      ++arrived;
+      auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+      while (arrived < 3 && std::chrono::steady_clock::now() < until)
+        std::this_thread::yield();
+      std::lock_guard lock(mutex);
+      who.insert(std::this_thread::get_id());
+    });
+  }
+  return who;
+}
+
+/// GNU's OpenMP, told to have three threads.
+class Borrowed : public testing::Test {
+protected:
+  void SetUp() override {
+    handle = dlopen("libgomp.so.1", RTLD_NOW);
+    if (!handle)
+      GTEST_SKIP() << dlerror();
+    theirs = threads::openMpOf("libgomp.so.1");
+    ASSERT_TRUE(theirs);
+    give(3);
+    theirs->parallel([](void *) {}, nullptr, 3, 0);
+  }
+  void give(int threads) const {
+    reinterpret_cast<void (*)(int)>(dlsym(handle, "omp_set_num_threads"))(threads);
+  }
+  Threads threadsOfTheirs() const {
+    struct Found {
+      Threads who;
+      std::mutex mutex;
+    } found;
+    theirs->parallel(
+        [](void *data) {
+          auto &found = *static_cast<Found *>(data);
+          std::lock_guard lock(found.mutex);
+          found.who.insert(std::this_thread::get_id());
+        },
+        &found, 3, 0);
+    return found.who;
+  }
+  template <typename Work> void borrow(const Work &work) const {
+    runtime::ThreadScope scope(3);
+    threads::borrow(
+        *theirs, [](void *data) { (*static_cast<const Work *>(data))(); },
+        const_cast<Work *>(&work));
+  }
+
+  void *handle = nullptr;
+  std::optional<threads::OpenMp> theirs;
+};
+
+TEST_F(Borrowed, WorkIsDoneByAnothersThreads) {
+  const Threads known = threadsOfTheirs();
+  ASSERT_EQ(known.size(), 3U);
+  for (int call = 0; call < 50; ++call) {
+    Threads who;
+    borrow([&] { who = whoWorks(call < 3 ? 3 : 1); });
+    if (call < 3)
+      EXPECT_EQ(who, known);
+    EXPECT_EQ(threadsOfTheirs(), known);
+  }
+  // Outside of it our own work.
+  Threads own = whoWorks(3);
+  EXPECT_EQ(own.size(), 3U);
+  own.erase(std::this_thread::get_id());
+  for (std::thread::id each : own)
+    EXPECT_FALSE(known.contains(each));
+}
+
+TEST_F(Borrowed, AllThatATeamCan) {
+  for (int call = 0; call < 100; ++call) {
+    const uint64_t before = threads::jobs();
+    borrow([&] {
+      EXPECT_FALSE(threads::isInTeam());
+      for (int round = 0; round < 20; ++round) {
+        Together t;
+        // More than were lent: those that there are do it.
+        int threads = 2 + round % 3;
+        DLCP_parallel_start(together, &t, unsigned(threads));
+        together(&t);
+        DLCP_parallel_end();
+        ASSERT_EQ(t.after, std::min(threads, 3));
+        ASSERT_EQ(t.wrong, 0);
+        std::atomic<int> done{0};
+        runtime::parallelFor(4, 4, 1,
+                             [&](int64_t begin, int64_t end, int) { done += int(end - begin); });
+        ASSERT_EQ(done, 4);
+      }
+    });
+    ASSERT_EQ(threads::jobs() - before, 40U);
+  }
+}
+
+TEST_F(Borrowed, AnErrorComesThrough) {
+  EXPECT_THROW(borrow([&] {
+                 whoWorks(1);
+                 throw std::runtime_error("no");
+               }),
+               std::runtime_error);
+  Threads who;
+  borrow([&] { who = whoWorks(3); });
+  EXPECT_EQ(who, threadsOfTheirs());
+}
+
+/// Another number of threads would end some of theirs, or make new ones.
+TEST_F(Borrowed, NotWhereTheyAreMoreOrFewer) {
+  const Threads known = threadsOfTheirs();
+  give(2);
+  Threads who;
+  borrow([&] { who = whoWorks(3); });
+  who.erase(std::this_thread::get_id());
+  for (std::thread::id each : who)
+    EXPECT_FALSE(known.contains(each));
+}
+
+/// GNU's OpenMP waits for ever for threads that its process has lost.
+TEST_F(Borrowed, NotInAForkedProcess) {
+  borrow([] { whoWorks(3); });
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    size_t threads = 0;
+    borrow([&] { threads = whoWorks(3).size(); });
+    std::exit(threads == 3 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST(OpenMp, OfALibraryThatIsNotLoaded) {
+  EXPECT_FALSE(threads::openMpOf("libnobody-has-this.so"));
+  EXPECT_FALSE(threads::openMpOf("libm.so.6"));
 }
 
 TEST(Team, WhoSaysNothingAsksForAll) {

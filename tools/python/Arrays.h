@@ -66,6 +66,7 @@ public:
 
 private:
   nanobind::object makeNumpy(void *&address) const;
+  VersionedTensor *makePacked(const ExchangeTable &table) const;
 
   const runtime::TensorInfo &info;
   DLTensor like{};

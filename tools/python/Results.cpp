@@ -1,7 +1,10 @@
 //===- Results.cpp - arrays that a program writes to --------------------------===//
 #include "tools/python/Arrays.h"
+#include "tools/python/ResultMemory.h"
 
 #include "dlc/tensor.hpp"
+
+#include <nanobind/ndarray.h>
 
 #include <iterator>
 
@@ -33,6 +36,15 @@ nb::object Results::makeNumpy(void *&address) const {
   static PyObject *empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
   if (!numpyType.is_valid())
     numpyType = nb::module_::import_("numpy").attr("dtype")(numpyName(info.dtype));
+  if (info.bytes >= ResultMemory::kLeast) {
+    auto block = std::make_unique<ReusedBlock>(info.bytes);
+    address = block->data();
+    nb::capsule owner(block.get(),
+                      [](void *block) noexcept { delete static_cast<ReusedBlock *>(block); });
+    block.release();
+    nb::ndarray<nb::numpy, uint8_t> bytes(address, {info.bytes}, owner);
+    return nb::cast(bytes).attr("view")(numpyType).attr("reshape")(shape);
+  }
   PyObject *arguments[] = {shape.ptr(), numpyType.ptr()};
   nb::object made = nb::steal(PyObject_Vectorcall(empty, arguments, 2, nullptr));
   Py_buffer buffer;
@@ -51,15 +63,46 @@ static void setError(void *, const char *kind, const char *message) {
   PyErr_SetString(PyExceptionClass_Check(type.ptr()) ? type.ptr() : PyExc_RuntimeError, message);
 }
 
-nb::object Results::make(const Family &family, void *&address) const {
-  if (family.kind != Family::Kind::Exchange)
-    return makeNumpy(address);
+namespace {
+
+/// A tensor in memory that is used again.
+struct Reused {
+  VersionedTensor packed{};
+  std::vector<int64_t> shape, strides;
+  ReusedBlock block;
+
+  Reused(const DLTensor &like, size_t bytes)
+      : shape(like.shape, like.shape + like.ndim), strides(shape.size(), 1), block(bytes) {
+    for (size_t d = shape.size(); d-- > 1;)
+      strides[d - 1] = strides[d] * shape[d];
+    packed.version = {1, 0};
+    packed.context = this;
+    packed.deleter = [](VersionedTensor *self) { delete static_cast<Reused *>(self->context); };
+    packed.tensor = like;
+    packed.tensor.shape = shape.data();
+    packed.tensor.strides = strides.data();
+    packed.tensor.data = block.data();
+  }
+};
+
+} // namespace
+
+VersionedTensor *Results::makePacked(const ExchangeTable &table) const {
+  if (info.bytes >= ResultMemory::kLeast)
+    return &(new Reused(like, info.bytes))->packed;
   VersionedTensor *made = nullptr;
   DLTensor prototype = like;
-  if (family.table->allocate(&prototype, &made, nullptr, setError) != 0) {
+  if (table.allocate(&prototype, &made, nullptr, setError) != 0) {
     setError(nullptr, "MemoryError", "no memory for a result");
     throw nb::python_error();
   }
+  return made;
+}
+
+nb::object Results::make(const Family &family, void *&address) const {
+  if (family.kind != Family::Kind::Exchange)
+    return makeNumpy(address);
+  VersionedTensor *made = makePacked(*family.table);
   address = static_cast<char *>(made->tensor.data) + made->tensor.byte_offset;
   void *object = nullptr;
   if (family.table->toObject(made, &object) != 0)

@@ -1,6 +1,8 @@
 //===- Runner.cpp - calls of a model from Python --------------------------------===//
 #include "tools/python/Runner.h"
 
+#include "runtime/device/cpu/Parallel.h"
+
 #include "dlc/Error.h"
 
 #include <nanobind/stl/pair.h>
@@ -155,6 +157,27 @@ std::shared_ptr<Runner::Program> Runner::programFor(const std::vector<View> &vie
   return make(views, addresses);
 }
 
+static const std::optional<threads::OpenMp> &pytorchsThreads() {
+  static const std::optional<threads::OpenMp> found = threads::openMpOf("libtorch_cpu.so");
+  return found;
+}
+
+/// PyTorch's threads spin for milliseconds after each of its operations, on the cores that the
+/// program wants: so they are whom the program's work is given to, where its arrays are PyTorch's.
+void Runner::compute(Program &program, const Family &family, std::span<const void *const> from,
+                     std::span<void *const> to) {
+  runtime::Session &session = *program.session->shared();
+  runtime::ThreadScope scope(session.threads());
+  const uint64_t before = threads::jobs();
+  auto work = [&] { session.run(from, to); };
+  if (program.isParallel && family.kind == Family::Kind::Exchange && pytorchsThreads())
+    threads::borrow(
+        *pytorchsThreads(), [](void *data) { (*static_cast<decltype(work) *>(data))(); }, &work);
+  else
+    work();
+  program.isParallel = threads::jobs() != before;
+}
+
 /// The outputs in the model's order.
 std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
   moveHere();
@@ -177,7 +200,7 @@ std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
     from.push_back(addresses[input]);
   {
     nb::gil_scoped_release released;
-    program->session->shared()->run(from, to);
+    compute(*program, family, from, to);
   }
   std::vector<nb::object> outputs;
   lastOutputs.clear();

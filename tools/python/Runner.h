@@ -3,9 +3,12 @@
 #define DLC_TOOLS_PYTHON_RUNNER_H
 
 #include "tools/python/Arrays.h"
+#include "tools/python/ResultMemory.h"
 #include "tools/python/Sessions.h"
 
+#include <atomic>
 #include <list>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,11 +42,13 @@ private:
   struct Program {
     explicit Program(std::shared_ptr<Session> session, const std::vector<Value> &ins,
                      const std::vector<Value> &outs);
+    ~Program() { ResultMemory::ofProcess().clear(); }
     std::shared_ptr<Session> session;
     /// Of each input of the plan the number of the model's, and of each output of the model the
     /// number of the plan's.
     std::vector<size_t> inputOf, outputOf;
-    std::vector<Results> results; ///< in the order of the plan
+    std::vector<Results> results;        ///< in the order of the plan
+    std::atomic<bool> isParallel = true; ///< its last run had work for several threads
   };
   using Programs = std::list<std::shared_ptr<Program>>;
 
@@ -55,6 +60,8 @@ private:
                                       const std::vector<const void *> &addresses);
   std::shared_ptr<Program> make(const std::vector<View> &views,
                                 const std::vector<const void *> &addresses);
+  static void compute(Program &program, const Family &family, std::span<const void *const> from,
+                      std::span<void *const> to);
   void moveHere();
   std::string listed(const std::vector<Value> &values) const;
 

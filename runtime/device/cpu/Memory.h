@@ -2,6 +2,7 @@
 #ifndef DLC_RUNTIME_DEVICE_CPU_MEMORY_H
 #define DLC_RUNTIME_DEVICE_CPU_MEMORY_H
 
+#include "dlc/Export.h"
 #include "runtime/program/Program.h"
 
 #include <cstddef>
@@ -10,7 +11,7 @@ namespace dlc::runtime {
 
 /// Anonymous memory, aligned to a page and, from 2 MiB on, to a huge page that the system is asked
 /// for.
-class Block {
+class DLC_EXPORT Block {
 public:
   Block() = default;
   /// Throws dlc::Error where the machine has not so much memory. `purpose` names it in the message.

@@ -50,7 +50,7 @@ class Options:
         for name, value, known in (("strict", strict, (False, True)), ("freeze", freeze, (False, True)), ("precision", precision, PRECISIONS), ("accuracy", accuracy, ACCURACIES)):
             if value not in known:
                 raise ValueError(f"options['{name}']: required: one of {', '.join(map(str, known))}; found: {value!r}")
-        self.strict, self.freeze, self.made = strict, freeze, ("cpu", threads, precision, accuracy)
+        self.strict, self.freeze, self.made = strict, freeze, ("cpu", threads or torch.get_num_threads(), precision, accuracy)
 
     @classmethod
     def of(cls, given: dict[str, Any] | None) -> Options:
@@ -506,7 +506,7 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
     """The backend of torch.compile.
 
     options: `strict`: an operator that dlc does not take is an error; `freeze`: parameters are constants of inference programs for as long as they do not
-    change (default: True); `threads`, `precision`, `accuracy` as in dlc.compile.
+    change (default: True); `threads`: how many work for a call (default: torch.get_num_threads()); `precision`, `accuracy` as in dlc.compile.
     """
     from torch._dynamo.backends.common import aot_autograd
 

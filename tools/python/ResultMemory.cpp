@@ -1,0 +1,59 @@
+//===- ResultMemory.cpp - memory of results, used again once they are gone --------===//
+#include "tools/python/ResultMemory.h"
+
+#include <algorithm>
+
+namespace dlc::python {
+
+/// Never ended: arrays may outlive all else.
+ResultMemory &ResultMemory::ofProcess() {
+  static auto *memory = new ResultMemory;
+  return *memory;
+}
+
+runtime::Block ResultMemory::take(size_t bytes) {
+  const size_t now = out += bytes;
+  if (std::unique_lock lock(mutex, std::try_to_lock); lock) {
+    mostOut = std::max(mostOut, now);
+    auto found = std::find_if(kept.begin(), kept.end(),
+                              [&](const runtime::Block &block) { return block.size() == bytes; });
+    if (found != kept.end()) {
+      runtime::Block block = std::move(*found);
+      kept.erase(found);
+      keptNow -= bytes;
+      return block;
+    }
+  }
+  try {
+    return runtime::Block(bytes, "results");
+  } catch (...) {
+    out -= bytes;
+    throw;
+  }
+}
+
+void ResultMemory::giveBack(runtime::Block block) {
+  std::list<runtime::Block> gone;
+  out -= block.size();
+  std::unique_lock lock(mutex, std::try_to_lock);
+  if (!lock)
+    return;
+  keptNow += block.size();
+  kept.push_front(std::move(block));
+  while (keptNow > mostOut) {
+    keptNow -= kept.back().size();
+    gone.splice(gone.begin(), kept, std::prev(kept.end()));
+  }
+}
+
+void ResultMemory::clear() {
+  std::list<runtime::Block> gone;
+  std::unique_lock lock(mutex, std::try_to_lock);
+  if (!lock)
+    return;
+  gone.swap(kept);
+  keptNow = 0;
+  mostOut = out;
+}
+
+} // namespace dlc::python
