@@ -26,10 +26,13 @@ Operation *contractionOf(FusionOp fusion) {
   return only;
 }
 
-/// Values after the contraction where all that comes later reads nothing else of what was before,
-/// the last one first.
+/// Operands that the fusion makes, and values after the contraction where all that comes later reads
+/// nothing else of what was before, the last one first.
 SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
   SmallVector<Value> cuts;
+  for (Value operand : contraction->getOperands())
+    if (Operation *maker = operand.getDefiningOp(); maker && !isa<ConstantOp>(maker))
+      cuts.push_back(operand);
   Block &body = fusion.getBody().front();
   ValueRange yielded = endOf(fusion).getOperands();
   for (Operation &op : llvm::reverse(body.without_terminator())) {
@@ -148,8 +151,10 @@ SmallVector<Operation *> divideContraction(FusionOp fusion, ArrayRef<Candidate> 
     for (Value value : llvm::concat<Value>(SmallVector<Value>(fusion.getInputs()),
                                            SmallVector<Value>(fusion.getResults())))
       bytes += double(storageBytes(cast<RankedTensorType>(value.getType())));
-    double least = CostModel(profileOf(options, target), target, options.threads)
-                       .least(flopsOf(contraction), bytes);
+    CostModel cost(profileOf(options, target), target, options.threads);
+    bool isNarrow = typeOf(contraction->getOperand(0)).getElementType().isBF16();
+    double least =
+        cost.least(flopsOf(contraction) / (isNarrow ? cost.machine.libraryBf16Gain : 1), bytes);
     if (whole.front().estimate < kNear * least)
       return {};
   }

@@ -1,9 +1,9 @@
-//===- Divide.h - a contraction and what comes after it as two kernels ------------===//
+//===- Divide.h - a contraction and what comes before or after it as two kernels --===//
 //
-// What fusion joined to a product or a convolution (steps, a transposition of the result) may be
-// what no good kernel does with it: then a library falls back to its reference implementation, or
-// generated code to scalars. The contraction with as much of that as pays and a kernel behind it
-// stand for election, too.
+// What fusion joined to a product or a convolution (steps, a transposition of an operand or of the
+// result) may be what no good kernel does with it: then a library falls back to its reference
+// implementation or multiplies batch by batch, or generated code falls back to scalars. The
+// contraction with as much of that as pays and a kernel before or behind it stand for election, too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_DIVIDE_H

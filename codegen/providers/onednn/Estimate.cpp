@@ -34,6 +34,17 @@ bool isTransposed(const json &desc, const char *argument) {
   return strides.size() > 1 && strides.back() != 1;
 }
 
+/// Whether the rows of all batches do not follow each other.
+bool isApart(const json &desc, const char *argument) {
+  auto dims = dimsOf(desc, argument), strides = desc[argument].value("strides", dims);
+  if (!desc[argument].contains("strides"))
+    return false;
+  for (size_t d = 0; d + 2 < dims.size(); ++d)
+    if (dims[d] > 1 && strides[d] != dims[d + 1] * strides[d + 1])
+      return true;
+  return false;
+}
+
 /// Elements that a call packs or unpacks each time.
 double packedInside(const json &desc) {
   double elements = 0;
@@ -147,6 +158,9 @@ double product(const LibraryCall &call, const CostModel &cost) {
     if (isTransposed(call.desc, "src"))
       packing += batches * m * double(src.back()) / (machine.gemmAcross * cores);
     double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
+    // One right operand for all.
+    if (productOf(weights, 2) == 1 && (isApart(call.desc, "src") || isApart(call.desc, "dst")))
+      part *= machine.gemmApartPart;
     return std::max(nanoseconds / part + batches * machine.gemmBatchNanoseconds / cores + packing,
                     moved);
   }

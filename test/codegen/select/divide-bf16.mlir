@@ -1,0 +1,19 @@
+// A library multiplies bf16 batch by batch where the batches' rows do not follow each other in an operand or in the result: 128 products of
+// four rows took three times as long as one of 512 rows. The transposition is a kernel of its own then, before the product or behind it.
+// RUN: dlc compile %s --cache none --to select --print-after select --threads 2 --profile zen5 2>&1 | FileCheck %s
+// REQUIRES: dlc, fma
+
+// CHECK-LABEL: func.func @main
+// CHECK: dlc.fusion
+// CHECK-NEXT: dlc.matmul
+// CHECK-NEXT: dlc.add
+// CHECK-NEXT: dlc.yield
+// CHECK: dlc.fusion
+// CHECK-NEXT: dlc.transpose
+// CHECK-NEXT: dlc.yield
+func.func @main(%x: tensor<4x128x512xbf16>, %w: tensor<512x512xbf16>, %b: tensor<512xbf16>) -> tensor<128x4x512xbf16> {
+  %0 = dlc.matmul %x, %w : (tensor<4x128x512xbf16>, tensor<512x512xbf16>) -> tensor<4x128x512xbf16>
+  %1 = dlc.add %0, %b : (tensor<4x128x512xbf16>, tensor<512xbf16>) -> tensor<4x128x512xbf16>
+  %2 = dlc.transpose %1 [1, 0, 2] : (tensor<4x128x512xbf16>) -> tensor<128x4x512xbf16>
+  return %2 : tensor<128x4x512xbf16>
+}
