@@ -49,6 +49,22 @@ json windowed(const char *kind, Op op, std::vector<int64_t> src, RankedTensorTyp
               {"pads_l", list(op.getLow())}};
 }
 
+/// Lines are images of one row to what works on vectors of channels.
+template <typename Op>
+json windowedLanes(const char *kind, Op op, RankedTensorType src, RankedTensorType dst) {
+  json desc = windowed(kind, op, dims(src), dst);
+  if (src.getRank() == 4)
+    return desc;
+  for (auto [key, place, value] : {std::tuple("src", 2, 1),
+                                   {"dst", 2, 1},
+                                   {"kernel", 0, 1},
+                                   {"strides", 0, 1},
+                                   {"dilations", 0, 0},
+                                   {"pads_l", 0, 0}})
+    desc[key].insert(desc[key].begin() + place, value);
+  return desc;
+}
+
 json descOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, json>(op)
       .Case<TopKOp>([](TopKOp o) {
@@ -147,13 +163,16 @@ int64_t groupOf(ArrayRef<Value> images) {
   StringRef tag = layoutOf(images.front().getType());
   auto parsed = Tag::parse(tag);
   for (Value image : images)
-    if (layoutOf(image.getType()) != tag || typeOf(image).getRank() != 4)
+    if (layoutOf(image.getType()) != tag)
       return 0;
-  int64_t channels = typeOf(images.front()).getDimSize(1);
-  bool isBlocked =
-      parsed && parsed->blockedDim == 1 && parsed->order == SmallVector<int64_t>{0, 1, 2, 3};
-  bool isLast =
-      parsed && parsed->blockedDim < 0 && parsed->order == SmallVector<int64_t>{0, 2, 3, 1};
+  RankedTensorType type = typeOf(images.front());
+  if (!parsed || type.getRank() < 3 || type.getRank() > 4)
+    return 0;
+  int64_t channels = type.getDimSize(1);
+  auto order = llvm::to_vector(llvm::seq(type.getRank()));
+  bool isBlocked = parsed->blockedDim == 1 && parsed->order == order;
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  bool isLast = parsed->blockedDim < 0 && parsed->order == order;
   if (isBlocked)
     return channels % parsed->block == 0 ? parsed->block : 0;
   return isLast ? channels : 0;
@@ -169,7 +188,7 @@ json laneGrad(FusionOp fusion) {
   int64_t group = groupOf({op.getX(), op.getDy()});
   if (group < 8 || !isDepthwise(op))
     return {};
-  json desc = windowed("lane_weight_grad", op, dims(typeOf(op.getX())), typeOf(op.getDy()));
+  json desc = windowedLanes("lane_weight_grad", op, typeOf(op.getX()), typeOf(op.getDy()));
   desc["group"] = group;
   return desc;
 }
@@ -189,7 +208,7 @@ json lanePool(FusionOp fusion) {
       (!isBytes && !typeOf(op->getResult(0)).getElementType().isF32()))
     return {};
   auto described = [&](const char *name, auto o, Value src, Value dst) {
-    json desc = windowed("lane_pool", o, dims(typeOf(src)), typeOf(dst));
+    json desc = windowedLanes("lane_pool", o, typeOf(src), typeOf(dst));
     desc["op"] = name;
     desc["group"] = group;
     int64_t taps = 1;
@@ -204,6 +223,8 @@ json lanePool(FusionOp fusion) {
     if (!desc.is_null()) {
       desc["include_pad"] = o.getIncludePad();
       desc["pads_counted"] = list(o.getCountedHigh());
+      if (o.getCountedHigh().size() == 1)
+        desc["pads_counted"].insert(desc["pads_counted"].begin(), 0);
     }
     return desc;
   };

@@ -26,8 +26,8 @@ Operation *contractionOf(FusionOp fusion) {
   return only;
 }
 
-/// Operands that the fusion makes, and values after the contraction where all that comes later reads
-/// nothing else of what was before, the last one first.
+/// Operands that the fusion makes, and values after the contraction where all that comes later
+/// reads nothing else of what was before, the last one first.
 SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
   SmallVector<Value> cuts;
   for (Value operand : contraction->getOperands())

@@ -3,7 +3,8 @@
 // What fusion joined to a product or a convolution (steps, a transposition of an operand or of the
 // result) may be what no good kernel does with it: then a library falls back to its reference
 // implementation or multiplies batch by batch, or generated code falls back to scalars. The
-// contraction with as much of that as pays and a kernel before or behind it stand for election, too.
+// contraction with as much of that as pays and a kernel before or behind it stand for election,
+// too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_DIVIDE_H

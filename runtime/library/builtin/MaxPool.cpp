@@ -15,46 +15,96 @@
 #include "runtime/library/builtin/Pooling.h"
 #include "runtime/program/Numeric.h"
 
+#include <algorithm>
+
 namespace dlc::runtime::builtin {
 
 namespace {
 
+/// Of a window: the place of its largest element in the plane (-1: it has none) and in the window.
 struct Maximum {
-  int64_t at = -1, tap = 0; // in the plane and in the window
+  int64_t at, tap;
 };
 
-/// The largest element that a window meets.
-template <typename T>
-Maximum poolOne(const Pooling &pool, const T *plane, int64_t output, T &value) {
+/// So many results of a row at a time.
+constexpr int64_t kRun = 256;
+
+/// The windows of results that follow each other in a row, tap by tap.
+template <typename T> class Row {
+public:
+  explicit Row(const Pooling &given)
+      : pool(given), last(pool.rank() - 1), taps(pool.window.sizes[last]),
+        starts(size_t(pool.taps / taps)) {}
+
+  /// The results [begin, begin + count) of row `row`, of which a plane has outputs / dst[last].
+  template <typename Tell>
+  void run(const T *plane, int64_t row, int64_t begin, int64_t count, T *values, Tell tell) {
+    startsOf(row);
+    C best[kRun];
+    int32_t found[kRun];
+    std::fill_n(best, count, lowest<C>());
+    std::fill_n(found, count, -1);
+    const int64_t stride = pool.window.strides[last], size = pool.src[last];
+    for (size_t outer = 0; outer < starts.size(); ++outer) {
+      if (starts[outer] < 0)
+        continue;
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        // Where the first window would begin.
+        int64_t from = begin * stride + offsetOf(tap);
+        int64_t first = from < 0 ? (-from + stride - 1) / stride : 0;
+        int64_t end = from < size ? std::min(count, (size - 1 - from) / stride + 1) : 0;
+        const int64_t start = starts[outer] + from;
+        const auto number = int32_t(int64_t(outer) * taps + tap);
+        for (int64_t i = first; i < end; ++i) {
+          C candidate = load(plane[start + i * stride]);
+          bool takes = found[i] < 0 || lessThan(best[i], candidate);
+          best[i] = takes ? candidate : best[i];
+          found[i] = takes ? number : found[i];
+        }
+      }
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      values[i] = store<T>(best[i]);
+      Maximum maximum{-1, 0};
+      if (int64_t tap = found[i]; tap >= 0)
+        maximum = {starts[size_t(tap / taps)] + (begin + i) * stride + offsetOf(tap % taps), tap};
+      tell(i, maximum);
+    }
+  }
+
+private:
   using C = Compute<T>;
-  size_t rank = pool.rank();
-  int64_t origin[32];
-  for (size_t d = rank; d-- > 0;) {
-    origin[d] = output % pool.dst[d] * pool.window.strides[d] - pool.window.low[d];
-    output /= pool.dst[d];
+
+  int64_t offsetOf(int64_t tap) const {
+    return tap * pool.window.dilations[last] - pool.window.low[last];
   }
-  C best = lowest<C>();
-  Maximum found;
-  for (int64_t tap = 0; tap < pool.taps; ++tap) {
-    int64_t rest = tap, at = 0;
-    bool inside = true;
-    for (size_t d = rank; d-- > 0;) {
-      int64_t coordinate = origin[d] + rest % pool.window.sizes[d] * pool.window.dilations[d];
-      rest /= pool.window.sizes[d];
-      inside &= coordinate >= 0 && coordinate < pool.src[d];
-      at += coordinate * pool.srcStrides[d];
+
+  /// Where the rows begin that the windows of result row `row` meet; -1 outside of the plane.
+  void startsOf(int64_t row) {
+    int64_t origin[32];
+    for (size_t d = last; d-- > 0;) {
+      origin[d] = row % pool.dst[d] * pool.window.strides[d] - pool.window.low[d];
+      row /= pool.dst[d];
     }
-    if (!inside)
-      continue;
-    C candidate = load(plane[at]);
-    if (found.at < 0 || lessThan(best, candidate)) {
-      best = candidate;
-      found = {at, tap};
+    for (size_t outer = 0; outer < starts.size(); ++outer) {
+      auto rest = int64_t(outer);
+      int64_t start = 0;
+      bool inside = true;
+      for (size_t d = last; d-- > 0;) {
+        int64_t at = origin[d] + rest % pool.window.sizes[d] * pool.window.dilations[d];
+        rest /= pool.window.sizes[d];
+        inside &= at >= 0 && at < pool.src[d];
+        start += at * pool.srcStrides[d];
+      }
+      starts[outer] = inside ? start : -1;
     }
   }
-  value = store<T>(best);
-  return found;
-}
+
+  const Pooling &pool;
+  const size_t last;
+  const int64_t taps; ///< along a row
+  std::vector<int64_t> starts;
+};
 
 /// Calls `tell(item, maximum)` for each result element.
 template <typename T, typename Tell>
@@ -63,9 +113,15 @@ void runPool(const Pooling &pool, void *const *buffers, const CallContext &conte
   T *values = static_cast<T *>(buffers[1]);
   parallelFor(context.threads, pool.resultElements(), std::max<int64_t>(1, 4096 / pool.taps),
               [&](int64_t begin, int64_t end, int) {
-                for (int64_t item = begin; item < end; ++item)
-                  tell(item, poolOne(pool, src + item / pool.outputs * pool.plane,
-                                     item % pool.outputs, values[item]));
+                Row<T> row(pool);
+                const int64_t width = pool.dst[pool.rank() - 1];
+                for (int64_t item = begin; item < end;) {
+                  int64_t inRow = item % width, count = std::min({width - inRow, end - item, kRun});
+                  row.run(src + item / pool.outputs * pool.plane, item % pool.outputs / width,
+                          inRow, count, values + item,
+                          [&](int64_t i, Maximum maximum) { tell(item + i, maximum); });
+                  item += count;
+                }
               });
 }
 
