@@ -220,10 +220,11 @@ private:
     return way;
   }
 
-  /// Whether a reorder has kernels for these elements: the library has integers of 8 and 32 bits.
+  /// Whether a reorder has kernels for these elements: the library has integers of 8 and 32 bits,
+  /// and no f64.
   static bool isReordered(Value value) {
     Type element = typeOf(value).getElementType();
-    return isa<FloatType>(element) || element.isInteger(1) || element.isInteger(8) ||
+    return (isa<FloatType>(element) && !element.isF64()) || element.isInteger(1) || element.isInteger(8) ||
            element.isSignlessInteger(32);
   }
 
