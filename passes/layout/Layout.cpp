@@ -224,8 +224,8 @@ private:
   /// and no f64.
   static bool isReordered(Value value) {
     Type element = typeOf(value).getElementType();
-    return (isa<FloatType>(element) && !element.isF64()) || element.isInteger(1) || element.isInteger(8) ||
-           element.isSignlessInteger(32);
+    return (isa<FloatType>(element) && !element.isF64()) || element.isInteger(1) ||
+           element.isInteger(8) || element.isSignlessInteger(32);
   }
 
   /// Whether the operation does its work as well on images in this layout.

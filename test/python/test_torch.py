@@ -1,4 +1,5 @@
 """PyTorch's modules: dlc.compile, and torch.compile with dlc as its backend. Skipped where PyTorch is missing."""
+import itertools
 import logging
 
 import pytest
@@ -212,6 +213,8 @@ def test_results_that_share_memory_do_with_dlc():
 def test_sizes_that_do_not_come_again_stay_in_pytorch(monkeypatch):
     monkeypatch.setattr(_backend, "AT_ONCE", 1)
     monkeypatch.setattr(_backend, "KEPT", 2)
+    # A program takes as long to make as PyTorch takes for a call.
+    monkeypatch.setattr(_backend, "perf_counter", itertools.count().__next__)
     module = net().eval()
     run = compiled(module)
     # One without dynamic dimensions, one at once, one that comes again, and one too many.
@@ -220,6 +223,18 @@ def test_sizes_that_do_not_come_again_stay_in_pytorch(monkeypatch):
         close(run(x), module(x))
     notes = [note for graph in dlc.report() for note in graph.notes]
     assert [("programs for" in note, "PyTorch runs" in note) for note in notes] == [(True, False), (False, True), (True, False)]
+
+
+@torch.no_grad()
+def test_sizes_that_come_seldom_stay_in_pytorch():
+    """A program for each of a cache's sizes would cost far more than it gives."""
+    run = compiled(lambda x, y: torch.softmax(x @ y.T, -1) @ y)
+    for _ in range(2):
+        for size in range(3, 40):
+            x, y = torch.randn(1, 8), torch.randn(size, 8)
+            close(run(x, y), torch.softmax(x @ y.T, -1) @ y)
+    notes = [note for graph in dlc.report() for note in graph.notes]
+    assert sum("programs for" in note for note in notes) == _backend.AT_ONCE
 
 
 @torch.no_grad()

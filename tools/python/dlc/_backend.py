@@ -6,6 +6,7 @@ import copy
 import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import torch
@@ -23,9 +24,9 @@ PRECISIONS = ("none", "bf16", "f16")
 ACCURACIES = ("strict", "default", "fast")
 #: How many sets of sizes a graph with dynamic dimensions is kept for.
 KEPT = 16
-#: So many get a program as soon as they come, with parameters as constants; others when they come again.
+#: So many get a program as soon as they come, with parameters as constants; others when PyTorch has taken as long for them as a program takes to make.
 AT_ONCE = 4
-#: Sets of sizes that are remembered until they come again.
+#: Sets of sizes for which it is remembered how long PyTorch took.
 REMEMBERED = 4096
 #: After so many calls in which no parameter changed, parameters are constants of programs again.
 SETTLED = 8
@@ -355,38 +356,44 @@ def _is_dynamic(module: fx.GraphModule) -> bool:
 
 
 class _Specialised:
-    """A graph with dynamic dimensions: programs for the first sets of sizes that it is called with, and for those that come again. Sizes that grow with each
-    call, as those of a language model's cache, would be compiled for ever: PyTorch runs them."""
+    """A graph with dynamic dimensions: programs for the first sets of sizes that it is called with, and for those that come so often that a program pays.
+    Sizes that grow with each call, as those of a language model's cache, would be compiled for ever: PyTorch runs them."""
 
     def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
         self._module, self._static, self._options, self._report = module, static, options, report
         self._made: dict[Any, Callable[..., Any]] = {}
-        self._seen: set[Any] = set()
+        self._spent: dict[Any, float] = {}  # seconds that PyTorch took for sizes without a program
+        self._cost = 0.0  # seconds that the last program took to make
 
     def __call__(self, *arguments: Any) -> Any:
         key = tuple(tuple(each.shape) if isinstance(each, torch.Tensor) else each for each in arguments)
         run = self._made.get(key)
         if run is None:
             if not self._is_worth(key):
-                with torch.no_grad():
-                    return self._module(*arguments)
+                return self._in_pytorch(arguments, key)
+            start = perf_counter()
             run = self._made[key] = self._make(arguments, key)
+            self._cost = perf_counter() - start
             if len(self._made) > KEPT:
                 self._made.pop(next(iter(self._made)))
         return run(*arguments)
 
     def _is_worth(self, key: Any) -> bool:
-        """Whether a program is made for these sizes."""
+        """Whether a program is made for these sizes: then at most twice as much time is lost as by whoever knew what comes."""
         if self._options.strict or len(self._made) < AT_ONCE:
             return True
-        if not self._seen:
-            self._report.notes.append(f"dynamic dimensions: PyTorch runs other sizes until they come again, and all beyond {KEPT} sets of them")
+        return len(self._made) < KEPT and key in self._spent and self._spent[key] >= self._cost
+
+    def _in_pytorch(self, arguments: Sequence[Any], key: Any) -> Any:
+        if not self._spent:
+            self._report.notes.append(f"dynamic dimensions: PyTorch runs other sizes until that took as long as making a program, and all beyond {KEPT} sets of them")
             self._report.tell()
-        if len(self._made) < KEPT and key in self._seen:
-            return True
-        if len(self._seen) < REMEMBERED:
-            self._seen.add(key)
-        return False
+        start = perf_counter()
+        with torch.no_grad():
+            results = self._module(*arguments)
+        if key in self._spent or len(self._spent) < REMEMBERED:
+            self._spent[key] = self._spent.get(key, 0.0) + perf_counter() - start
+        return results
 
     def _make(self, arguments: Sequence[Any], key: Any) -> Callable[..., Any]:
         from torch.fx.experimental.proxy_tensor import make_fx
