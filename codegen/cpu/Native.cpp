@@ -20,6 +20,7 @@
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils.h"
 
 #include <mutex>
 #include <optional>
@@ -150,13 +151,15 @@ public:
   }
 
 private:
-  /// All passes, or all but the reduction of strengths and the analyses that it asks for.
+  /// All passes, or all but the reduction of strengths, what stands before it for its sake, and the
+  /// analyses that these ask for.
   struct Passes : llvm::legacy::PassManager {
     explicit Passes(bool reducesStrengths) : reducesStrengths(reducesStrengths) {}
     void add(llvm::Pass *pass) override {
-      static const llvm::AnalysisID reduction =
-          std::unique_ptr<llvm::Pass>(llvm::createLoopStrengthReducePass())->getPassID();
-      if (reducesStrengths || pass->getPassID() != reduction)
+      auto idOf = [](llvm::Pass *made) { return std::unique_ptr<llvm::Pass>(made)->getPassID(); };
+      static const llvm::AnalysisID reduction = idOf(llvm::createLoopStrengthReducePass()),
+                                    before = idOf(llvm::createCanonicalizeFreezeInLoopsPass());
+      if (reducesStrengths || (pass->getPassID() != reduction && pass->getPassID() != before))
         llvm::legacy::PassManager::add(pass);
       else
         delete pass;
