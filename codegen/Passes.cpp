@@ -5,6 +5,7 @@
 #include "codegen/constants/Precompute.h"
 #include "codegen/cpu/Native.h"
 #include "codegen/cpu/Schedule.h"
+#include "codegen/lower/Effort.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Lower.h"
 #include "codegen/memory/Memory.h"
@@ -84,6 +85,14 @@ struct LowerPass : CodePass<LowerPass> {
       : CodePass("dlc-lower", "turns @main into a command list", {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
     return lowerToExec(module, resolved(options), target());
+  }
+};
+
+struct EffortPass : CodePass<EffortPass> {
+  EffortPass()
+      : CodePass("dlc-effort", "marks kernels whose code is made with the least effort", {}, {}) {}
+  LogicalResult run(ModuleOp module, const CompileOptions &) {
+    return chooseEffort(module), success();
   }
 };
 
@@ -209,6 +218,7 @@ std::unique_ptr<Pass> createRefinePass(const CompileOptions &options) {
 std::unique_ptr<Pass> createLowerPass(const CompileOptions &options) {
   return std::make_unique<LowerPass>(options);
 }
+std::unique_ptr<Pass> createEffortPass() { return std::make_unique<EffortPass>(); }
 std::unique_ptr<Pass> createPlanMemoryPass() { return std::make_unique<PlanMemoryPass>(); }
 std::unique_ptr<Pass> createVerifyMemoryPass() { return std::make_unique<VerifyMemoryPass>(); }
 std::unique_ptr<Pass> createNativePass(const CompileOptions &options,
@@ -222,6 +232,7 @@ void registerCodegenPasses() {
   registerPass([] { return createSelectPass(); });
   registerPass([] { return createRefinePass(); });
   registerPass([] { return createLowerPass(); });
+  registerPass([] { return createEffortPass(); });
   registerPass([] { return createPlanMemoryPass(); });
   registerPass([] { return createVerifyMemoryPass(); });
   registerPass([] { return createNativePass(); });

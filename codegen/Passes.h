@@ -22,6 +22,8 @@ std::unique_ptr<mlir::Pass> createSelectPass(const CompileOptions &options = {})
 std::unique_ptr<mlir::Pass> createRefinePass(const CompileOptions &options = {});
 /// `dlc-lower`: @main as a command list.
 std::unique_ptr<mlir::Pass> createLowerPass(const CompileOptions &options = {});
+/// `dlc-effort`: which kernels' code is made with the least effort.
+std::unique_ptr<mlir::Pass> createEffortPass();
 /// `dlc-plan-memory`: every arena buffer's offset.
 std::unique_ptr<mlir::Pass> createPlanMemoryPass();
 /// `dlc-verify-memory`: every byte read is the reader's own.

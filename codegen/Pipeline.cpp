@@ -93,6 +93,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     return;
   case Phase::Lower:
     passes.addPass(createLowerPass(options));
+    passes.addPass(createEffortPass());
     return;
   case Phase::Memory:
     passes.addPass(createPlanMemoryPass());

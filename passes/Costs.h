@@ -19,6 +19,9 @@ public:
   /// An operation, were its operands and results of these types; nothing: no kernel takes them so.
   virtual std::optional<double> operation(mlir::Operation *op, llvm::ArrayRef<mlir::Type> operands,
                                           llvm::ArrayRef<mlir::Type> results) = 0;
+  /// No less than this an operation takes in any layout but the plain one, as far as is known
+  /// without asking a library: that may take longer than all else.
+  virtual double atLeast(mlir::Operation *op) { return 0; }
   virtual double reorder(mlir::Type from, mlir::Type to) = 0;
   /// Whether a processor's kernel does the attention whole, faster than kernels of its parts do:
   /// with `gradients`, both directions together. `preferred`: even where it is not faster.

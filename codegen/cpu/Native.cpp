@@ -20,6 +20,7 @@
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils.h"
 
 #include <mutex>
 #include <optional>
@@ -50,7 +51,8 @@ Target hostTarget() {
   return host;
 }
 
-static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, std::string &error) {
+static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, Effort effort,
+                                                        std::string &error) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -62,9 +64,9 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, st
     return nullptr;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast; // a * b + c in one rounding
-  return std::unique_ptr<llvm::TargetMachine>(
-      found->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
-                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
+      triple, target.cpu, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      effort == Effort::Least ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
 }
 
 namespace {
@@ -75,7 +77,8 @@ namespace {
 /// that were not faster.
 class Optimizer {
 public:
-  Optimizer(llvm::TargetMachine &machine, const llvm::TargetLibraryInfoImpl &library) {
+  Optimizer(llvm::TargetMachine &machine, const llvm::TargetLibraryInfoImpl &library,
+            Effort effort) {
     llvm::PassBuilder builder(&machine);
     fam.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
     builder.registerModuleAnalyses(mam);
@@ -84,23 +87,28 @@ public:
     builder.registerLoopAnalyses(lam);
     builder.crossRegisterProxies(lam, fam, cgam, mam);
 
-    passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-    passes.addPass(llvm::SimplifyCFGPass());
-    passes.addPass(llvm::InstCombinePass());
+    constexpr bool memory = true; // invariants are found with the accesses to memory in SSA form
     llvm::LoopPassManager invariants, rounds;
     invariants.addPass(llvm::LoopRotatePass());
     invariants.addPass(llvm::LICMPass(llvm::LICMOptions()));
-    passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(invariants),
-                                                         /*UseMemorySSA=*/true));
     rounds.addPass(llvm::LoopDeletionPass());
     rounds.addPass(llvm::LoopFullUnrollPass(/*OptLevel=*/1));
+
+    passes.addPass(llvm::EarlyCSEPass(memory));
+    passes.addPass(llvm::SimplifyCFGPass());
+    passes.addPass(llvm::InstCombinePass());
+    passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(invariants), memory));
     passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rounds)));
-    passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+    if (effort == Effort::Least) {
+      passes.addPass(llvm::SimplifyCFGPass());
+      return;
+    }
+    passes.addPass(llvm::EarlyCSEPass(memory));
     passes.addPass(llvm::InstCombinePass());
     passes.addPass(llvm::SimplifyCFGPass(
         llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
-    passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
-                                                         /*UseMemorySSA=*/true));
+    passes.addPass(
+        llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), memory));
     passes.addPass(llvm::ADCEPass());
   }
 
@@ -143,13 +151,15 @@ public:
   }
 
 private:
-  /// All passes, or all but the reduction of strengths and the analyses that it asks for.
+  /// All passes, or all but the reduction of strengths, what stands before it for its sake, and the
+  /// analyses that these ask for.
   struct Passes : llvm::legacy::PassManager {
     explicit Passes(bool reducesStrengths) : reducesStrengths(reducesStrengths) {}
     void add(llvm::Pass *pass) override {
-      static const llvm::AnalysisID reduction =
-          std::unique_ptr<llvm::Pass>(llvm::createLoopStrengthReducePass())->getPassID();
-      if (reducesStrengths || pass->getPassID() != reduction)
+      auto idOf = [](llvm::Pass *made) { return std::unique_ptr<llvm::Pass>(made)->getPassID(); };
+      static const llvm::AnalysisID reduction = idOf(llvm::createLoopStrengthReducePass()),
+                                    before = idOf(llvm::createCanonicalizeFreezeInLoopsPass());
+      if (reducesStrengths || (pass->getPassID() != reduction && pass->getPassID() != before))
         llvm::legacy::PassManager::add(pass);
       else
         delete pass;
@@ -163,14 +173,15 @@ private:
   bool canWrite = false;
 };
 
-/// What is the same for all kernels of a target; a thread has its own.
+/// What is the same for all kernels of a target and an effort; a thread has its own.
 struct Compiler {
-  explicit Compiler(const Target &target) : target(target), machine(makeMachine(target, error)) {
+  Compiler(const Target &target, Effort effort)
+      : target(target), effort(effort), machine(makeMachine(target, effort, error)) {
     if (!machine)
       return;
     library.emplace(machine->getTargetTriple());
     library->disableAllFunctions();
-    optimizer.emplace(*machine, *library);
+    optimizer.emplace(*machine, *library, effort);
   }
 
   /// Of the passes that make machine code, the reduction of strengths took a third of the time: its
@@ -178,7 +189,7 @@ struct Compiler {
   /// ones gain by it.
   ObjectWriter &writerFor(const llvm::Module &module) {
     constexpr unsigned kShort = 200; // instructions
-    bool isShort = module.getInstructionCount() <= kShort;
+    bool isShort = effort == Effort::Usual && module.getInstructionCount() <= kShort;
     std::optional<ObjectWriter> &writer = isShort ? forShort : forLong;
     if (!writer)
       writer.emplace(*machine, *library, /*reducesStrengths=*/isShort);
@@ -186,6 +197,7 @@ struct Compiler {
   }
 
   Target target;
+  Effort effort;
   int kernels = 0; ///< so far
   llvm::LLVMContext context;
   std::string error;
@@ -195,14 +207,15 @@ struct Compiler {
   std::optional<ObjectWriter> forShort, forLong;
 };
 
-Compiler &compilerFor(const Target &target) {
+Compiler &compilerFor(const Target &target, Effort effort) {
   // A context keeps the constants that it has seen.
   constexpr int most = 1000;
   // Behind a pointer: a library that is loaded late has little room for what each thread has.
-  static thread_local std::unique_ptr<Compiler> kept;
+  static thread_local std::unique_ptr<Compiler> compilers[2];
+  std::unique_ptr<Compiler> &kept = compilers[effort == Effort::Least];
   if (!kept || kept->target != target || kept->kernels >= most) {
     kept.reset();
-    kept = std::make_unique<Compiler>(target);
+    kept = std::make_unique<Compiler>(target, effort);
   }
   ++kept->kernels;
   return *kept;
@@ -210,8 +223,9 @@ Compiler &compilerFor(const Target &target) {
 
 } // namespace
 
-FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target) {
-  Compiler &compiler = compilerFor(target);
+FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target,
+                              Effort effort) {
+  Compiler &compiler = compilerFor(target, effort);
   auto llvmModule = translateModuleToLLVMIR(module, compiler.context, name);
   if (!llvmModule)
     return module.emitError("kernel '") << name << "': translation to LLVM IR failed";

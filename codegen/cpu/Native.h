@@ -33,10 +33,14 @@ struct Code {
   uint64_t entry = 0; ///< where the kernel starts in the image
 };
 
+/// How much is done for a kernel's code. The least: each value has a place in memory, to which it
+/// goes back, and what the emitter left is not simplified.
+enum class Effort { Usual, Least };
+
 /// Compiles a module in the llvm dialect that holds the kernel `name`. Safe to call from several
 /// threads at once.
 mlir::FailureOr<Code> compileKernel(mlir::ModuleOp module, llvm::StringRef name,
-                                    const Target &target);
+                                    const Target &target, Effort effort = Effort::Usual);
 
 /// Places the sections of a relocatable ELF object behind one another and resolves what refers
 /// among them. On failure `error` says what stands in the way.

@@ -1,6 +1,7 @@
 //===- Generate.cpp - machine code of all kernels, on all cores -----------===//
 #include "codegen/cache/ObjectCache.h"
 #include "codegen/cpu/Schedule.h"
+#include "codegen/lower/Effort.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/native/Build.h"
 #include "ir/exec/Exec.h"
@@ -34,7 +35,8 @@ FailureOr<cpu::Code> generate(exec::KernelOp kernel, const cpu::LlvmLowering &lo
   OpBuilder b(module->getBodyRegion());
   if (failed(emitScheduled(b, kernel, "kernel", target)) || failed(lowering.run(*module)))
     return failure();
-  return cpu::compileKernel(*module, "kernel", target);
+  return cpu::compileKernel(*module, "kernel", target,
+                            hasLeastEffort(kernel) ? cpu::Effort::Least : cpu::Effort::Usual);
 }
 
 } // namespace

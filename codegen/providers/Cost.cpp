@@ -56,6 +56,11 @@ double CostModel::least(double flops, double bytes) const {
                machine.call, cores);
 }
 
+double CostModel::leastTransposed(double flops) const {
+  constexpr double kBetter = 1.5; // what was measured may say of a shape, against arithmetic
+  return flops / (machine.convolutionGflops * machine.transposedPart * kBetter * threads) / 1000;
+}
+
 double CostModel::prologue(double elements, bool exponential) const {
   return elements / ((exponential ? machine.changedByExponential : machine.changed) * threads) /
          1000;

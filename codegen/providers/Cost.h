@@ -33,6 +33,9 @@ struct CostModel {
   /// Microseconds that no kernel beats by much that does so many operations, multiplications above
   /// all, on so many bytes.
   double least(double flops, double bytes) const;
+  /// Microseconds that a library's transposed convolution with strides takes at least, even where
+  /// it is better than usual.
+  double leastTransposed(double flops) const;
   /// Microseconds that a product on tiles takes longer where it makes so many elements of an
   /// operand first.
   double prologue(double elements, bool exponential) const;

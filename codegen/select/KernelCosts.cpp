@@ -82,6 +82,17 @@ public:
     return bestEstimate(fusion, generated);
   }
 
+  double atLeast(Operation *op) override {
+    auto transposed = dyn_cast<ConvTransposeOp>(op);
+    if (!transposed || !typeOf(transposed.getY()).getElementType().isF32() ||
+        llvm::all_of(transposed.getStrides(), [](int64_t stride) { return stride == 1; }))
+      return 0;
+    RankedTensorType x = typeOf(transposed.getX()), w = typeOf(transposed.getW());
+    double flops = 2.0 * double(x.getNumElements()) * double(w.getNumElements() / w.getDimSize(0));
+    CostModel cost(profileOf(options, target), target, options.threads);
+    return cost.leastTransposed(flops);
+  }
+
   double reorder(Type from, Type to) override {
     MLIRContext *context = from.getContext();
     OpBuilder builder(context);

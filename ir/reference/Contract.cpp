@@ -50,12 +50,20 @@ LogicalResult MatmulOp::evaluate(Inputs inputs, Outputs outputs) {
               sums[j] = wrapAdd(sums[j],
                                 wrapMul(aMatrix[i * stepM + p * stepKA], bMatrix[j * stepN + p]));
         } else {
-          for (int64_t p = 0; p < k; ++p) {
-            const C scale = aMatrix[i * stepM + p * stepKA];
-            const C *bRow = bMatrix + p * stepKB;
+          // Four rows of b at a time: sums are read and written once for them, in the same order.
+          const C *aRow = aMatrix + i * stepM;
+          auto term = [&](int64_t p, int64_t j) {
+            return wrapMul(aRow[p * stepKA], bMatrix[p * stepKB + j]);
+          };
+          int64_t p = 0;
+          for (; p + 4 <= k; p += 4)
             for (int64_t j = 0; j < n; ++j)
-              sums[j] = wrapAdd(sums[j], wrapMul(scale, bRow[j]));
-          }
+              sums[j] = wrapAdd(
+                  wrapAdd(wrapAdd(wrapAdd(sums[j], term(p, j)), term(p + 1, j)), term(p + 2, j)),
+                  term(p + 3, j));
+          for (; p < k; ++p)
+            for (int64_t j = 0; j < n; ++j)
+              sums[j] = wrapAdd(sums[j], term(p, j));
         }
         storeRow<C>(y, row * n, n, sums.data());
       }

@@ -53,8 +53,9 @@ Value once(Value made) {
 namespace {
 
 /// The least that an operation costs: in plain layout, with channels last, or as the library wants
-/// it.
-std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &costs) {
+/// it; which need not be known where it cannot be less than `other`.
+std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &costs,
+                                std::optional<double> other = std::nullopt) {
   std::optional<double> least;
   // Of the first operand, of the first result, and of the second operand where that is an image
   // too.
@@ -83,7 +84,7 @@ std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &cost
     consider(last, "", last);
     if (std::optional<Wanted> wanted = oracle.wantedByWeightGrad(gradient))
       consider(wanted->source, "", wanted->destination);
-  } else if (!isPool) {
+  } else if (!isPool && (!other || costs.atLeast(op) < *other)) {
     if (std::optional<Wanted> wanted = oracle.wantedByConv(op))
       consider(wanted->source, wanted->destination);
   }
@@ -162,7 +163,8 @@ void take(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle, 
       continue;
     for (Operation *made : way->work)
       made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    std::optional<double> own = leastCost(op, oracle, costs), other = costOf(*way, oracle, costs);
+    std::optional<double> other = costOf(*way, oracle, costs),
+                          own = leastCost(op, oracle, costs, other);
     bool isBetter = other && (!own || *other < *own);
     if (isBetter)
       op->replaceAllUsesWith(way->results);

@@ -533,6 +533,13 @@ TEST(OneDnn, AnswersAreShared) {
   EXPECT_EQ(first, second);
   EXPECT_NE(onednn::ask(desc, 1), first);
   EXPECT_FALSE(onednn::ask(json(5), 2)->ok);
+  // Nor does the library choose again what it chose.
+  desc["src"]["tag"] = desc["dst"]["tag"] = "any";
+  auto chosen = onednn::ask(desc, 2);
+  ASSERT_TRUE(chosen->ok);
+  for (const char *image : {"src", "dst"})
+    desc[image]["tag"] = chosen->desc[image]["tag"];
+  EXPECT_EQ(onednn::ask(desc, 2), chosen);
 }
 
 TEST(OneDnn, LibraryCommandInAProgram) {

@@ -181,6 +181,25 @@ private:
   std::deque<std::string> order;
 };
 
+/// The question with the layouts of images that the library chose, where it was free to: it chooses
+/// the same code again, and may take a second to do so (transposed convolutions of long rows).
+std::optional<json> settled(const json &desc, const Described &described) {
+  json asked = desc;
+  bool wasFree = false;
+  for (const char *image : {"src", "dst", "diff_src", "diff_dst"}) {
+    auto given = asked.find(image);
+    auto found = described.desc.find(image);
+    if (given == asked.end() || !given->is_object() || given->value("tag", "") != "any")
+      continue;
+    if (found == described.desc.end() || !found->contains("tag") ||
+        opaqueBytes(found->value("tag", "")))
+      return std::nullopt;
+    (*given)["tag"] = (*found)["tag"];
+    wasFree = true;
+  }
+  return wasFree ? std::optional(std::move(asked)) : std::nullopt;
+}
+
 } // namespace
 
 std::shared_ptr<const Described> ask(const json &desc, int threads) {
@@ -202,6 +221,8 @@ std::shared_ptr<const Described> ask(const json &desc, int threads) {
         json named = desc;
         named["impl"] = described->implementation;
         remembered->learn(named, threads, described);
+        if (auto same = settled(desc, *described))
+          remembered->learn(*same, threads, described);
       }
       return described;
     });
