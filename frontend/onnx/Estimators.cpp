@@ -261,7 +261,18 @@ void featureVectorizer(Node &n, Build &b) {
   n.set(0, b.concat(parts, 1));
 }
 
+/// A map from labels to numbers for each row is its numbers, a column for each label in order: a
+/// program gives back tensors only.
+void zipMap(Node &n, Build &b) {
+  Value x = n.in(0);
+  int64_t labels = numClasses(n, "classlabels_int64s");
+  if (b.require(b.rank(x) >= 1 && b.dim(x, -1) == labels,
+                "x's last dimension must be the number of labels, " + Twine(labels)))
+    n.set(0, x);
+}
+
 const Operator table[] = {
+    {"ZipMap", 1, zipMap, "classlabels_int64s classlabels_strings", true, classicDomain},
     {"LinearRegressor", 1, linearRegressor, "coefficients intercepts post_transform targets", true,
      classicDomain},
     {"LinearClassifier", 1, linearClassifier,

@@ -15,6 +15,8 @@ Value gemmOf(Node &n, Build &b);
 //===--- Conv -----------------------------------------------------------------===//
 /// With the attributes of Conv.
 Value convolve(Node &n, Build &b, Value x, Value w, Value bias);
+/// With the attributes of FusedConv, and its inputs behind x and w.
+Value fusedConvOf(Node &n, Build &b, Value x, Value w);
 
 //===--- Pool -----------------------------------------------------------------===//
 /// With the attributes of AveragePool.

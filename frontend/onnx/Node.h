@@ -114,6 +114,8 @@ private:
 
 /// The domain of the operators that ONNX Runtime's quantiser and optimiser write.
 inline constexpr const char *microsoft = "com.microsoft";
+/// And that of its operators on blocks of channels.
+inline constexpr const char *blocked = "com.microsoft.nchwc";
 
 /// Handlers read the node, build operations, and set outputs.
 using Handler = void (*)(Node &n, Build &b);
@@ -168,6 +170,7 @@ ArrayRef<Operator> quantizedOperators();
 ArrayRef<Operator> quantizedContractOperators();
 ArrayRef<Operator> blockOperators();
 ArrayRef<Operator> moeOperators();
+ArrayRef<Operator> blockedOperators();
 
 /// The operator of that domain and name, or null.
 const Operator *findOperator(StringRef domain, StringRef name);

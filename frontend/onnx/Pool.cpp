@@ -40,6 +40,13 @@ void maxPool(Node &n, Build &b) {
   n.set(1, both[1]);
 }
 
+/// Channels come last.
+void nhwcMaxPool(Node &n, Build &b) {
+  Value x = channelsFirst(b, n.in(0));
+  WindowAttributes w = windowOf(n, b, x, {});
+  n.set(0, channelsLast(b, b.op<MaxPoolOp>({x}, w.attributes(b, true))));
+}
+
 void averagePool(Node &n, Build &b) { n.set(0, averagePoolOf(n, b, n.in(0))); }
 
 /// (sum |x|^p)^(1/p)
@@ -128,6 +135,14 @@ const Operator table[] = {
     {"GlobalMaxPool", 1, global<ReduceKind::max>},
     {"GlobalLpPool", 1, globalLpPool, "p"},
     {"MaxUnpool", 2, maxUnpool, "kernel_shape pads strides"},
+    {"NhwcMaxPool", 1, nhwcMaxPool, "auto_pad ceil_mode dilations kernel_shape pads strides", true,
+     microsoft},
+    {"MaxPool", 1, maxPool, "auto_pad ceil_mode dilations kernel_shape pads storage_order strides",
+     true, blocked},
+    {"AveragePool", 1, averagePool,
+     "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides", true, blocked},
+    {"GlobalAveragePool", 1, global<ReduceKind::mean>, "", true, blocked},
+    {"GlobalMaxPool", 1, global<ReduceKind::max>, "", true, blocked},
 };
 
 } // namespace

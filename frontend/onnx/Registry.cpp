@@ -12,9 +12,10 @@ struct Domain {
   int64_t newest;
 };
 
-constexpr Domain standard{"", 28}, contrib{microsoft, 1};
+constexpr Domain standard{"", 28}, contrib{microsoft, 1}, nchwc{blocked, 1};
 constexpr Domain domains[] = {
-    standard, {"ai.onnx.ml", 5}, {"ai.onnx.preview", 1}, {"ai.onnx.preview.training", 1}, contrib};
+    standard, {"ai.onnx.ml", 5}, {"ai.onnx.preview", 1}, {"ai.onnx.preview.training", 1}, contrib,
+    nchwc};
 
 using Table = llvm::StringMap<const Operator *>;
 
@@ -41,6 +42,7 @@ Table makeTable() {
       {fusedActivationOperators(), fusedContractOperators(), fusedConvOperators(),
        fusedNormOperators(), fusedAttentionOperators(), groupQueryAttentionOperators(),
        quantizedOperators(), quantizedContractOperators(), blockOperators(), moeOperators()});
+  add(table, nchwc, {blockedOperators()});
   return table;
 }
 

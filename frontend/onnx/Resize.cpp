@@ -128,11 +128,14 @@ void resize(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t rank = b.rank(x);
   // Upsample and Resize-10 have two operands, no attribute for coordinates, and mean these.
-  bool old = n.proto.op_type() == "Upsample" || n.opset < 11;
+  bool isBlocked = n.proto.domain() == blocked;
+  bool old = !isBlocked && (n.proto.op_type() == "Upsample" || n.opset < 11);
   Settings s;
   s.mode = n.string("mode", "nearest");
-  s.coordinates = old ? "asymmetric" : n.string("coordinate_transformation_mode", "half_pixel");
-  s.nearest = old ? "floor" : n.string("nearest_mode", "round_prefer_floor");
+  s.coordinates =
+      old ? "asymmetric"
+          : n.string("coordinate_transformation_mode", isBlocked ? "asymmetric" : "half_pixel");
+  s.nearest = old || isBlocked ? "floor" : n.string("nearest_mode", "round_prefer_floor");
   s.antialias = n.integer("antialias", 0) != 0;
   s.excludeOutside = n.integer("exclude_outside", 0) != 0;
   s.cubic = n.real("cubic_coeff_a", -0.75);
@@ -155,6 +158,8 @@ void resize(Node &n, Build &b) {
   int64_t scaleInput = old ? 1 : 2;
   if (n.has(scaleInput) && b.count(n.in(scaleInput)) > 0)
     scales = b.need(n.in(scaleInput), "the scales");
+  else if (isBlocked)
+    scales = b.known(b.cast(b.ints(n.integers("scales")), b.f32));
   else if (n.hasAttr("scales"))
     scales = b.known(b.floats(n.reals("scales"), {int64_t(n.reals("scales").size())}, b.f32));
   else if (n.has(3))
@@ -210,6 +215,7 @@ const Operator table[] = {
      "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside "
      "extrapolation_value keep_aspect_ratio_policy mode nearest_mode"},
     {"Upsample", 1, resize, "height_scale mode scales width_scale"},
+    {"Upsample", 1, resize, "coordinate_transformation_mode mode scales", true, blocked},
 };
 
 } // namespace

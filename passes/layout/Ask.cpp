@@ -71,9 +71,9 @@ std::optional<Wanted> ask(const json &desc, const char *sourceName, const char *
   std::shared_ptr<const onednn::Described> described = onednn::ask(desc, threads);
   if (!described->ok)
     return std::nullopt;
-  // Neither the slow general code nor products over unfolded images.
-  if (onednn::isReference(described->implementation) ||
-      StringRef(described->implementation).contains("gemm:"))
+  // Neither the slow general code nor products over unfolded images, of floats or of integers.
+  StringRef name = described->implementation;
+  if (onednn::isReference(name.str()) || name.contains("gemm:") || name.contains("gemm_"))
     return std::nullopt;
   auto source = followable(*described, sourceName),
        destination = followable(*described, destinationName);

@@ -50,8 +50,8 @@ TEST(Numeric, HalfConversionsOfEveryBitPattern) {
 
 TEST(Builtin, TopKAgainstSorting) {
   const int64_t outer = 3, inner = 4;
-  for (int64_t len : {1, 7, 300})
-    for (int64_t k : {int64_t(1), (len + 1) / 2, len})
+  for (int64_t len : {1, 7, 53, 300, 5000})
+    for (int64_t k : {int64_t(1), std::min<int64_t>(len, 9), (len + 1) / 2, len})
       for (bool largest : {true, false})
         for (int range : {3, 100000}) {
           auto x = randomValues<float>(static_cast<size_t>(outer * len * inner), range, 7);
@@ -91,6 +91,26 @@ TEST(Builtin, TopKOfOtherTypes) {
                {"len", 3},       {"inner", 1},     {"k", 2}};
   runBuiltin(desc, arrays);
   EXPECT_EQ(arrays[2].as<int64_t>(), (std::vector<int64_t>{1, 2}));
+  // Zeros are equal, and so are what is no number.
+  arrays = {Array::of<float>({-0.0f, kNan, 0.0f, -kNan, -INFINITY}), Array::output<float>(5),
+            Array::output<int64_t>(5)};
+  desc["len"] = desc["k"] = 5;
+  runBuiltin(desc, arrays);
+  EXPECT_EQ(arrays[2].as<int64_t>(), (std::vector<int64_t>{1, 3, 0, 2, 4}));
+  desc["largest"] = false;
+  runBuiltin(desc, arrays);
+  EXPECT_EQ(arrays[2].as<int64_t>(), (std::vector<int64_t>{4, 0, 2, 1, 3}));
+  desc["largest"] = true;
+  desc["len"] = 3;
+  desc["k"] = 2;
+  for (const char *type : {"i32", "u32"}) {
+    desc["dtype"] = type;
+    arrays = {Array::of<uint32_t>({1, ~0u, 3}), Array::output<uint32_t>(2),
+              Array::output<int64_t>(2)};
+    runBuiltin(desc, arrays);
+    EXPECT_EQ(arrays[2].as<int64_t>(),
+              (type[0] == 'u' ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 0}));
+  }
   desc["dtype"] = "u64";
   arrays = {Array::of<uint64_t>({1, ~0ull, 3}), Array::output<uint64_t>(2),
             Array::output<int64_t>(2)};

@@ -38,6 +38,21 @@ void biasSplitGelu(Node &n, Build &b) {
   n.set(0, b.mul(left, geluOf(b, right, false)));
 }
 
+/// SiLU of the input times an input's or an attribute's scale.
+void scaledSilu(Node &n, Build &b) {
+  Value x = n.in(0), scale = n.in(1);
+  if (!b.require(!scale || b.count(scale) == 1, "the scale must be one number"))
+    return;
+  Value wide = b.widen(x);
+  Value z = scale ? b.mul(wide, b.cast(b.reshape(scale, {}), b.elem(wide)))
+                  : b.mul(wide, n.real("alpha", 1));
+  z = b.cast(z, b.elem(x));
+  n.set(0, b.mul(z, b.sigmoid(z)));
+}
+
+/// x + y * gate
+void gatedAdd(Node &n, Build &b) { n.set(0, b.add(n.in(0), b.mul(n.in(1), n.in(2)))); }
+
 using Parameters = ArrayRef<double>;
 
 Value leakyRelu(Build &b, Value x, Parameters p) {
@@ -51,6 +66,15 @@ Value elu(Build &b, Value x, Parameters p) {
 Value softplus(Build &b, Value x, Parameters) {
   Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
   return b.add(b.max(x, b.like(x, 0)), tail);
+}
+
+/// Decays and rates of updates that LinearAttention takes.
+void linearAttentionGate(Node &n, Build &b) {
+  Value a = n.in(0), rate = n.in(3);
+  Value decay = b.mul(softplus(b, b.add(b.widen(a), b.widen(n.in(1))), {}), b.widen(n.in(2)));
+  n.set(0, b.cast(decay, b.elem(a)));
+  if (n.wants(1) && b.require(bool(rate), "input 'b' must be given where its output is wanted"))
+    n.set(1, b.cast(b.sigmoid(b.widen(rate)), b.elem(rate)));
 }
 
 struct Fused {
@@ -75,6 +99,11 @@ const Fused fused[] = {
     {"HardSigmoid",
      {0.2f, 0.5},
      [](Build &b, Value x, Parameters p) { return b.clamp(b.add(b.mul(x, p[0]), p[1]), 0, 1); }},
+    {"HardSwish",
+     {},
+     [](Build &b, Value x, Parameters) {
+       return b.mul(x, b.clamp(b.add(b.mul(x, 1.0 / 6), 0.5), 0, 1));
+     }},
 };
 
 const Operator table[] = {
@@ -82,6 +111,9 @@ const Operator table[] = {
     {"FastGelu", 1, fastGelu},
     {"QuickGelu", 1, quickGelu, "alpha"},
     {"BiasSplitGelu", 2, biasSplitGelu},
+    {"ScaledSiLU", 1, scaledSilu, "alpha"},
+    {"GatedAdd", 3, gatedAdd},
+    {"LinearAttentionGate", 3, linearAttentionGate},
 };
 
 } // namespace

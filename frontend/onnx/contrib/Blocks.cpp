@@ -2,6 +2,8 @@
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/contrib/Packed.h"
 
+#include <array>
+
 using namespace mlir;
 
 namespace dlc::onnxfront {
@@ -148,6 +150,57 @@ void matMulNBits(Node &n, Build &b) {
   n.set(0, y);
 }
 
+/// What four bits stand for: floats of four bits, or quantiles of a normal distribution.
+constexpr std::array<double, 16> kFloats{
+    0, 5.208333333e-3f,  0.66666667f,  1,  0.33333333f,  0.5,  0.16666667f,  0.25,
+    0, -5.208333333e-3f, -0.66666667f, -1, -0.33333333f, -0.5, -0.16666667f, -0.25};
+constexpr std::array<double, 16> kQuantiles{-1,
+                                            -0.6961928009986877f,
+                                            -0.5250730514526367f,
+                                            -0.39491748809814453f,
+                                            -0.28444138169288635f,
+                                            -0.18477343022823334f,
+                                            -0.09105003625154495f,
+                                            0,
+                                            0.07958029955625534f,
+                                            0.16093020141124725f,
+                                            0.24611230194568634f,
+                                            0.33791524171829224f,
+                                            0.44070982933044434f,
+                                            0.5626170039176941f,
+                                            0.7229568362236023f,
+                                            1};
+
+/// A times the transposed weights [N, K], each block of whose elements, in order, has its largest
+/// magnitude; the first of two elements is in a byte's upper half.
+void matMulBnb4(Node &n, Build &b) {
+  Value x = n.in(0), w = n.in(1), largest = n.in(2);
+  int64_t K = n.integer("K", 0), N = n.integer("N", 0), block = n.integer("block_size", 0),
+          kind = n.integer("quant_type", 1);
+  if (!b.require(Build::isSane(K, 1) && Build::isSane(N, 1) && Build::isSane(block, 2) &&
+                     block % 2 == 0,
+                 "attributes 'K', 'N' and 'block_size' must be positive, and the last even"))
+    return;
+  if (n.integer("transB", 1) != 1)
+    return n.unsupported("transB", Twine(n.integer("transB", 1)), "1");
+  if (kind != 0 && kind != 1)
+    return n.unsupported("quant_type", Twine(kind), "0 (FP4), 1 (NF4)");
+  int64_t pairs = (N * K + 1) / 2, blocks = (N * K + block - 1) / block;
+  if (!b.require(isBytes(b, w) && b.count(w) == pairs, "B must have " + Twine(pairs) + " bytes") ||
+      !b.require(b.isFloat(largest) && b.count(largest) == blocks,
+                 "absmax must have " + Twine(blocks) + " numbers") ||
+      !b.require(b.rank(x) >= 1 && b.dim(x, -1) == K, "A's last dimension must be K, " + Twine(K)))
+    return;
+  // Unpacked with the lower half first, so that halves change places.
+  Value numbers = b.reverse(b.reshape(unpack(b, w, {4, block}), {pairs, 2}), 1);
+  Value levels = b.floats(kind ? kQuantiles : kFloats, {16}, b.f32);
+  Value each = b.gather(levels, b.cast(b.flatten(numbers), b.i32), 0);
+  each = b.padZero(each, {0}, {blocks * block - 2 * pairs});
+  each = b.mul(b.reshape(each, {blocks, block}), b.reshape(b.cast(largest, b.f32), {blocks, 1}));
+  Value all = b.reshape(b.sliceAxis(b.flatten(each), 0, 0, N * K), {N, K});
+  n.set(0, b.cast(b.matmul(b.cast(x, b.f32), all, false, true), b.elem(x)));
+}
+
 /// Rows of a table whose numbers are packed along the last axis. An index out of range gives zeros.
 void gatherBlockQuantized(Node &n, Build &b) {
   Value data = n.in(0), indices = n.in(1), scales = n.in(2);
@@ -201,6 +254,7 @@ void gatherBlockQuantized(Node &n, Build &b) {
 
 const Operator table[] = {
     {"MatMulNBits", 3, matMulNBits, "K N accuracy_level bits block_size weight_prepacked"},
+    {"MatMulBnb4", 3, matMulBnb4, "K N block_size quant_type training_mode transB"},
     {"GatherBlockQuantized", 3, gatherBlockQuantized, "bits block_size gather_axis quantize_axis"},
 };
 

@@ -72,7 +72,22 @@ void inverse(Node &n, Build &b) {
   n.set(0, b.reshape(b.sliceAxis(m, 2, size, size), b.shape(x)));
 }
 
+/// Distances between the rows of two matrices.
+void cdist(Node &n, Build &b) {
+  Value x = n.in(0), y = n.in(1);
+  std::string metric = n.string("metric", "sqeuclidean");
+  if (metric != "sqeuclidean" && metric != "euclidean")
+    return n.unsupported("metric", metric, "sqeuclidean, euclidean");
+  if (!b.require(b.rank(x) == 2 && b.rank(y) == 2 && b.dim(x, 1) == b.dim(y, 1),
+                 "A and B must be matrices with rows of one length"))
+    return;
+  Value apart = b.sub(b.expandDims(x, 1), b.expandDims(y, 0));
+  Value sum = b.reduce(ReduceKind::sum, b.mul(apart, apart), {2}, false);
+  n.set(0, metric == "euclidean" ? b.unary<SqrtOp>(sum) : sum);
+}
+
 const Operator table[] = {
+    {"CDist", 2, cdist, "metric"},
     {"FusedMatMul", 2, fusedMatMul, "alpha transA transB transBatchA transBatchB"},
     {"TransposeMatMul", 2, fusedMatMul, "alpha transA transB"},
     {"FusedGemm", 2, fusedGemm,

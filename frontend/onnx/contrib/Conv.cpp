@@ -8,15 +8,7 @@ namespace dlc::onnxfront {
 namespace {
 
 /// activation(conv(X, W) + B + Z)
-void fusedConv(Node &n, Build &b) {
-  Value y = convolve(n, b, n.in(0), n.in(1), n.in(2));
-  if (n.has(3)) {
-    if (!b.require(b.shape(n.in(3)) == b.shape(y), "Z must have the result's shape"))
-      return;
-    y = b.add(y, n.in(3));
-  }
-  n.set(0, fusedActivation(b, y, n.string("activation", ""), n.reals("activation_params")));
-}
+void fusedConv(Node &n, Build &b) { n.set(0, fusedConvOf(n, b, n.in(0), n.in(1))); }
 
 /// Channels come last in X [N, spatial.., C], W [M, spatial.., C / group] and the result.
 void nhwcConv(Node &n, Build &b) {
@@ -31,6 +23,16 @@ const Operator table[] = {
 };
 
 } // namespace
+
+Value fusedConvOf(Node &n, Build &b, Value x, Value w) {
+  Value y = convolve(n, b, x, w, n.in(2));
+  if (n.has(3)) {
+    if (!b.require(b.shape(n.in(3)) == b.shape(y), "Z must have the result's shape"))
+      return {};
+    y = b.add(y, n.in(3));
+  }
+  return fusedActivation(b, y, n.string("activation", ""), n.reals("activation_params"));
+}
 
 ArrayRef<Operator> fusedConvOperators() { return table; }
 

@@ -1,4 +1,4 @@
-//===- Moe.cpp - experts with weights of few bits -------------------------===//
+//===- Moe.cpp - mixtures of experts --------------------------------------===//
 // Rows go to the experts that their router chooses, sorted by expert, and come back weighed.
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/contrib/Packed.h"
@@ -11,19 +11,30 @@ namespace {
 /// The inputs of one product of all experts.
 struct Layer {
   const char *name;
-  int64_t weights, zeroPoints;
+  /// Zero points: -1 where weights are floats.
+  int64_t weights, bias, zeroPoints;
   int64_t scales() const { return weights + 1; }
-  int64_t bias() const { return weights + 2; }
 };
-constexpr Layer kFirst{"fc1", 2, 11}, kSecond{"fc2", 5, 12};
+struct Layers {
+  Layer first, second;
+};
+constexpr Layers kFloats{{"fc1", 2, 3, -1}, {"fc2", 4, 5, -1}},
+    kFewBits{{"fc1", 2, 4, 11}, {"fc2", 5, 7, 12}};
 
 struct Sizes {
   int64_t rows, hidden, experts, chosen;
 };
 
-/// Weights [experts, n, k] in the scales' type; null with an error.
+/// Weights [experts, n, k] in f32; null with an error.
 Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k) {
   std::string what = layer.name;
+  if (layer.zeroPoints < 0) {
+    Value w = n.in(layer.weights);
+    return b.require(b.rank(w) == 3 && b.dim(w, 0) == s.experts && b.dim(w, 2) == k,
+                     what + ": weights must be [" + Twine(s.experts) + ", n, " + Twine(k) + "]")
+               ? b.cast(w, b.f32)
+               : Value();
+  }
   Value bytes = n.in(layer.weights), scales = n.in(layer.scales());
   Packing p{n.integer(what + "_expert_weight_bits", n.integer("expert_weight_bits", 4)),
             n.integer("block_size", 0)};
@@ -58,7 +69,7 @@ Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k
 /// Rows in groups, one for each expert, times its weights, with its bias.
 Value product(Node &n, Build &b, const Layer &layer, const Sizes &s, Value x, Value expert,
               Value ends) {
-  Value w = weightsOf(n, b, layer, s, b.dim(x, 1)), bias = n.in(layer.bias());
+  Value w = weightsOf(n, b, layer, s, b.dim(x, 1)), bias = n.in(layer.bias);
   if (!b.ok())
     return {};
   Value y = b.op<GroupedMatmulOp>({x, w, ends}, {b.attrUnit("transpose_b")});
@@ -136,27 +147,28 @@ std::vector<Value> smallest(Build &b, Value x, int64_t k, bool largest) {
   return both.size() == 2 ? both : std::vector<Value>(2);
 }
 
-void qMoe(Node &n, Build &b) {
-  Value x = n.in(0), router = n.in(1), given = n.in(14);
-  if (refused(n, b) ||
-      !b.require((b.rank(x) == 2 || b.rank(x) == 3) && b.isFloat(x) && b.rank(router) == 2,
+/// The sizes that the input and the router have; nothing with an error.
+std::optional<Sizes> sizesOf(Node &n, Build &b) {
+  Value x = n.in(0), router = n.in(1);
+  if (!b.require((b.rank(x) == 2 || b.rank(x) == 3) && b.isFloat(x) && b.rank(router) == 2,
                  "the input must have rank 2 or 3, and router_probs rank 2"))
-    return;
+    return {};
   Sizes s{b.count(x) / std::max<int64_t>(b.dim(x, -1), 1), b.dim(x, -1), b.dim(router, 1),
           n.integer("k", 1)};
   if (!b.require(b.dim(router, 0) == s.rows && s.chosen >= 1 && s.chosen <= s.experts,
                  "router_probs must have " + Twine(s.rows) +
-                     " rows, and columns for at least 'k' experts, " + Twine(s.chosen)) ||
-      !b.require(!given || b.shape(given) == b.shape(router),
-                 "router_weights must have router_probs' shape"))
-    return;
-  auto best = smallest(b, b.cast(router, b.f32), s.chosen, true);
-  Value weights = b.ok() ? b.softmax(best[0], 1) : Value();
-  if (given) {
-    weights = b.op<GatherElementsOp>({b.cast(given, b.f32), best[1]}, {b.attr("axis", int64_t(1))});
-    if (n.integer("normalize_routing_weights", 0))
-      weights = b.div(weights, b.reduce(ReduceKind::sum, weights, {1}, true));
-  }
+                     " rows, and columns for at least 'k' experts, " + Twine(s.chosen)))
+    return {};
+  return s;
+}
+
+Value sumToOne(Build &b, Value weights) {
+  return b.div(weights, b.reduce(ReduceKind::sum, weights, {1}, true));
+}
+
+/// Sums of what each row's experts [rows, chosen] give, times their weights.
+void mix(Node &n, Build &b, const Layers &layers, const Sizes &s, Value experts, Value weights) {
+  Value x = n.in(0);
   if (!b.ok())
     return;
   // Pairs of a row and an expert, by experts; and where each pair comes then.
@@ -164,7 +176,7 @@ void qMoe(Node &n, Build &b) {
   Dims rowOf(pairs);
   for (int64_t i = 0; i < pairs; ++i)
     rowOf[i] = i / s.chosen;
-  Value expert = b.reshape(best[1], {pairs}), number = b.iota(b.i64, {pairs}, 0);
+  Value expert = b.reshape(experts, {pairs}), number = b.iota(b.i64, {pairs}, 0);
   Value key = b.add(b.mul(expert, double(pairs)), number);
   Value order = smallest(b, key, pairs, false)[1], place = smallest(b, order, pairs, false)[1];
   Value isThere =
@@ -173,8 +185,8 @@ void qMoe(Node &n, Build &b) {
   Value sorted = b.gather(expert, order, 0);
   Value rows = b.gather(b.cast(b.reshape(x, {s.rows, s.hidden}), b.f32),
                         b.gather(b.ints(rowOf), order, 0), 0);
-  Value h = activated(n, b, product(n, b, kFirst, s, rows, sorted, ends));
-  Value y = b.ok() ? product(n, b, kSecond, s, h, sorted, ends) : Value();
+  Value h = activated(n, b, product(n, b, layers.first, s, rows, sorted, ends));
+  Value y = b.ok() ? product(n, b, layers.second, s, h, sorted, ends) : Value();
   if (!b.ok() || !b.require(b.dim(y, 1) == s.hidden,
                             "fc2 must have a row for each of " + Twine(s.hidden) + " columns"))
     return;
@@ -183,7 +195,44 @@ void qMoe(Node &n, Build &b) {
   n.set(0, b.cast(b.reshape(b.reduce(ReduceKind::sum, y, {1}, false), b.shape(x)), b.elem(x)));
 }
 
+void moe(Node &n, Build &b) {
+  if (n.integer("use_sparse_mixer", 0))
+    return n.unsupported("use_sparse_mixer", "1", "0");
+  if (!b.require(!n.has(6) && !n.has(7), "input 6 is not supported: a third product is fused to "
+                                         "the first, as swiglu has it"))
+    return;
+  auto s = sizesOf(n, b);
+  if (!s)
+    return;
+  auto best = smallest(b, b.softmax(b.cast(n.in(1), b.f32), 1), s->chosen, true);
+  Value weights = best[0];
+  if (n.integer("normalize_routing_weights", 0))
+    weights = sumToOne(b, weights);
+  mix(n, b, kFloats, *s, best[1], weights);
+}
+
+void qMoe(Node &n, Build &b) {
+  Value router = n.in(1), given = n.in(14);
+  if (refused(n, b))
+    return;
+  auto s = sizesOf(n, b);
+  if (!s || !b.require(!given || b.shape(given) == b.shape(router),
+                       "router_weights must have router_probs' shape"))
+    return;
+  auto best = smallest(b, b.cast(router, b.f32), s->chosen, true);
+  Value weights = b.ok() ? b.softmax(best[0], 1) : Value();
+  if (given) {
+    weights = b.op<GatherElementsOp>({b.cast(given, b.f32), best[1]}, {b.attr("axis", int64_t(1))});
+    if (n.integer("normalize_routing_weights", 0))
+      weights = sumToOne(b, weights);
+  }
+  mix(n, b, kFewBits, *s, best[1], weights);
+}
+
 const Operator table[] = {
+    {"MoE", 3, moe,
+     "activation_alpha activation_beta activation_type k normalize_routing_weights swiglu_fusion "
+     "swiglu_limit use_sparse_mixer"},
     {"QMoE", 3, qMoe,
      "accuracy_level activation_alpha activation_beta activation_type block_size "
      "expert_weight_bits fc1_expert_weight_bits fc2_expert_weight_bits fc3_expert_weight_bits k "

@@ -111,7 +111,50 @@ void qEmbedLayerNormalization(Node &n, Build &b) {
     embed(n, b, word, position, segment, gamma, beta, n.in(7), {}, true);
 }
 
+/// Norms along the last dimension of f32, times a gate's sigmoid, and times the gate as it is
+/// asked.
+void gatedRmsNorm(Node &n, Build &b) {
+  Value x = n.in(0), scale = n.in(1), gate = n.in(2);
+  std::string name = n.string("activation", "silu");
+  int64_t width = b.count(scale);
+  if (name != "silu" && name != "swish" && name != "sigmoid")
+    return n.unsupported("activation", name, "silu, swish, sigmoid");
+  if (!b.require(b.rank(x) >= 1 && b.rank(scale) == 1 && width > 0 && b.dim(x, -1) % width == 0,
+                 "the scale must have one dimension, whose size divides the input's last") ||
+      !b.require(b.shape(gate) == b.shape(x), "the gate must have the input's shape"))
+    return;
+  Value rows = b.reshape(b.widen(x), {b.count(x) / width, width});
+  Value y = b.reshape(rmsNorm(b, rows, b.widen(scale), 1, n.real("epsilon", 1e-5f)), b.shape(x));
+  Value wide = b.widen(gate), open = b.sigmoid(wide);
+  n.set(0, b.cast(b.mul(y, name == "sigmoid" ? open : b.mul(wide, open)), b.elem(x)));
+}
+
+/// Norms of each branch of [.., branches, width] or [.., branches * width], in f32.
+void branchwiseRmsNorm(Node &n, Build &b) {
+  Value x = n.in(0), scale = n.in(1);
+  int64_t rank = b.rank(x), branches = n.integer("num_branches", 0);
+  if (branches == 0 && rank >= 2)
+    branches = b.dim(x, -2);
+  else if (branches > 0 && rank >= 1 && b.dim(x, -1) % branches != 0)
+    branches = 0;
+  if (!b.require(branches > 0 && b.count(x) > 0,
+                 "the input must have rank 2 or more, or 'num_branches' divide its last dimension"))
+    return;
+  int64_t width = b.dim(x, -1) / (n.integer("num_branches", 0) ? branches : 1);
+  if (!b.require(!scale || b.count(scale) == width || b.count(scale) == branches * width,
+                 "the scale must have " + Twine(width) + " or " + Twine(branches * width) +
+                     " elements"))
+    return;
+  Value rows = b.reshape(b.widen(x), {b.count(x) / (branches * width), branches, width});
+  Value y = rmsNorm(b, rows, b.splat(b.elem(rows), {width}, 1), 2, n.real("epsilon", 1e-5f));
+  if (scale)
+    y = b.mul(y, b.reshape(b.widen(scale), {b.count(scale) / width, width}));
+  n.set(0, b.cast(b.reshape(y, b.shape(x)), b.elem(x)));
+}
+
 const Operator table[] = {
+    {"GatedRMSNorm", 3, gatedRmsNorm, "activation epsilon"},
+    {"BranchwiseRMSNorm", 1, branchwiseRmsNorm, "epsilon num_branches"},
     {"SkipLayerNormalization", 3, skipLayerNormalization, "epsilon"},
     {"SkipSimplifiedLayerNormalization", 3, skipSimplifiedLayerNormalization, "epsilon"},
     {"EmbedLayerNormalization", 1, embedLayerNormalization, "epsilon mask_index_type"},

@@ -14,6 +14,9 @@
 #include "runtime/library/builtin/Builtin.h"
 #include "runtime/program/Numeric.h"
 
+#include <bit>
+#include <limits>
+
 namespace dlc::runtime::builtin {
 
 namespace {
@@ -30,10 +33,135 @@ int64_t grainOf(int64_t perItem) {
   return std::max<int64_t>(1, kElementsPerGrain / std::max<int64_t>(1, perItem));
 }
 
+/// Types whose order 32 bits hold.
+template <typename C>
+constexpr bool hasRank = std::is_same_v<C, float> || (std::is_integral_v<C> && sizeof(C) <= 4);
+
+/// A number's place in the order: what is less comes first. Vectors of these are compared without
+/// branches.
+template <bool Largest, typename C> int32_t rankOf(C value) {
+  int32_t rank;
+  if constexpr (std::is_same_v<C, float>) {
+    int32_t bits = std::bit_cast<int32_t>(value + 0.0f); // -0 is 0
+    rank = bits ^ ((bits >> 31) & std::numeric_limits<int32_t>::max());
+    rank = value != value ? std::numeric_limits<int32_t>::max() : rank;
+  } else if constexpr (std::is_unsigned_v<C>) {
+    rank = static_cast<int32_t>(static_cast<uint32_t>(value) ^ 0x80000000u);
+  } else {
+    rank = value;
+  }
+  return Largest ? ~rank : rank;
+}
+
+/// So few stand in order while elements are compared with the last of them.
+constexpr int64_t kFew = 16;
+/// In lines that are no longer, each element is compared with all others.
+constexpr int64_t kAllPairs = 128;
+/// In longer ones blocks of elements that are all worse are left out.
+constexpr int64_t kBounded = 4096;
+
+template <bool Largest, typename T>
+void fewOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k) {
+  constexpr int64_t step = 16;
+  int32_t best[kFew] = {}, ranks[step] = {};
+  int64_t where[kFew] = {}, count = 0;
+  for (int64_t first = 0; first < lines.len; first += step) {
+    int64_t size = std::min(step, lines.len - first);
+    int32_t last = count == k ? best[k - 1] : std::numeric_limits<int32_t>::max(), better = 0;
+    for (int64_t j = 0; j < size; ++j)
+      ranks[j] = rankOf<Largest>(load(src[(first + j) * lines.inner]));
+#pragma omp simd reduction(+ : better)
+    for (int64_t j = 0; j < size; ++j)
+      better += ranks[j] < last;
+    if (better == 0 && count == k)
+      continue;
+    for (int64_t j = 0; j < size; ++j) {
+      if (count == k && ranks[j] >= best[k - 1])
+        continue;
+      count = std::min(count + 1, k);
+      int64_t at = count - 1;
+      for (; at > 0 && ranks[j] < best[at - 1]; --at)
+        best[at] = best[at - 1], where[at] = where[at - 1];
+      best[at] = ranks[j], where[at] = first + j;
+    }
+  }
+  for (int64_t j = 0; j < k; ++j) {
+    values[j * lines.inner] = src[where[j] * lines.inner];
+    indices[j * lines.inner] = where[j];
+  }
+}
+
+/// How many elements of at most kAllPairs come before one of them.
+inline int64_t placeOf(const int32_t *ranks, int64_t size, int64_t l) {
+  int32_t place = 0, rank = ranks[l];
+#pragma omp simd reduction(+ : place)
+  for (int64_t j = 0; j < l; ++j)
+    place += ranks[j] <= rank;
+#pragma omp simd reduction(+ : place)
+  for (int64_t j = l + 1; j < size; ++j)
+    place += ranks[j] < rank;
+  return place;
+}
+
+template <bool Largest, typename T>
+void allPairsOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k) {
+  int32_t ranks[kAllPairs];
+  for (int64_t l = 0; l < lines.len; ++l)
+    ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
+  for (int64_t l = 0; l < lines.len; ++l)
+    if (int64_t place = placeOf(ranks, lines.len, l); place < k) {
+      values[place * lines.inner] = src[l * lines.inner];
+      indices[place * lines.inner] = l;
+    }
+}
+
+/// The best of each lane give a bound that k elements keep; all pairs of those that keep it, if
+/// they are not too many. Scratch: eight bytes for each element.
+template <bool Largest, typename T>
+bool boundedOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
+                   int32_t *scratch) {
+  constexpr int64_t lanes = 2 * kFew;
+  int32_t *ranks = scratch, *kept = scratch + lines.len, best[lanes], few[kAllPairs], bound = 0;
+  for (int64_t l = 0; l < lines.len; ++l)
+    ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
+  std::copy(ranks, ranks + lanes, best);
+  for (int64_t l = lanes; l + lanes <= lines.len; l += lanes)
+#pragma omp simd
+    for (int64_t j = 0; j < lanes; ++j)
+      best[j] = std::min(best[j], ranks[l + j]);
+  for (int64_t j = 0; j < lanes; ++j)
+    bound = placeOf(best, lanes, j) == k - 1 ? best[j] : bound;
+  int64_t count = 0;
+  for (int64_t l = 0; l < lines.len; ++l) {
+    kept[count] = static_cast<int32_t>(l);
+    count += ranks[l] <= bound;
+  }
+  if (count > kAllPairs)
+    return false;
+  for (int64_t j = 0; j < count; ++j)
+    few[j] = ranks[kept[j]];
+  for (int64_t j = 0; j < count; ++j)
+    if (int64_t place = placeOf(few, count, j); place < k) {
+      values[place * lines.inner] = src[kept[j] * lines.inner];
+      indices[place * lines.inner] = kept[j];
+    }
+  return true;
+}
+
 template <typename T, bool Largest>
 void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
               Entry<Compute<T>> *entries) {
   using C = Compute<T>;
+  if constexpr (hasRank<C>) {
+    if (lines.len <= (k <= kFew ? kAllPairs / 2 : kAllPairs))
+      return allPairsOfLine<Largest>(src, values, indices, lines, k);
+    if (k <= kFew && lines.len <= kBounded &&
+        boundedOfLine<Largest>(src, values, indices, lines, k,
+                               reinterpret_cast<int32_t *>(entries)))
+      return;
+    if (k <= kFew)
+      return fewOfLine<Largest>(src, values, indices, lines, k);
+  }
   auto before = [](const Entry<C> &a, const Entry<C> &b) {
     if (Largest ? lessThan(b.value, a.value) : lessThan(a.value, b.value))
       return true;
@@ -49,8 +177,7 @@ void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int
   };
   // The best so far: most elements are compared with the worst of these and forgotten. A few stand
   // in order, more in a heap. For many, a selection and a sort of what was selected.
-  constexpr int64_t few = 16;
-  if (k <= few) {
+  if (k <= kFew) {
     int64_t count = 0;
     for (int64_t l = 0; l < lines.len; ++l) {
       Entry<C> next = entryAt(l);

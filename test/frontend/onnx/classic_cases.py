@@ -132,6 +132,12 @@ def feature_vectorizer(rng):
     return case([floats(rng, rows, w) for w in widths], inputdimensions=widths)
 
 
+def zip_map(rng):
+    x = floats(rng, int(rng.integers(1, 6)), 3)
+    # ONNX Runtime gives a sequence of maps.
+    return Case([x], attributes={"classlabels_int64s": [4, 0, 7]}, expected=[x], domain="ai.onnx.ml")
+
+
 CLASSIC_CASES = {
     "TreeEnsembleRegressor": tree_regressor,
     "TreeEnsembleClassifier": lambda rng: tree_classifier(rng, 3, [0, 1, 2]),
@@ -140,5 +146,5 @@ CLASSIC_CASES = {
     "TreeEnsembleClassifier+two": lambda rng: tree_classifier(rng, 2, [0, 1], posts=["NONE"], base=False),
     "LinearRegressor": linear_regressor, "LinearClassifier": lambda rng: linear_classifier(rng, int(rng.integers(2, 5))),
     "SVMRegressor": svm_regressor, "Scaler": scaler, "Normalizer": normalizer, "Imputer": imputer, "LabelEncoder": label_encoder,
-    "OneHotEncoder": one_hot_encoder, "FeatureVectorizer": feature_vectorizer,
+    "OneHotEncoder": one_hot_encoder, "FeatureVectorizer": feature_vectorizer, "ZipMap": zip_map,
 }

@@ -90,6 +90,22 @@ def bias_split_gelu(rng):
     return Case([x, bias], expected=[wanted.astype(F)])
 
 
+def scaled_silu(rng):
+    scale = maybe(rng, F(rng.uniform(0.5, 2)))
+    return Case([floats(rng, *shape_of(rng), scale=2), scale], attributes={"alpha": float(rng.uniform(0.5, 2))})
+
+
+def gated_add(rng):
+    shape = shape_of(rng)
+    return Case([floats(rng, *shape), floats(rng, *shape), floats(rng, *shape[:-1], 1)])
+
+
+def linear_attention_gate(rng):
+    shape = shape_of(rng, 3, 3)
+    rate = maybe(rng, floats(rng, *shape))
+    return Case([floats(rng, *shape, scale=4), vector(rng, shape[-1]), vector(rng, shape[-1]), rate], outputs=1 if rate is None else 2)
+
+
 # --- products -----------------------------------------------------------------
 
 def fused_mat_mul(rng, batch_attributes=True):
@@ -125,6 +141,11 @@ def fused_gemm(rng):
                 attributes=attributes)
 
 
+def cdist(rng):
+    m, k, n = (int(d) for d in rng.integers(1, 7, 3))
+    return Case([floats(rng, m, n), floats(rng, k, n)], attributes={"metric": ("euclidean", "sqeuclidean")[rng.integers(2)]})
+
+
 def inverse(rng):
     n, batch = int(rng.integers(1, 6)), [int(d) for d in rng.integers(1, 4, rng.integers(0, 2))]
     # Far from singular, with the largest elements in rows that must be exchanged.
@@ -147,7 +168,7 @@ def fused_conv(rng):
     groups, c, m = int(rng.integers(1, 3)), int(rng.integers(1, 4)), int(rng.integers(1, 4))
     x, w = floats(rng, 2, c * groups, 7, 6), floats(rng, m * groups, c, 3, 3, scale=0.3)
     attributes = {**window(rng), "group": groups}
-    name = ("Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid")[rng.integers(6)]
+    name = ("Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid", "HardSwish")[rng.integers(7)]
     attributes["activation"] = name
     parameters = {"LeakyRelu": [0.1], "Clip": [-0.5, 0.75], "HardSigmoid": [0.3, 0.4]}.get(name)
     if parameters:
@@ -170,6 +191,12 @@ def nhwc_conv(rng):
         for j in range(k):
             wanted += np.einsum("nhwc,mc->nhwm", padded[:, i:i + h, j:j + w], weights[:, i, j])
     return Case([x, weights, bias], attributes={"pads": [1, 1, 1, 1]}, expected=[(wanted + bias).astype(F)])
+
+
+def nhwc_max_pool(rng):
+    attributes = {"kernel_shape": [3, 2], "strides": [int(v) for v in rng.integers(1, 3, 2)], "pads": [int(v) for v in rng.integers(0, 2, 4)],
+                  "ceil_mode": int(rng.integers(2))}
+    return Case([integers(rng, kind_of(rng), 2, 6, 7, int(rng.integers(1, 5)))], attributes=attributes)
 
 
 # --- norms --------------------------------------------------------------------
@@ -197,6 +224,21 @@ def embeddings(rng):
     ids, segments = rng.integers(0, 9, (b, s)).astype(I32), rng.integers(0, 2, (b, s)).astype(I32)
     mask = (np.arange(s) < rng.integers(1, s + 1, (b, 1))).astype(I32)
     return b, s, h, ids, segments, mask
+
+
+def gated_rms_norm(rng):
+    shape, width = shape_of(rng), int(rng.integers(1, 9))
+    shape[-1] *= width
+    return Case([floats(rng, *shape), around_one(rng, width), floats(rng, *shape)],
+                attributes={"activation": ("silu", "swish", "sigmoid")[rng.integers(3)], "epsilon": 1e-5})
+
+
+def branchwise_rms_norm(rng):
+    outer, branches, width = shape_of(rng, 1, 2), int(rng.integers(1, 5)), int(rng.integers(1, 9))
+    scale = maybe(rng, around_one(rng, branches * width if rng.random() < 0.5 else width))
+    flat = rng.random() < 0.5
+    return Case([floats(rng, *outer, *([branches * width] if flat else [branches, width])), scale],
+                attributes={"epsilon": 1e-5, **({"num_branches": branches} if flat else {})})
 
 
 def embed_layer_normalization(rng):
@@ -540,6 +582,25 @@ def q_moe(rng):
     return Case([x, floats(rng, rows, experts), *first[:3], *second[:3], None, None, None, *zeros, *aside], constants=(2, 3, 4, 5, 6, 7, 11, 12), attributes=attributes)
 
 
+def mat_mul_bnb4(rng):
+    block = (16, 32, 64)[rng.integers(3)]
+    m, k, n = int(rng.integers(1, 5)), int(rng.integers(1, 70)), int(rng.integers(1, 9))
+    return Case([floats(rng, m, k), rng.integers(0, 256, (n * k + 1) // 2).astype(U8), (0.1 + rng.random(-(-n * k // block))).astype(F)], constants=(1, 2),
+                attributes={"K": k, "N": n, "block_size": block, "quant_type": int(rng.integers(2))})
+
+
+def moe(rng):
+    kind = ("relu", "silu", "gelu", "identity", "swiglu")[rng.integers(5)]
+    experts, rows, hidden, inner = (int(d) for d in rng.integers(1, 6, 4))
+    wide = inner * (2 if kind == "swiglu" else 1)
+    attributes = {"k": int(rng.integers(1, experts + 1)), "activation_type": kind, "normalize_routing_weights": int(rng.integers(2))}
+    if kind == "swiglu":
+        attributes.update({"swiglu_fusion": 1, "activation_alpha": 1.702, "activation_beta": 1.0, "swiglu_limit": float(rng.uniform(0.2, 7))})
+    x = floats(rng, *([1, rows, hidden] if rng.random() < 0.3 else [rows, hidden]))
+    return Case([x, floats(rng, rows, experts), floats(rng, experts, wide, hidden), maybe(rng, floats(rng, experts, wide)), floats(rng, experts, hidden, inner),
+                 maybe(rng, floats(rng, experts, hidden))], constants=(2, 3, 4, 5), attributes=attributes)
+
+
 def gather_block_quantized(rng):
     bits, block = (4, 8)[rng.integers(2)], (16, 32)[rng.integers(2)]
     rows, blocks = int(rng.integers(2, 9)), int(rng.integers(1, 4))
@@ -632,6 +693,8 @@ def irfft(rng):
 CASES = {
     "BiasGelu": bias_gelu, "FastGelu": fast_gelu, "Gelu": gelu, "QuickGelu": quick_gelu, "BiasSplitGelu": bias_split_gelu,
     "FusedMatMul": fused_mat_mul, "TransposeMatMul": transpose_mat_mul, "FusedGemm": fused_gemm, "Inverse": inverse,
+    "ScaledSiLU": scaled_silu, "GatedAdd": gated_add, "LinearAttentionGate": linear_attention_gate, "CDist": cdist, "MatMulBnb4": mat_mul_bnb4, "MoE": moe,
+    "GatedRMSNorm": gated_rms_norm, "BranchwiseRMSNorm": branchwise_rms_norm, "NhwcMaxPool": nhwc_max_pool,
     "FusedConv": fused_conv, "FusedConv+Z": fused_conv_sum, "NhwcConv": nhwc_conv,
     "SkipLayerNormalization": skip_layer_normalization, "SkipSimplifiedLayerNormalization": skip_simplified_layer_normalization,
     "SimplifiedLayerNormalization": simplified_layer_normalization, "EmbedLayerNormalization": embed_layer_normalization,

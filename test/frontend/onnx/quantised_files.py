@@ -27,6 +27,14 @@ NETWORKS = {
         p = AveragePool<kernel_shape = [2, 2], strides = [2, 2]>(s) q = Sigmoid(p) k = Concat<axis = 1>(p, q) v = GlobalAveragePool(k) f = Flatten(v)
         z = Gemm<transB = 1>(f, w3, b3) y = Softmax(z) }""",
                      {"w1": (8, 3, 3, 3), "b1": (8,), "w2": (8, 8, 3, 3), "b2": (8,), "w3": (5, 16), "b3": (5,)}),
+    "channels": ("""g (float[1, 3, 12, 10] x) => (float[1, 5] y) {
+        a = Conv<pads = [1, 1, 1, 1]>(x, w1, b1) h = HardSigmoid<alpha = 0.16666667, beta = 0.5>(a) r = Mul(a, h)
+        d = Conv<group = 20, pads = [1, 1, 1, 1]>(r, w2, b2) e = Relu(d) m = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(e)
+        c = Conv<strides = [1, 1]>(m, w3, b3) u = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor">(c, , scales)
+        s = Add(u, e) k = Concat<axis = 1>(s, r) p = AveragePool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(k) v = GlobalAveragePool(p) f = Flatten(v)
+        z = Gemm<transB = 1>(f, w4, b4) y = Softmax(z) }""",
+                 {"w1": (20, 3, 3, 3), "b1": (20,), "w2": (20, 1, 3, 3), "b2": (20,), "w3": (20, 20, 1, 1), "b3": (20,), "w4": (5, 40), "b4": (5,),
+                  "scales": np.array([1, 1, 2, 2], np.float32)}),
     "attention": ("""g (float[2, 6, 16] x) => (float[2, 6, 16] y) {
         q = MatMul(x, wq) k = MatMul(x, wk) v = MatMul(x, wv) kt = Transpose<perm = [0, 2, 1]>(k) s = MatMul(q, kt) h = Mul(s, quarter) p = Softmax(h)
         o = MatMul(p, v) m = Add(o, x) n = LayerNormalization(m, g1, g2) u = MatMul(n, w1) b = Add(u, b1) e = Div(b, root) f = Erf(e) i = Add(f, one)
@@ -61,13 +69,16 @@ def variants(source, folder, samples):
         def get_next(self):
             return next(self.rest, None)
 
-    def optimised(start, path):
+    levels = onnxruntime.GraphOptimizationLevel
+
+    def optimised(start, path, level=levels.ORT_ENABLE_EXTENDED):
         options = onnxruntime.SessionOptions()
         options.optimized_model_filepath, options.log_severity_level = path, 4
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        options.graph_optimization_level = level
         onnxruntime.InferenceSession(start, options, providers=["CPUExecutionProvider"])
     made = {
         "extended": lambda path: optimised(source, path),
+        "all": lambda path: optimised(source, path, levels.ORT_ENABLE_ALL),
         "dynamic": lambda path: quantize_dynamic(source, path),
         "dynamic-u8": lambda path: quantize_dynamic(source, path, weight_type=QuantType.QUInt8),
         "qdq": lambda path: quantize_static(source, path, Samples(), quant_format=QuantFormat.QDQ, per_channel=True),
@@ -76,6 +87,7 @@ def variants(source, folder, samples):
     }
     for name in ("dynamic", "qdq", "operators"):
         made[name + "-extended"] = lambda path, name=name: optimised(os.path.join(folder, name + ".onnx"), path)
+        made[name + "-all"] = lambda path, name=name: optimised(os.path.join(folder, name + ".onnx"), path, levels.ORT_ENABLE_ALL)
     return made
 
 
@@ -103,7 +115,7 @@ def main():
             with contextlib.redirect_stdout(io.StringIO()):
                 make(path)
             made = onnx.load(path)
-            contrib |= {node.op_type for node in made.graph.node if node.domain == "com.microsoft"}
+            contrib |= {node.op_type for node in made.graph.node if node.domain.startswith("com.microsoft")}
             options = onnxruntime.SessionOptions()
             options.graph_optimization_level, options.intra_op_num_threads = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL, 1
             options.log_severity_level = 4

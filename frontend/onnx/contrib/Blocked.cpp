@@ -1,0 +1,80 @@
+//===- Blocked.cpp - what ONNX Runtime blocks by channels -----------------===//
+// The domain com.microsoft.nchwc, of files that its optimiser has written. Tensors between such
+// operators hold blocks of channels; here they stand as [N, C, H, W], whose channels fill whole
+// blocks, so that only weights are reordered.
+#include "frontend/onnx/Families.h"
+#include "frontend/onnx/contrib/Activation.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+/// Channels of a block. A file does not say: it is for the machine that wrote it.
+int64_t blockOf() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  return features.lookup("avx") && !features.lookup("avx512f") ? 8 : 16;
+}
+
+int64_t wholeBlocks(int64_t channels) { return llvm::alignTo(channels, blockOf()); }
+
+bool isImage(Build &b, Value x) {
+  return b.require(b.rank(x) == 4, "required x of rank 4, found rank " + Twine(b.rank(x)));
+}
+
+void reorderInput(Node &n, Build &b) {
+  Value x = n.in(0);
+  if (!isImage(b, x))
+    return;
+  if (n.integer("channels_last", 0))
+    x = channelsFirst(b, x);
+  int64_t more = wholeBlocks(b.dim(x, 1)) - b.dim(x, 1);
+  n.set(0, more ? b.padZero(x, {0, 0, 0, 0}, {0, more, 0, 0}) : x);
+}
+
+void reorderOutput(Node &n, Build &b) {
+  Value x = n.in(0);
+  int64_t channels = n.integer("channels", 0);
+  if (!isImage(b, x) || !b.require(channels >= 1 && channels <= b.dim(x, 1),
+                                   "attribute 'channels' must be from 1 to " + Twine(b.dim(x, 1)) +
+                                       ", and is " + Twine(channels)))
+    return;
+  x = b.sliceAxis(x, 1, 0, channels);
+  n.set(0, n.integer("channels_last", 0) ? channelsLast(b, x) : x);
+}
+
+/// [O / block, I / block, H, W, block of I, block of O] as [O, I, H, W]. Input channels are blocked
+/// where a group has a block of them.
+Value plainWeights(Build &b, Value w) {
+  int64_t block = blockOf(), out = b.dim(w, 0), in = b.dim(w, 1), height = b.dim(w, 2),
+          width = b.dim(w, 3), inner = in < block ? 1 : block;
+  if (!b.require(out % block == 0 && in % inner == 0,
+                 "W [" + Twine(out) + ", " + Twine(in) + ", ..] must have whole blocks of " +
+                     Twine(block) + " channels: the file was optimised for another processor"))
+    return {};
+  Value blocks = b.reshape(w, {out / block, in / inner, height, width, inner, block});
+  return b.reshape(b.transpose(blocks, {0, 5, 1, 4, 2, 3}), {out, in, height, width});
+}
+
+/// activation(conv(X, W) + B + Sum)
+void conv(Node &n, Build &b) {
+  Value x = n.in(0), w = n.in(1);
+  if (!isImage(b, x) || !b.require(b.rank(w) == 4, "W must have rank 4"))
+    return;
+  n.set(0, fusedConvOf(n, b, x, plainWeights(b, w)));
+}
+
+const Operator table[] = {
+    {"ReorderInput", 1, reorderInput, "channels_last", true, blocked},
+    {"ReorderOutput", 1, reorderOutput, "channels channels_last", true, blocked},
+    {"Conv", 2, conv,
+     "activation activation_params auto_pad dilations group kernel_shape pads strides", true,
+     blocked},
+};
+
+} // namespace
+
+ArrayRef<Operator> blockedOperators() { return table; }
+
+} // namespace dlc::onnxfront
