@@ -1,0 +1,29 @@
+//===- Boundary.h - layouts of a program's inputs and outputs -------------===//
+//
+// Inputs and outputs lie row by row, as their users have them, but for those with `dlc.layout`: an
+// input lies in the layout that it names, and an output with "any" is left in whichever it is made.
+// So one program can hand another what nobody else looks at.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_PASSES_LAYOUT_BOUNDARY_H
+#define DLC_PASSES_LAYOUT_BOUNDARY_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dlc {
+
+/// Gives arguments the layouts that are asked for. Fails where a tensor cannot have one.
+mlir::LogicalResult layArguments(mlir::func::FuncOp function);
+
+/// Whether an operand of a return may come in any layout.
+bool isFree(mlir::OpOperand &returned);
+
+/// Whether what it is now may leave the program: without padding, which its users have no room for.
+bool mayLeave(mlir::Value value);
+
+/// The types say it all now.
+void settleBoundary(mlir::func::FuncOp function);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_LAYOUT_BOUNDARY_H

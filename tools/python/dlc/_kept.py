@@ -1,0 +1,95 @@
+"""What a forward graph keeps for the backward graph lies as the forward program has it, since nobody else looks at it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import fx
+
+from dlc import _graph
+
+#: Of a node whose value is kept: a Kept.
+META = "dlc_kept"
+
+
+@torch.library.custom_op("dlc::laid", mutates_args=())
+def laid(x: torch.Tensor, layout: str, strides: Sequence[int]) -> torch.Tensor:
+    """What memory holds in a layout, as oneDNN writes it; '': row by row. Here is what runs where dlc does not take it."""
+    return torch.empty_strided(x.shape, strides, dtype=x.dtype).copy_(_in_order(x, layout) if layout else x)
+
+
+@laid.register_fake
+def _(x: Any, layout: Any, strides: Any) -> Any:
+    return torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device)
+
+
+def _in_order(x: torch.Tensor, layout: str) -> torch.Tensor:
+    letters, block, _ = re.fullmatch(r"([a-zA-Z]+?)(?:(\d+)([a-z]))?", layout).groups()  # type: ignore[union-attr]
+    order = [ord(letter) - ord("a") for letter in letters.lower()]
+    sizes = [x.shape[d] for d in order]
+    if block:
+        at = next(i for i, letter in enumerate(letters) if letter.isupper())
+        sizes[at] //= int(block)
+        x = x.reshape([*sizes, int(block)]).movedim(-1, at + 1).flatten(at, at + 1)
+    else:
+        x = x.reshape(sizes)
+    return x.permute([order.index(d) for d in range(len(order))])
+
+
+class Kept:
+    """A result of the forward graph; the backward graph takes it."""
+
+    def __init__(self, taken: fx.Node):
+        self._taken = taken
+
+    def __deepcopy__(self, memo: Any) -> Kept:
+        return self
+
+    def lies(self, layout: str) -> None:
+        """From now on the backward graph says how the value comes: when the forward program is made, and before its own is."""
+        taken, graph = self._taken, self._taken.graph
+        value = taken.meta["val"]
+        if not layout and value.is_contiguous():
+            return
+        with graph.inserting_after(taken):
+            seen = graph.call_function(torch.ops.dlc.laid.default, (taken, layout, list(value.stride())))
+        taken.replace_all_uses_with(seen, delete_user_cb=lambda user: user is not seen)
+        seen.meta["val"], taken.meta["val"] = value, value.contiguous()
+        graph.owning_module.recompile()
+
+
+def mark(forward: fx.Graph, backward: fx.Graph, results: int) -> None:
+    """What is kept and nothing else: of the forward graph's outputs those behind its results."""
+    taken = {node.name: node for node in backward.find_nodes(op="placeholder")}
+    outputs = forward.output_node().args[0]
+    count = Counter(outputs)
+    for node in outputs[results:]:
+        value = node.meta.get("val") if isinstance(node, fx.Node) else None
+        if count[node] > 1 or node.op != "call_function" or node.name not in taken or _graph.type_of(value) is None:
+            continue
+        # Of what has gaps, or an element in several places, PyTorch makes another like it without.
+        if torch.empty_like(value).stride() == value.stride():
+            node.meta[META] = Kept(taken[node.name])
+
+
+def results_of(graph: fx.Graph) -> list[fx.Node]:
+    (result,) = graph.output_node().args
+    return [result] if isinstance(result, fx.Node) else list(result)
+
+
+def forget(part: fx.Graph, call: fx.Node) -> None:
+    """Of a part's results, and of the call that makes them: what others than the graph's output ask for as well lies as they expect it."""
+    results = results_of(part)
+    outside = {0: call} if isinstance(part.output_node().args[0], fx.Node) else {user.args[1]: user for user in call.users}
+    for i, node in outside.items():
+        if any(user.op != "output" for user in node.users):
+            results[i].meta.pop(META, None)
+
+
+def among(graph: fx.Graph) -> dict[int, Kept]:
+    """The kept ones of a part's results, by their places."""
+    return {i: node.meta[META] for i, node in enumerate(results_of(graph)) if META in node.meta}
