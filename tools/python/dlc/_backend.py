@@ -261,7 +261,7 @@ def _split(module: fx.GraphModule, options: Options, report: _report.Graph, cons
     _graph.settle(graph)
     # Where there are gradients, PyTorch itself sees to this.
     aliases = {**(_keep_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
-    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases]
+    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases and not _kept.is_laid(node)]
     report.operators += len(nodes)
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
     report.flops += sum(flops.values())
@@ -497,6 +497,9 @@ def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
             constant.add(node)
             node.meta.setdefault("recompute", CheckpointPolicy.MUST_RECOMPUTE)
             node.meta.setdefault("ac_graph_id", 0)
+        elif node.target is torch.ops.aten.native_batch_norm_backward.default and node.args[7]:
+            # With the batch's statistics; the running ones will have moved.
+            node.args = (*node.args[:3], None, None, *node.args[5:])
     forward, backward = min_cut_rematerialization_partition(joint, inputs, **others)
     _kept.mark(forward.graph, backward.graph, others["num_fwd_outputs"])
     return forward, backward

@@ -17,17 +17,8 @@ META = "dlc_kept"
 
 
 @torch.library.custom_op("dlc::laid", mutates_args=())
-def laid(x: torch.Tensor, layout: str, strides: Sequence[int]) -> torch.Tensor:
-    """What memory holds in a layout, as oneDNN writes it; '': row by row. Here is what runs where dlc does not take it."""
-    return torch.empty_strided(x.shape, strides, dtype=x.dtype).copy_(_in_order(x, layout) if layout else x)
-
-
-@laid.register_fake
-def _(x: Any, layout: Any, strides: Any) -> Any:
-    return torch.empty_strided(x.shape, strides, dtype=x.dtype, device=x.device)
-
-
-def _in_order(x: torch.Tensor, layout: str) -> torch.Tensor:
+def laid(x: torch.Tensor, layout: str) -> torch.Tensor:
+    """The tensor whose elements x has in a layout, as oneDNN writes it. Here is what runs where dlc does not take it."""
     letters, block, _ = re.fullmatch(r"([a-zA-Z]+?)(?:(\d+)([a-z]))?", layout).groups()  # type: ignore[union-attr]
     order = [ord(letter) - ord("a") for letter in letters.lower()]
     sizes = [x.shape[d] for d in order]
@@ -37,7 +28,16 @@ def _in_order(x: torch.Tensor, layout: str) -> torch.Tensor:
         x = x.reshape([*sizes, int(block)]).movedim(-1, at + 1).flatten(at, at + 1)
     else:
         x = x.reshape(sizes)
-    return x.permute([order.index(d) for d in range(len(order))])
+    return x.permute([order.index(d) for d in range(len(order))]).clone(memory_format=torch.contiguous_format)
+
+
+@laid.register_fake
+def _(x: Any, layout: Any) -> Any:
+    return x.new_empty(x.shape)
+
+
+def is_laid(node: fx.Node) -> bool:
+    return node.target is laid._opoverload
 
 
 class Kept:
@@ -52,13 +52,13 @@ class Kept:
     def lies(self, layout: str) -> None:
         """From now on the backward graph says how the value comes: when the forward program is made, and before its own is."""
         taken, graph = self._taken, self._taken.graph
-        value = taken.meta["val"]
-        if not layout and value.is_contiguous():
+        if not layout:
             return
-        with graph.inserting_after(taken):
-            seen = graph.call_function(torch.ops.dlc.laid.default, (taken, layout, list(value.stride())))
+        # Nothing stands between placeholders.
+        with graph.inserting_before(next(node for node in graph.nodes if node.op != "placeholder")):
+            seen = graph.call_function(laid._opoverload, (taken, layout))
         taken.replace_all_uses_with(seen, delete_user_cb=lambda user: user is not seen)
-        seen.meta["val"], taken.meta["val"] = value, value.contiguous()
+        seen.meta["val"] = taken.meta["val"]
         graph.owning_module.recompile()
 
 
@@ -71,8 +71,8 @@ def mark(forward: fx.Graph, backward: fx.Graph, results: int) -> None:
         value = node.meta.get("val") if isinstance(node, fx.Node) else None
         if count[node] > 1 or node.op != "call_function" or node.name not in taken or _graph.type_of(value) is None:
             continue
-        # Of what has gaps, or an element in several places, PyTorch makes another like it without.
-        if torch.empty_like(value).stride() == value.stride():
+        # Another order than that of the dimensions is one that was asked for.
+        if value.is_contiguous():
             node.meta[META] = Kept(taken[node.name])
 
 
