@@ -42,17 +42,14 @@ bool isFree(OpOperand &returned) {
   return asked && asked.getValue() == kAny;
 }
 
-bool mayLeave(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
+bool mayLeave(OpOperand &returned) {
+  auto type = dyn_cast<RankedTensorType>(returned.get().getType());
   return !type || layoutOf(type).empty() ||
-         (can(deviceOf(type), DLC_DEVICE_HOST_CODE) && canLie(type, layoutOf(type)));
+         (isFree(returned) && can(deviceOf(type), DLC_DEVICE_HOST_CODE) &&
+          canLie(type, layoutOf(type)));
 }
 
 void settleBoundary(func::FuncOp function) {
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    function.removeArgAttr(i, kLayout);
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
-    function.removeResultAttr(i, StringAttr::get(function.getContext(), kLayout));
   Block &body = function.getBody().front();
   function.setFunctionType(FunctionType::get(function.getContext(), body.getArgumentTypes(),
                                              body.getTerminator()->getOperandTypes()));

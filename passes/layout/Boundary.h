@@ -18,10 +18,11 @@ mlir::LogicalResult layArguments(mlir::func::FuncOp function);
 /// Whether an operand of a return may come in any layout.
 bool isFree(mlir::OpOperand &returned);
 
-/// Whether what it is now may leave the program: without padding, which its users have no room for.
-bool mayLeave(mlir::Value value);
+/// Whether it may be returned as it is: plain, or where it is free without padding, for which its
+/// users have no room.
+bool mayLeave(mlir::OpOperand &returned);
 
-/// The types say it all now.
+/// The function has the types that its arguments and results have now.
 void settleBoundary(mlir::func::FuncOp function);
 
 } // namespace dlc

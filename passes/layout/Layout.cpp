@@ -192,7 +192,7 @@ private:
 
   void leave(Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
-      if (!isFree(operand) || !mayLeave(operand.get()))
+      if (!mayLeave(operand))
         give(operand, "");
   }
 

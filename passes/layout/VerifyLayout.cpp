@@ -46,7 +46,7 @@ LogicalResult check(Operation *op) {
   if (!anyBlocked || op->hasTrait<AnyLayout>() ||
       (isa<YieldOp>(op) && isa<FusionOp>(op->getParentOp())))
     return success();
-  if (isa<func::ReturnOp>(op) && llvm::all_of(op->getOperands(), mayLeave))
+  if (isa<func::ReturnOp>(op) && llvm::all_of(op->getOpOperands(), mayLeave))
     return success();
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (StringRef tag = layoutOf(type); !Tag::parse(tag))
