@@ -36,9 +36,9 @@ LogicalResult layArguments(func::FuncOp function) {
 
 bool isFree(OpOperand &returned) {
   auto function = dyn_cast<func::FuncOp>(returned.getOwner()->getParentOp());
-  auto asked = function ? function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(),
-                                                                   kLayout)
-                        : StringAttr();
+  auto asked = function
+                   ? function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kLayout)
+                   : StringAttr();
   return asked && asked.getValue() == kAny;
 }
 
