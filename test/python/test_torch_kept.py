@@ -135,3 +135,15 @@ def test_laid(layout, shape):
     made = torch.ops.dlc.laid(memory.reshape(shape), layout)
     assert made.is_contiguous()
     torch.testing.assert_close(made, x, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("inplace", [True, False])
+def test_what_a_batch_norm_makes_is_not_kept(inplace):
+    """Its input is, from which an activation's gradient gets it again."""
+    module = nn.Sequential(nn.Conv2d(3, 16, 3), nn.BatchNorm2d(16), nn.Hardswish(inplace=inplace), nn.Conv2d(16, 8, 1), nn.BatchNorm2d(8, affine=False), nn.SiLU(inplace=inplace))
+    images = torch.randn(2, 3, 16, 16)
+    check(module, images, parameters=list(module.parameters()))
+    seen = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda each: seen.append(tuple(each.shape)) or each, lambda each: each):
+        compiled(module)(images)
+    assert seen.count((2, 16, 14, 14)) == 2 and seen.count((2, 8, 14, 14)) == 1

@@ -40,6 +40,42 @@ def is_laid(node: fx.Node) -> bool:
     return node.target is laid._opoverload
 
 
+def normalise_again(joint: fx.Graph, count: int) -> None:
+    """Gradients that ask for what a batch norm makes get it of what its own gradient keeps, in the kernel that reads that anyway: one image less is kept."""
+    aten = torch.ops.aten
+    # What the first so many outputs are made of.
+    forward = {node for node in joint.output_node().args[0][:count] if isinstance(node, fx.Node)}
+    for node in reversed(joint.nodes):
+        if node in forward:
+            forward.update(node.all_input_nodes)
+    for norm in joint.find_nodes(op="call_function", target=aten._native_batch_norm_legit_functional.default):
+        x, weight, bias, *_, training, _, _ = norm.args
+        results = {user.args[1]: user for user in norm.users}
+        is_plain = training and all(each is None or each.meta["val"].dtype == torch.float32 for each in (x, weight, bias))
+        if not is_plain or not {0, 1, 2} <= set(results):
+            continue
+        readers = [user for user in results[0].users if user not in forward]
+        # Where others than functions of it alone want it, it is there in any case.
+        if not readers or any(len(user.all_input_nodes) > 1 or user.op == "output" for user in results[0].users if user not in readers):
+            continue
+        shape = [-1, *[1] * (x.meta["val"].dim() - 2)]
+        with joint.inserting_before(min(readers)):
+
+            def made(target: Any, *args: Any) -> fx.Node:
+                node = joint.call_function(target, args)
+                node.meta["val"] = target(*[each.meta["val"] if isinstance(each, fx.Node) else each for each in args])
+                return node
+
+            def wide(each: fx.Node) -> fx.Node:
+                return made(aten.reshape.default, each, shape)
+
+            again = made(aten.mul.Tensor, made(aten.sub.Tensor, x, wide(results[1])), wide(results[2]))
+            again = again if weight is None else made(aten.mul.Tensor, again, wide(weight))
+            again = again if bias is None else made(aten.add.Tensor, again, wide(bias))
+        for reader in readers:
+            reader.replace_input_with(results[0], again)
+
+
 class Kept:
     """A result of the forward graph; the backward graph takes it."""
 
