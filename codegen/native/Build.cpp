@@ -104,6 +104,8 @@ private:
                   {"shape", std::vector<int64_t>(type.getShape().begin(), type.getShape().end())}};
       if (std::string device = deviceNameOf(type); device != exec::kHost)
         tensor["device"] = device;
+      if (StringRef layout = layoutOf(type); !layout.empty())
+        tensor["layout"] = layout.str();
       if (auto value = info.getAs<ElementsAttr>("value"))
         tensor["value"] = constant(value, op.getLoc());
       result.push_back(tensor);

@@ -1,12 +1,15 @@
 //===- Builtin.cpp - operations that the runtime's own kernels do ---------===//
 #include "codegen/providers/Grouped.h"
 #include "codegen/providers/Provider.h"
+#include "ir/dlc/Matchers.h"
 #include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/layout/Tag.h"
 #include "runtime/device/cpu/Features.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
 
 using namespace mlir;
 using nlohmann::json;
@@ -255,6 +258,18 @@ CallArgument resultOf(Operation *whole, OpResult inner) {
   return argument;
 }
 
+/// Whether it adds to zeros, or replaces them: the call makes these itself.
+bool scattersIntoZeros(Operation *op, FusionOp fusion) {
+  if (!isa<ScatterElementsOp, ScatterNdOp>(op))
+    return false;
+  Value into = op->getOperand(0);
+  if (fusion)
+    into = fusion.getInputs()[cast<BlockArgument>(into).getArgNumber()];
+  double number = 1;
+  return into.getDefiningOp<ConstantOp>() && isSplat(into, number) && number == 0 &&
+         !std::signbit(number);
+}
+
 std::optional<LibraryCall> describe(Operation *whole) {
   auto fusion = dyn_cast<FusionOp>(whole);
   json desc = fusion ? lanePool(fusion) : json();
@@ -278,8 +293,11 @@ std::optional<LibraryCall> describe(Operation *whole) {
   desc["dtype"] = elementName(typeOf(decides).getElementType());
   if (fusion && wideningOf(op))
     desc["wide"] = 1;
+  const bool makesZeros = scattersIntoZeros(op, fusion);
+  if (makesZeros)
+    desc["zeros"] = 1;
   call.desc = desc;
-  for (Value operand : op->getOperands()) {
+  for (Value operand : op->getOperands().drop_front(makesZeros)) {
     Value outer =
         fusion ? fusion.getInputs()[cast<BlockArgument>(operand).getArgNumber()] : operand;
     call.arguments.push_back({CallArgument::Kind::Value, outer});
@@ -289,7 +307,7 @@ std::optional<LibraryCall> describe(Operation *whole) {
     call.arguments.push_back(resultOf(whole, op->getResult(i)));
     call.bytes += double(storageBytes(typeOf(op->getResult(i))));
   }
-  if (isa<CumulativeOp, ScatterElementsOp, ScatterNdOp>(op))
+  if (isa<CumulativeOp, ScatterElementsOp, ScatterNdOp>(op) && !makesZeros)
     call.inplace.push_back({op->getNumOperands(), 0});
   call.flops = double(typeOf(decides).getNumElements());
   if (desc.contains("kernel")) {

@@ -61,13 +61,15 @@ bool Reader::given(const llvm::json::Array &list, StringRef what, std::vector<Gi
 bool Reader::outputs(const llvm::json::Array &list, std::vector<Output> &result) {
   for (const llvm::json::Value &each : list) {
     const llvm::json::Array *fields = each.getAsArray();
-    auto name = fields && fields->size() == 2 ? (*fields)[0].getAsString() : std::nullopt;
+    auto name = fields && fields->size() >= 2 ? (*fields)[0].getAsString() : std::nullopt;
     const llvm::json::Object *value = name ? (*fields)[1].getAsObject() : nullptr;
     auto of = value ? value->getString("of") : std::nullopt;
     int64_t at = value ? value->getInteger("at").value_or(0) : 0;
-    if (!of || at < 0)
-      return error("outputs: required: [name, {\"of\": node, \"at\": result}]");
-    result.push_back({name->str(), of->str(), size_t(at)});
+    bool isFree = of && fields->size() == 3 && (*fields)[2].getAsString() == "any";
+    if (!of || at < 0 || (fields->size() > 2 && !isFree))
+      return error("outputs: required: [name, {\"of\": node, \"at\": result}], with \"any\" behind "
+                   "them where any layout will do");
+    result.push_back({name->str(), of->str(), size_t(at), isFree});
   }
   return true;
 }

@@ -15,10 +15,12 @@ struct Given {
   const llvm::json::Array *elements = nullptr;
 };
 
-/// What comes out: a name for it, and the node's.
+/// What comes out: a name for it, and the node's. Where it is free it may lie in any layout, which
+/// the program tells.
 struct Output {
   std::string name, of;
   size_t at = 0;
+  bool isFree = false;
 };
 
 /// The parts of a text. Nodes are looked at one by one, when they are imported.

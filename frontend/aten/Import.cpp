@@ -86,8 +86,11 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
   func::ReturnOp::create(b.b, shell.main.getLoc(), results);
   shell.main.setFunctionType(b.b.getFunctionType(shell.entry->getArgumentTypes(), types));
   training.describe(b, shell.main);
-  for (auto [i, output] : llvm::enumerate(graph.outputs))
+  for (auto [i, output] : llvm::enumerate(graph.outputs)) {
     shell.main.setResultAttr(unsigned(i), "dlc.name", b.b.getStringAttr(output.name));
+    if (output.isFree)
+      shell.main.setResultAttr(unsigned(i), "dlc.layout", b.b.getStringAttr("any"));
+  }
   return std::move(shell.module);
 }
 

@@ -1,6 +1,7 @@
 //===- Strided.cpp - views by steps through memory ------------------------===//
 #include "frontend/aten/Node.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -145,10 +146,22 @@ void stridedScatter(Node &n, Build &b) {
   n.set(restored(b, flat, v.order, b.dims(v.x)));
 }
 
+/// An input that lies in another layout than row by row; its type says nothing of that.
+void laid(Node &n, Build &b) {
+  auto input = dyn_cast_if_present<BlockArgument>(n.tensor("x"));
+  if (!b.require(bool(input), "required: an input"))
+    return;
+  if (std::string layout = n.text("layout"); !layout.empty())
+    cast<func::FuncOp>(input.getOwner()->getParentOp())
+        .setArgAttr(input.getArgNumber(), "dlc.layout", b.b.getStringAttr(layout));
+  n.set(input);
+}
+
 const Operator table[] = {
     {"as_strided.default", strided},
     {"as_strided_copy.default", strided},
     {"as_strided_scatter.default", stridedScatter},
+    {"dlc::laid.default", laid},
 };
 
 } // namespace

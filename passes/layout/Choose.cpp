@@ -32,7 +32,7 @@ public:
     Partial first;
     for (BlockArgument argument : block.getArguments())
       if (isTensor(argument))
-        first.alive.push_back(born(argument));
+        first.alive.push_back(born(argument, layoutOf(argument.getType()).str()));
     front.push_back(first);
     for (Operation &op : block)
       step(&op);

@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
+#include "passes/layout/Boundary.h"
 #include "passes/layout/Choose.h"
 #include "passes/layout/DeviceLayouts.h"
 #include "passes/layout/Tag.h"
@@ -28,7 +29,8 @@ public:
   BlockLayouts(Block &block, const LayoutsOfDevices &devices, Costs &costs)
       : block(block), devices(devices), costs(costs) {}
 
-  void run() {
+  LogicalResult run() {
+    auto function = cast<func::FuncOp>(block.getParentOp());
     if (llvm::any_of(block, [](Operation &op) { return isProduct(&op); })) {
       std::map<int64_t, std::vector<std::string>> all = collectTags();
       for (const auto &[rank, list] : all) {
@@ -36,6 +38,10 @@ public:
         transposeImagesFirst(block, list, rank);
         llvm::append_range(turned, turnProducts(block, list, rank));
       }
+    }
+    if (failed(layArguments(function)))
+      return failure();
+    if (followArguments() || !tags.empty()) {
       chosen = chooseWays(block, {[&](Operation *op) { return waysOf(op); },
                                   [&](Value value, const std::string &from, const std::string &to) {
                                     return reorderCost(value, from, to);
@@ -44,6 +50,10 @@ public:
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isa<ConstantOp, ReorderOp>(op))
         continue;
+      if (isa<func::ReturnOp>(op)) {
+        leave(&op);
+        continue;
+      }
       auto way = chosen.find(&op);
       if (way != chosen.end())
         go(&op, way->second);
@@ -53,6 +63,8 @@ public:
     for (TurnedProduct &product : turned)
       turnBack(product);
     sinkViews(block);
+    settleBoundary(function);
+    return success();
   }
 
   /// "conv1: aBcd16b 61.2 us; acdb 61.5 us, plain 130.1 us" of each product; before it is run
@@ -107,6 +119,21 @@ private:
     return all;
   }
 
+  /// Layouts that arguments have are layouts that images may have. Whether there are any.
+  bool followArguments() {
+    bool any = false;
+    for (BlockArgument argument : block.getArguments()) {
+      std::string layout = layoutOf(argument.getType()).str();
+      if (layout.empty())
+        continue;
+      any = true;
+      auto &list = tags[{devices.of(deviceOf(typeOf(argument))), rankOf(argument)}];
+      if (!llvm::is_contained(list, layout))
+        list.push_back(layout);
+    }
+    return any;
+  }
+
   /// Weights, their gradients, and what becomes of these element by element.
   void findWeights(Operation *op) {
     if (isa<ConvOp, ConvTransposeOp>(op))
@@ -128,6 +155,8 @@ private:
   std::vector<Way> waysOf(Operation *op) {
     if (isa<ReorderOp>(op))
       return {Way{{}, {layoutOf(op->getResult(0).getType()).str()}, 0}};
+    if (isa<func::ReturnOp>(op))
+      return {wayOfReturn(op)};
     DeviceLayouts *device = devices.of(op);
     if (!device || isa<ConstantOp>(op))
       return {};
@@ -151,6 +180,20 @@ private:
     if (!ways.empty())
       ways.push_back(uniformWay(op, ""));
     return ways;
+  }
+
+  Way wayOfReturn(Operation *op) {
+    Way way;
+    for (OpOperand &operand : op->getOpOperands())
+      if (!isFree(operand))
+        way.takes.push_back({operand.getOperandNumber(), ""});
+    return way;
+  }
+
+  void leave(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (!mayLeave(operand))
+        give(operand, "");
   }
 
   /// Whether a product can take the transposition back.
@@ -424,7 +467,8 @@ struct LayoutPass : OptionPass<LayoutPass> {
       for (Block &block : function.getBody()) {
         takeAlternatives(block, oracle, *costs);
         BlockLayouts layouts(block, devices, *costs);
-        layouts.run();
+        if (failed(layouts.run()))
+          return failure();
         layouts.report(lines);
       }
     module->removeAttr(kLayoutsAttr);

@@ -169,6 +169,8 @@ private:
         failAt(node.where, info.shape.size(), " dimensions, at most ", kMaxRank, " allowed");
       info.bytes = bytes;
       info.device = deviceOf(node);
+      if (Node layout = node.member("layout"); !layout.absent())
+        info.layout = layout.string();
       if constexpr (std::is_same_v<Info, StateInfo>) {
         readPart(node.member("part"), info);
         TensorInfo whole = info;

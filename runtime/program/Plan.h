@@ -23,6 +23,8 @@ struct TensorInfo {
   int64_t value = -1;
   /// Index of the device where the program reads or leaves it.
   uint32_t device = 0;
+  /// How its elements lie, as oneDNN writes it: aBcd16b; empty: row by row.
+  std::string layout;
 };
 
 /// A tensor that ranks have shares of.

@@ -273,6 +273,12 @@ TEST(Builtin, ScatterNd) {
     expected[i] = updates[2 * slice + i];
   }
   EXPECT_EQ(arrays[3].as<int16_t>(), expected);
+  // Zeros need no memory.
+  json zeros = desc;
+  zeros["zeros"] = 1;
+  std::vector<Array> fewer = {arrays[1], arrays[2], Array::output<int16_t>(4 * slice)};
+  runBuiltin(zeros, fewer);
+  EXPECT_EQ(fewer[2].as<int16_t>(), expected);
   arrays[1] = Array::of<int64_t>({0, 4, 0});
   EXPECT_NE(errorOf([&] { runBuiltin(desc, arrays); }).find("index 4 is out of range"),
             std::string::npos);

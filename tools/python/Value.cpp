@@ -44,7 +44,8 @@ Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info) {
           true,
           info.shape,
           std::vector<std::string>(info.shape.size()),
-          plan.devices[info.device].name};
+          plan.devices[info.device].name,
+          info.layout};
 }
 
 void raise(PyObject *type, const std::string &message) {
@@ -54,7 +55,7 @@ void raise(PyObject *type, const std::string &message) {
 
 static Value makeValue(std::string name, std::string dtype, std::optional<nb::sequence> shape,
                        std::string device) {
-  Value value{std::move(name), parseDType(dtype), dtype, shape.has_value(), {}, {}, device};
+  Value value{std::move(name), parseDType(dtype), dtype, shape.has_value(), {}, {}, device, {}};
   if (!shape)
     return value;
   for (nb::handle dim : *shape) {
@@ -96,6 +97,8 @@ void bindValue(nb::module_ &module) {
                    "A tuple; an open dimension is its name, or None; None where even the rank is "
                    "open.")
       .def_ro("device", &Value::device, "Where the program reads or leaves it: cpu, cuda:0, ..")
+      .def_ro("layout", &Value::layout,
+              "How a program has its elements in memory, as oneDNN writes it; '': row by row.")
       .def("__repr__", [](const Value &value) { return value.name + ": " + value.text(); });
 }
 

@@ -23,6 +23,8 @@ struct Value {
   std::vector<int64_t> shape;
   std::vector<std::string> symbols;
   std::string device;
+  /// Of a program: how its elements lie, as oneDNN writes it; empty: row by row.
+  std::string layout = {};
 
   /// "f32[batch, 3, 224, 224]".
   std::string text() const;

@@ -9,8 +9,9 @@
 //   buffers: data, indices, updates (indices' dims without the last, then data's dims from indices'
 //   last on), dst (may be data).
 //
-// Negative indices count from the end; one out of range is an error at run time. Updates apply in
-// order, so with "none" the last one of several to the same place stays.
+// With "zeros": 1 (0 where nothing is said) data is zeros, and has no buffer. Negative indices
+// count from the end; one out of range is an error at run time. Updates apply in order, so with
+// "none" the last one of several to the same place stays.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -89,12 +90,16 @@ private:
   int64_t index = 0;
 };
 
+/// From nowhere: zeros.
 void copyParallel(void *to, const void *from, int64_t bytes, int threads) {
   if (to == from)
     return;
   parallelFor(threads, bytes, 1 << 20, [&](int64_t begin, int64_t end, int) {
-    std::memmove(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin,
-                 end - begin);
+    if (!from)
+      std::memset(static_cast<char *>(to) + begin, 0, size_t(end - begin));
+    else
+      std::memmove(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin,
+                   end - begin);
   });
 }
 
@@ -103,9 +108,19 @@ int64_t readIndex(const void *indices, DType type, int64_t at) {
                             : static_cast<const int64_t *>(indices)[at];
 }
 
+/// What both work on: buffers, or zeros where there is none for the data.
+struct Operands {
+  Operands(void *const *buffers, bool zeros)
+      : data(zeros ? nullptr : buffers[0]), indices(buffers[1 - zeros]),
+        updates(buffers[2 - zeros]), dst(buffers[3 - zeros]) {}
+  const void *data, *indices, *updates;
+  void *dst;
+};
+
 struct Elements {
   DType dtype, indexType;
   Reduction reduction;
+  bool zeros;
   std::vector<int64_t> data, indices, dataStrides, indexStrides;
   size_t axis;
 };
@@ -123,10 +138,10 @@ std::vector<int64_t> rowMajorStrides(const std::vector<int64_t> &dims) {
 /// Lines along the axis never meet in the result, so they can run in parallel, each in order. Those
 /// that lie side by side go together, so that indices and updates are read in their order.
 template <typename T>
-void scatterElements(const Elements &s, void *const *buffers, const CallContext &context) {
-  copyParallel(buffers[3], buffers[0], product(s.data) * int64_t(sizeof(T)), context.threads);
-  const T *updates = static_cast<const T *>(buffers[2]);
-  T *dst = static_cast<T *>(buffers[3]);
+void scatterElements(const Elements &s, const Operands &buffers, const CallContext &context) {
+  copyParallel(buffers.dst, buffers.data, product(s.data) * int64_t(sizeof(T)), context.threads);
+  const T *updates = static_cast<const T *>(buffers.updates);
+  T *dst = static_cast<T *>(buffers.dst);
   int64_t len = s.indices[s.axis], limit = s.data[s.axis], step = s.dataStrides[s.axis];
   int64_t total = product(s.indices);
   if (total == 0)
@@ -147,7 +162,7 @@ void scatterElements(const Elements &s, void *const *buffers, const CallContext 
     }
     for (int64_t l = 0; l < len; ++l, from += s.indexStrides[s.axis])
       for (int64_t i = 0; i < lines; ++i) {
-        int64_t index = readIndex(buffers[1], s.indexType, from + i);
+        int64_t index = readIndex(buffers.indices, s.indexType, from + i);
         int64_t wrapped = index < 0 ? index + limit : index;
         if (wrapped < 0 || wrapped >= limit)
           return bad.report(index);
@@ -170,15 +185,16 @@ void scatterElements(const Elements &s, void *const *buffers, const CallContext 
 struct Slices {
   DType dtype, indexType;
   Reduction reduction;
+  bool zeros;
   std::vector<int64_t> data, strides;
   int64_t count, depth, sliceElements;
 };
 
 template <typename T>
-void scatterNd(const Slices &s, void *const *buffers, const CallContext &context) {
-  copyParallel(buffers[3], buffers[0], product(s.data) * int64_t(sizeof(T)), context.threads);
-  const T *updates = static_cast<const T *>(buffers[2]);
-  T *dst = static_cast<T *>(buffers[3]);
+void scatterNd(const Slices &s, const Operands &buffers, const CallContext &context) {
+  copyParallel(buffers.dst, buffers.data, product(s.data) * int64_t(sizeof(T)), context.threads);
+  const T *updates = static_cast<const T *>(buffers.updates);
+  T *dst = static_cast<T *>(buffers.dst);
   BadIndex bad;
   // Each thread does its part of every slice: in order, and no two threads meet, nor write to one
   // line of the cache.
@@ -188,7 +204,7 @@ void scatterNd(const Slices &s, void *const *buffers, const CallContext &context
       for (int64_t n = 0; n < s.count; ++n) {
         int64_t offset = 0;
         for (int64_t d = 0; d < s.depth; ++d) {
-          int64_t index = readIndex(buffers[1], s.indexType, n * s.depth + d);
+          int64_t index = readIndex(buffers.indices, s.indexType, n * s.depth + d);
           int64_t wrapped = index < 0 ? index + s.data[d] : index;
           if (wrapped < 0 || wrapped >= s.data[d])
             return bad.report(index);
@@ -211,6 +227,7 @@ std::unique_ptr<LibraryCall> makeScatterElements(Request &request) {
   s.dtype = request.dtype("dtype");
   s.indexType = request.indexType("index");
   s.reduction = reductionOf(request);
+  s.zeros = request.integer("zeros", 0, 1, 0) == 1;
   s.data = request.sizes("data");
   s.indices = request.sizes("indices");
   s.axis = static_cast<size_t>(request.size("axis"));
@@ -223,14 +240,15 @@ std::unique_ptr<LibraryCall> makeScatterElements(Request &request) {
           message("indices ", listed(s.indices), " do not fit into data ", listed(s.data)));
   s.dataStrides = rowMajorStrides(s.data);
   s.indexStrides = rowMajorStrides(s.indices);
-  request.need("data", product(s.data), s.dtype, false);
+  if (!s.zeros)
+    request.need("data", product(s.data), s.dtype, false);
   request.need("indices", product(s.indices), s.indexType, false);
   request.need("updates", product(s.indices), s.dtype, false);
   request.need("dst", product(s.data), s.dtype, true);
   request.end();
   return makeCall("scatter_elements", [s](void *const *buffers, const CallContext &context) {
     dispatch(s.dtype, [&](auto type) {
-      scatterElements<typename decltype(type)::type>(s, buffers, context);
+      scatterElements<typename decltype(type)::type>(s, Operands(buffers, s.zeros), context);
     });
   });
 }
@@ -240,6 +258,7 @@ std::unique_ptr<LibraryCall> makeScatterNd(Request &request) {
   s.dtype = request.dtype("dtype");
   s.indexType = request.indexType("index");
   s.reduction = reductionOf(request);
+  s.zeros = request.integer("zeros", 0, 1, 0) == 1;
   s.data = request.sizes("data");
   std::vector<int64_t> indices = request.sizes("indices");
   if (indices.empty() || static_cast<size_t>(indices.back()) > s.data.size())
@@ -254,14 +273,16 @@ std::unique_ptr<LibraryCall> makeScatterNd(Request &request) {
   int64_t updates = 0;
   if (__builtin_mul_overflow(s.count, s.sliceElements, &updates))
     request.complain("the updates are too large");
-  request.need("data", product(s.data), s.dtype, false);
+  if (!s.zeros)
+    request.need("data", product(s.data), s.dtype, false);
   request.need("indices", s.count * s.depth, s.indexType, false);
   request.need("updates", updates, s.dtype, false);
   request.need("dst", product(s.data), s.dtype, true);
   request.end();
   return makeCall("scatter_nd", [s](void *const *buffers, const CallContext &context) {
-    dispatch(s.dtype,
-             [&](auto type) { scatterNd<typename decltype(type)::type>(s, buffers, context); });
+    dispatch(s.dtype, [&](auto type) {
+      scatterNd<typename decltype(type)::type>(s, Operands(buffers, s.zeros), context);
+    });
   });
 }
 

@@ -16,6 +16,20 @@ func.func @mixed(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>, %y: tensor<1x1
 
 // -----
 
+// Only what is marked leaves a program in a layout, and nothing with padding does.
+func.func @free(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> (tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>> {dlc.layout = "any"}) {
+  return %x : tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>
+}
+
+// -----
+
+func.func @padded(%x: tensor<1x20x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> (tensor<1x20x4x4xf32, #dlc.on<cpu, aBcd16b>> {dlc.layout = "any"}) {
+  // expected-error @+1 {{understands plain layouts only}}
+  return %x : tensor<1x20x4x4xf32, #dlc.on<cpu, aBcd16b>>
+}
+
+// -----
+
 func.func @returned(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>> {
   // expected-error @+1 {{understands plain layouts only}}
   return %x : tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>

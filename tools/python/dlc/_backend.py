@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from dlc import _complex, _flops, _graph, _higher, _random, _report, _runtime, _whole
+from dlc import _complex, _flops, _graph, _higher, _kept, _random, _report, _runtime, _whole
 from dlc._compile import Compiler
 from dlc._model import Model
 from dlc._options import require_threads
@@ -139,19 +139,22 @@ class Piece:
     """A part of a graph, as a program; `constants` are those of its inputs whose elements are known, by the names of their nodes."""
 
     def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph):
-        graph, self._orders = _in_order(part.graph, constants)
+        kept = _kept.among(part.graph)
+        graph, self._orders = _in_order(part.graph, constants, kept)
         names = [node.name for node in graph.find_nodes(op="placeholder")]
         self._inputs = [i for i, name in enumerate(names) if name not in constants]
         inputs = {names[i]: names[i] for i in self._inputs}
-        (result,) = graph.output_node().args
-        self._single = isinstance(result, fx.Node)
-        nodes = [result] if self._single else list(result)
-        text = _graph.text(graph, constants, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)])
+        self._single = isinstance(graph.output_node().args[0], fx.Node)
+        nodes = _kept.results_of(graph)
+        text = _graph.text(graph, constants, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)], free={f"result_{i}" for i in kept})
         compiler = Compiler(_graph.GraphSource(text, constants, "graph"), options.made, False)
         self._run = Model(compiler.inputs, compiler.outputs, compiler=compiler)
         self._run.prepare()
         # PyTorch has said how results lie; programs make them contiguous.
-        self._strides = {i: node.meta["val"].stride() for i, node in enumerate(nodes) if not node.meta["val"].is_contiguous()}
+        self._strides = {i: node.meta["val"].stride() for i, node in enumerate(nodes) if i not in kept and not node.meta["val"].is_contiguous()}
+        layouts = {each.name: each.layout for each in self._run._sessions[0].outputs}
+        for i, each in kept.items():
+            each.lies(layouts[f"result_{i}"])
         report.copied += len(self._strides)
 
     def __call__(self, *tensors: torch.Tensor) -> Any:
@@ -191,8 +194,8 @@ def _order_of(value: Any) -> list[int] | None:
     return order if value.permute(order).is_contiguous() else None
 
 
-def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor]) -> tuple[fx.Graph, _Orders]:
-    """The graph with inputs and results in the order in which they lie in memory, so that nobody has to copy them."""
+def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Collection[int]) -> tuple[fx.Graph, _Orders]:
+    """The graph with inputs and results in the order in which they lie in memory, so that nobody has to copy them; what is kept has an order of its own."""
     orders = _Orders({}, {})
     if not any(_order_of(node.meta.get("val")) for node in [*graph.find_nodes(op="placeholder"), *graph.output_node().all_input_nodes]):
         return graph, orders
@@ -209,17 +212,16 @@ def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor]) -> tuple[f
         node.replace_all_uses_with(seen, delete_user_cb=lambda user, seen=seen: user is not seen)
         seen.meta["val"], node.meta["val"] = value, value.permute(order)
     output = graph.output_node()
-    (result,) = output.args
-    results = [result] if isinstance(result, fx.Node) else list(result)
+    results = _kept.results_of(graph)
     for i, node in enumerate(results):
         order = _order_of(node.meta.get("val"))
-        if order is None:
+        if order is None or i in kept:
             continue
         orders.made[i] = [order.index(d) for d in range(len(order))]
         with graph.inserting_before(output):
             results[i] = graph.call_function(permute, (node, order))
         results[i].meta["val"] = node.meta["val"].permute(order)
-    output.args = (results[0] if isinstance(result, fx.Node) else tuple(results),)
+    output.args = (results[0] if isinstance(output.args[0], fx.Node) else tuple(results),)
     return graph, orders
 
 
@@ -260,7 +262,7 @@ def _split(module: fx.GraphModule, options: Options, report: _report.Graph, cons
     _graph.settle(graph)
     # Where there are gradients, PyTorch itself sees to this.
     aliases = {**(_keep_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
-    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases]
+    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases and not _kept.is_laid(node)]
     report.operators += len(nodes)
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
     report.flops += sum(flops.values())
@@ -292,6 +294,7 @@ def _replace(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Ten
     """A part of a graph becomes a program; `constants` by the names that they have in the whole."""
     part = getattr(whole, name)
     (call,) = whole.graph.find_nodes(op="call_module", target=name)
+    _kept.forget(part.graph, call)
     known = {inside.name: constants[outside.name] for inside, outside in zip(part.graph.find_nodes(op="placeholder"), call.args) if outside.name in constants}
     setattr(whole, name, _program(part, known, options, report, left))
 
@@ -501,7 +504,13 @@ def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
             constant.add(node)
             node.meta.setdefault("recompute", CheckpointPolicy.MUST_RECOMPUTE)
             node.meta.setdefault("ac_graph_id", 0)
-    return min_cut_rematerialization_partition(joint, inputs, **others)
+        elif node.target is torch.ops.aten.native_batch_norm_backward.default and node.args[7]:
+            # With the batch's statistics; the running ones will have moved.
+            node.args = (*node.args[:3], None, None, *node.args[5:])
+    _kept.normalise_again(joint.graph, others["num_fwd_outputs"])
+    forward, backward = min_cut_rematerialization_partition(joint, inputs, **others)
+    _kept.mark(forward.graph, backward.graph, others["num_fwd_outputs"])
+    return forward, backward
 
 
 def _decompositions() -> Any:

@@ -7,7 +7,7 @@ import functools
 import json
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
@@ -163,10 +163,11 @@ def row(name: str, value: Any) -> list[Any]:
 
 
 def text(
-    graph: fx.Graph, constants: Mapping[str, torch.Tensor], inputs: Mapping[str, str], outputs: list[tuple[str, fx.Node]], seed: int | None = None
+    graph: fx.Graph, constants: Mapping[str, torch.Tensor], inputs: Mapping[str, str], outputs: list[tuple[str, fx.Node]], seed: int | None = None, free: Collection[str] = ()
 ) -> str:
     """The whole graph. `constants` are tensors by the name of their node, `inputs` the names that other nodes without operands are to have. With a
-    seed it may have random numbers, which only a training step has."""
+    seed it may have random numbers, which only a training step has. Outputs named in `free` may lie in any
+    layout."""
     top: dict[str, Any] = {"aten": VERSION, "inputs": [], "constants": [], "nodes": [], "outputs": []}
     if seed is not None:
         top["seed"] = seed
@@ -180,7 +181,7 @@ def text(
                 top["inputs"].append(row(inputs[node.name], node.meta.get("val")))
         elif node.op == "call_function" and not is_item(node):
             top["nodes"].append(describe(node))
-    top["outputs"] = [[name, encode(node)] for name, node in outputs]
+    top["outputs"] = [[name, encode(node), *(["any"] if name in free else [])] for name, node in outputs]
     return json.dumps(_rename(top, renamed) if any(old != new for old, new in renamed.items()) else top)
 
 

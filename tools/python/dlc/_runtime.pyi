@@ -18,6 +18,9 @@ class Value:
     @property
     def device(self) -> str:
         """Where the program reads or leaves it: cpu, cuda:0, .."""
+    @property
+    def layout(self) -> str:
+        """How a program has its elements in memory, as oneDNN writes it, aBcd16b; '': row by row."""
 
 class Session:
     """A program ready to run."""

@@ -1,0 +1,58 @@
+//===- Boundary.cpp - layouts of a program's inputs and outputs -----------===//
+#include "passes/layout/Boundary.h"
+
+#include "passes/Devices.h"
+#include "passes/layout/Tag.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+constexpr llvm::StringLiteral kLayout = "dlc.layout", kAny = "any";
+
+static bool canLie(RankedTensorType type, StringRef layout) {
+  auto tag = Tag::parse(layout);
+  return tag && int64_t(tag->order.size()) == type.getRank() && tag->blockedDim < type.getRank() &&
+         !padsBlocks(type.getShape(), layout);
+}
+
+LogicalResult layArguments(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments()) {
+    Attribute asked = function.getArgAttr(argument.getArgNumber(), kLayout);
+    if (!asked)
+      continue;
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    auto layout = dyn_cast<StringAttr>(asked);
+    if (!type || !layout || !can(deviceOf(type), DLC_DEVICE_HOST_CODE) ||
+        !canLie(type, layout.getValue()))
+      return function.emitError()
+             << "`dlc.layout` of argument " << argument.getArgNumber()
+             << ": required: a layout without padding of a tensor on a processor; found " << asked
+             << " for " << argument.getType() << "; leave it out where elements lie row by row";
+    argument.setType(withLayout(type, normalTag(layout.getValue())));
+  }
+  return success();
+}
+
+bool isFree(OpOperand &returned) {
+  auto function = dyn_cast<func::FuncOp>(returned.getOwner()->getParentOp());
+  auto asked = function
+                   ? function.getResultAttrOfType<StringAttr>(returned.getOperandNumber(), kLayout)
+                   : StringAttr();
+  return asked && asked.getValue() == kAny;
+}
+
+bool mayLeave(OpOperand &returned) {
+  auto type = dyn_cast<RankedTensorType>(returned.get().getType());
+  return !type || layoutOf(type).empty() ||
+         (isFree(returned) && can(deviceOf(type), DLC_DEVICE_HOST_CODE) &&
+          canLie(type, layoutOf(type)));
+}
+
+void settleBoundary(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  function.setFunctionType(FunctionType::get(function.getContext(), body.getArgumentTypes(),
+                                             body.getTerminator()->getOperandTypes()));
+}
+
+} // namespace dlc

@@ -1,0 +1,13 @@
+// RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1 costs=assumed' --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{`dlc.layout` of argument 0: required: a layout without padding of a tensor on a processor; found "aBcd16b" for 'tensor<4x20x16x16xf32, #dlc.on<cpu>>'; leave it out where elements lie row by row}}
+func.func @padded(%x: tensor<4x20x16x16xf32> {dlc.layout = "aBcd16b"}) -> tensor<4x20x16x16xf32> {
+  return %x : tensor<4x20x16x16xf32>
+}
+
+// -----
+
+// expected-error @+1 {{required: a layout without padding}}
+func.func @rank(%x: tensor<4x32xf32> {dlc.layout = "acdb"}) -> tensor<4x32xf32> {
+  return %x : tensor<4x32xf32>
+}
