@@ -44,11 +44,12 @@ def take(path):
     if "cases" in results:
         results = take_kit(results, path)
     for each in results.get("networks", []) or results["measurements"]:
-        for r in each.get("gpu", {}).values():
+        for r in [*each.get("gpu", {}).values(), *each.get("compiled", {}).values()]:
             r.update((key, round(value, 4)) for key, value in r.items() if isinstance(value, float))
-            r["interval"] = [round(value, 4) for value in r["interval"]]
+            if "interval" in r:
+                r["interval"] = [round(value, 4) for value in r["interval"]]
         if "results" not in each:
-            each.update((key, round(value, 4)) for key, value in each.items() if isinstance(value, float))
+            each.update((key, round(value, 4)) for key, value in each.items() if isinstance(value, float) and key != "error")
             continue
         each["results"] = {tool: {key: round(value, 4) if isinstance(value, float) else value for key, value in r.items() if key in KEPT}
                            for tool, r in each["results"].items()}
@@ -186,6 +187,23 @@ def beside_torch_on_gpu(measurements):
     return lines
 
 
+def beside_torch_compile(measurements):
+    lines = ["| network | batch | dlc ms | eager ms | Inductor ms | ratio | error | ready s, dlc / Inductor |", "|---|--:|--:|--:|--:|--:|--:|--:|"]
+    timed = sorted((m for m in measurements if "ratio" in m), key=lambda m: m["ratio"])
+    time_of = lambda m, tool, key="median_ms", form="{:.2f}": number(m["compiled"].get(tool, {}).get(key), form)
+    for m in timed:
+        ready = " / ".join(time_of(m, tool, "ready_s", "{:.1f}") for tool in ("dlc", "inductor"))
+        cells = [m["name"], str(m["batch"]), *(time_of(m, tool) for tool in ("dlc", "eager", "inductor")), ratio(m), f"{m['error']:.1e}", ready]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", f"{len(measurements)} networks, {len(measurements) - len(timed)} refused; geometric mean of the ratios to the better of the two: "
+              f"{statistics.geometric_mean(m['ratio'] for m in timed):.2f}, least {timed[0]['ratio']:.2f}."]
+    for tool in ("eager", "inductor"):
+        ratios = [m["compiled"][tool]["median_ms"] / m["compiled"]["dlc"]["median_ms"] for m in timed if "median_ms" in m["compiled"].get(tool, {})]
+        if ratios:
+            lines.append(f"To {tool} alone, {len(ratios)} networks: {statistics.geometric_mean(ratios):.2f}, least {min(ratios):.2f}.")
+    return lines
+
+
 def table(name):
     path = os.path.join(RESULTS, name + ".json")
     if not os.path.exists(path):
@@ -198,6 +216,8 @@ def table(name):
     measurements = results["measurements"]
     if "gpu" in measurements[0]:
         return "\n".join([head, "", *beside_torch_on_gpu(measurements), ""])
+    if "compiled" in measurements[0]:
+        return "\n".join([head, "", *beside_torch_compile(measurements), ""])
     if "slow_down" in measurements[0]:
         return "\n".join([head, "", *manners(measurements), ""])
     if "torch_ms" in measurements[0]:

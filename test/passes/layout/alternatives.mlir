@@ -37,9 +37,9 @@ func.func @frames(%x: tensor<1x256x500xf32>, %w: tensor<256x1x31xf32>) -> tensor
 
 // -----
 
-// And its gradients.
+// And the gradient of its images; that of its weights has code for lines.
 // CHECK-LABEL: @frames_back
-// CHECK-DAG: dlc.conv_weight_grad {{.*}}window = array<i64: 1, 31>{{.*}} -> tensor<256x1x1x31xf32
+// CHECK-DAG: dlc.conv_weight_grad {{.*}}window = array<i64: 31>}{{.*}}#dlc.on<cpu, aBc16b>{{.*}} -> tensor<256x1x31xf32
 // CHECK-DAG: dlc.conv_transpose {{.*}}extra = array<i64: 0, 0>, groups = 256 : i64, high = array<i64: 0, 15>{{.*}} -> tensor<4x256x1x300xf32
 func.func @frames_back(%x: tensor<4x256x300xf32>, %dy: tensor<4x256x300xf32>, %w: tensor<256x1x31xf32>) -> (tensor<256x1x31xf32>, tensor<4x256x300xf32>) {
   %0 = dlc.conv_weight_grad %x, %dy {window = array<i64: 31>, strides = array<i64: 1>, dilations = array<i64: 1>, low = array<i64: 15>, high = array<i64: 15>, groups = 256 : i64} : (tensor<4x256x300xf32>, tensor<4x256x300xf32>) -> tensor<256x1x31xf32>

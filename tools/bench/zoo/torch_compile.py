@@ -2,7 +2,7 @@
 """Measures torch.compile(module, backend="dlc") on networks of the zoo beside eager PyTorch and Inductor, interleaved: what is left to PyTorch, right, how fast.
 
     tools/bench/zoo/torch_compile.py [--networks timm-csatv2,...] [--sample 60] [--train] [--backends eager,inductor,dlc] [--results build/zoo/NAME]
-    tools/bench/zoo/torch_compile.py --report [--train] [--results build/zoo/NAME]
+    tools/bench/zoo/torch_compile.py --report [--train] [--json FILE] [--results build/zoo/NAME]
 
 The rows of networks.json in an order drawn by a seed, until so many are measured. Each backend has a process of its own, with empty caches; one that
 needs more than three minutes for the first result is left out of the times. Inference: outputs within 1e-3 of eager's largest. With --train: steps of
@@ -185,6 +185,11 @@ def line(r):
 
 def report(o):
     results = [r for r in zoo.results_in(o.results) if r["train"] == o.train]
+    if o.json:
+        kept = ("name", "batch", "threads", "train", "best", "ratio", "interval", "error", "refused")
+        compiled = lambda r: {tool: {key: t[key] for key in ("median_ms", "ready_s") if key in t} for tool, t in r["tools"].items()}
+        zoo.write(o.json, {"machine": common.cpu_name(), "when": max(r["when"] for r in results), "command": "tools/bench/zoo/torch_compile.py" + " --train" * o.train,
+                           "measurements": [{**{key: r[key] for key in kept if key in r}, "compiled": compiled(r)} for r in results if "left_out" not in r]})
     for threads in sorted({r["threads"] for r in results}):
         some = [r for r in results if r["threads"] == threads]
         left_out, refused = ([r for r in some if key in r] for key in ("left_out", "refused"))
@@ -217,6 +222,7 @@ def main():
     a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "torch"))
     a.add_argument("--again", action="store_true", help="measure what has been measured")
     a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
+    a.add_argument("--json", help="with --report: write what tools/bench/tables.py takes")
     a.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
     o = a.parse_args()
     sys.path.insert(0, os.path.join(common.BUILD, "python"))
