@@ -142,8 +142,8 @@ ConcatOp joinedByAll(FusionOp fusion) {
 /// A reshape that makes a row, which all rows share.
 bool isOfOneRow(Operation *op) {
   auto reshape = dyn_cast<ReshapeOp>(op);
-  return reshape && tensorType(reshape.getY()).getNumElements() ==
-                        tensorType(reshape.getY()).getShape().back();
+  RankedTensorType made = reshape ? tensorType(reshape.getY()) : nullptr;
+  return made && made.getRank() > 0 && made.getNumElements() == made.getShape().back();
 }
 
 /// Whether an operation takes whole rows or runs of them, or what it does is done element by
