@@ -48,7 +48,7 @@ template <bool Largest, typename C> int32_t rankOf(C value) {
   } else if constexpr (std::is_unsigned_v<C>) {
     rank = static_cast<int32_t>(static_cast<uint32_t>(value) ^ 0x80000000u);
   } else {
-    rank = value;
+    rank = value + 0; // a number, also where it is a signed char
   }
   return Largest ? ~rank : rank;
 }
