@@ -128,7 +128,7 @@ bool boundedOfLine(const T *src, T *values, int64_t *indices, const Lines &lines
   for (int64_t l = lanes; l + lanes <= lines.len; l += lanes)
 #pragma omp simd
     for (int64_t j = 0; j < lanes; ++j)
-      best[j] = std::min(best[j], ranks[l + j]);
+      best[j] = ranks[l + j] < best[j] ? ranks[l + j] : best[j];
   for (int64_t j = 0; j < lanes; ++j)
     bound = placeOf(best, lanes, j) == k - 1 ? best[j] : bound;
   int64_t count = 0;
