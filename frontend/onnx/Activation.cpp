@@ -1,16 +1,12 @@
 //===- Activation.cpp - activation functions and softmax ------------------===//
-#include "frontend/onnx/Node.h"
+#include "frontend/onnx/Families.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
 namespace {
 
-void leakyRelu(Node &n, Build &b) {
-  Value x = n.in(0);
-  n.set(0,
-        b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, n.real("alpha", 0.01f)), x));
-}
+void leakyRelu(Node &n, Build &b) { n.set(0, leakyReluOf(b, n.in(0), n.real("alpha", 0.01f))); }
 
 /// The slope broadcasts one way: to x. Before opset 7 it is one for all, or one per channel.
 void prelu(Node &n, Build &b) {
@@ -31,7 +27,7 @@ Value eluLike(Build &b, Value x, double alpha, double gamma, double scale) {
   return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), low, high);
 }
 
-void elu(Node &n, Build &b) { n.set(0, eluLike(b, n.in(0), n.real("alpha", 1), 1, 1)); }
+void elu(Node &n, Build &b) { n.set(0, eluOf(b, n.in(0), n.real("alpha", 1))); }
 
 void selu(Node &n, Build &b) {
   n.set(0, eluLike(b, n.in(0), n.real("alpha", 1.67326319217681884765625),
@@ -44,27 +40,15 @@ void celu(Node &n, Build &b) {
     n.set(0, eluLike(b, n.in(0), alpha, 1, alpha));
 }
 
-Value hardSigmoidOf(Build &b, Value x, double alpha, double beta) {
-  return b.clamp(b.add(b.mul(x, alpha), beta), 0, 1);
-}
-
 void hardSigmoid(Node &n, Build &b) {
   n.set(0, hardSigmoidOf(b, n.in(0), n.real("alpha", 0.2f), n.real("beta", 0.5)));
 }
 
-void hardSwish(Node &n, Build &b) {
-  n.set(0, b.mul(n.in(0), hardSigmoidOf(b, n.in(0), 1.0 / 6, 0.5)));
-}
-
-/// log(1 + e^x) without overflow: max(x, 0) + log1p(e^-|x|).
-Value softplusOf(Build &b, Value x) {
-  Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
-  return b.add(b.max(x, b.like(x, 0)), tail);
-}
+void hardSwish(Node &n, Build &b) { n.set(0, hardSwishOf(b, n.in(0))); }
 
 void softplus(Node &n, Build &b) { n.set(0, softplusOf(b, n.in(0))); }
 
-void softsign(Node &n, Build &b) { n.set(0, b.div(n.in(0), b.add(b.unary<AbsOp>(n.in(0)), 1.0))); }
+void softsign(Node &n, Build &b) { n.set(0, softsignOf(b, n.in(0))); }
 
 void mish(Node &n, Build &b) { n.set(0, b.mul(n.in(0), b.unary<TanhOp>(softplusOf(b, n.in(0))))); }
 
@@ -162,6 +146,26 @@ const Operator table[] = {
 };
 
 } // namespace
+
+Value leakyReluOf(Build &b, Value x, double alpha) {
+  return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, alpha), x);
+}
+
+Value eluOf(Build &b, Value x, double alpha) { return eluLike(b, x, alpha, 1, 1); }
+
+Value hardSigmoidOf(Build &b, Value x, double alpha, double beta) {
+  return b.clamp(b.add(b.mul(x, alpha), beta), 0, 1);
+}
+
+Value hardSwishOf(Build &b, Value x) { return b.mul(x, hardSigmoidOf(b, x, 1.0 / 6, 0.5)); }
+
+/// max(x, 0) + log1p(e^-|x|)
+Value softplusOf(Build &b, Value x) {
+  Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
+  return b.add(b.max(x, b.like(x, 0)), tail);
+}
+
+Value softsignOf(Build &b, Value x) { return b.div(x, b.add(b.unary<AbsOp>(x), 1.0)); }
 
 ArrayRef<Operator> activationOperators() { return table; }
 

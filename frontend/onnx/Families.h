@@ -6,6 +6,16 @@
 
 namespace dlc::onnxfront {
 
+//===--- Activation -----------------------------------------------------------===//
+Value leakyReluOf(Build &b, Value x, double alpha);
+Value eluOf(Build &b, Value x, double alpha);
+/// alpha x + beta, between 0 and 1.
+Value hardSigmoidOf(Build &b, Value x, double alpha, double beta);
+Value hardSwishOf(Build &b, Value x);
+/// log(1 + e^x) without overflow.
+Value softplusOf(Build &b, Value x);
+Value softsignOf(Build &b, Value x);
+
 //===--- Contract -------------------------------------------------------------===//
 /// NumPy's rule: a vector becomes a matrix of one row (or column), which goes away again.
 Value matmulNumpy(Build &b, Value a, Value c);

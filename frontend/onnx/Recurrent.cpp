@@ -51,18 +51,17 @@ Value activate(Build &b, const Activation &f, Value x) {
   if (is("Affine"))
     return b.add(b.mul(x, f.alpha), f.beta);
   if (is("HardSigmoid"))
-    return b.clamp(b.add(b.mul(x, f.alpha), f.beta), 0, 1);
+    return hardSigmoidOf(b, x, f.alpha, f.beta);
   if (is("ScaledTanh"))
     return b.mul(b.unary<TanhOp>(b.mul(x, f.beta)), f.alpha);
   if (is("Softsign"))
-    return b.div(x, b.add(b.unary<AbsOp>(x), 1.0));
+    return softsignOf(b, x);
   if (is("Softplus"))
     return b.unary<Log1pOp>(b.unary<ExpOp>(x));
-  Value negative = b.compare(Predicate::lt, x, b.like(x, 0));
   if (is("LeakyRelu"))
-    return b.select(negative, b.mul(x, f.alpha), x);
+    return leakyReluOf(b, x, f.alpha);
   if (is("Elu"))
-    return b.select(negative, b.mul(b.unary<Expm1Op>(x), f.alpha), x);
+    return eluOf(b, x, f.alpha);
   if (is("ThresholdedRelu"))
     return b.select(b.compare(Predicate::ge, x, b.like(x, f.alpha)), x, b.like(x, 0));
   return b.error("activation '" + Twine(f.name) +

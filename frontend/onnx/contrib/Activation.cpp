@@ -1,5 +1,6 @@
 //===- Activation.cpp - GELUs with what stands before them ----------------===//
 #include "frontend/onnx/contrib/Activation.h"
+#include "frontend/onnx/Families.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -55,23 +56,10 @@ void gatedAdd(Node &n, Build &b) { n.set(0, b.add(n.in(0), b.mul(n.in(1), n.in(2
 
 using Parameters = ArrayRef<double>;
 
-Value leakyRelu(Build &b, Value x, Parameters p) {
-  return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, p[0]), x);
-}
-
-Value elu(Build &b, Value x, Parameters p) {
-  return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(b.unary<Expm1Op>(x), p[0]), x);
-}
-
-Value softplus(Build &b, Value x, Parameters) {
-  Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
-  return b.add(b.max(x, b.like(x, 0)), tail);
-}
-
 /// Decays and rates of updates that LinearAttention takes.
 void linearAttentionGate(Node &n, Build &b) {
   Value a = n.in(0), rate = n.in(3);
-  Value decay = b.mul(softplus(b, b.add(b.widen(a), b.widen(n.in(1))), {}), b.widen(n.in(2)));
+  Value decay = b.mul(softplusOf(b, b.add(b.widen(a), b.widen(n.in(1)))), b.widen(n.in(2)));
   n.set(0, b.cast(decay, b.elem(a)));
   if (n.wants(1) && b.require(bool(rate), "input 'b' must be given where its output is wanted"))
     n.set(1, b.cast(b.sigmoid(b.widen(rate)), b.elem(rate)));
@@ -87,23 +75,17 @@ const Fused fused[] = {
     {"Relu", {}, [](Build &b, Value x, Parameters) { return b.unary<ReluOp>(x); }},
     {"Tanh", {}, [](Build &b, Value x, Parameters) { return b.unary<TanhOp>(x); }},
     {"Sigmoid", {}, [](Build &b, Value x, Parameters) { return b.sigmoid(x); }},
-    {"Softplus", {}, softplus},
-    {"Softsign",
-     {},
-     [](Build &b, Value x, Parameters) { return b.div(x, b.add(b.unary<AbsOp>(x), 1.0)); }},
-    {"LeakyRelu", {0.01f}, leakyRelu},
-    {"Elu", {1}, elu},
+    {"Softplus", {}, [](Build &b, Value x, Parameters) { return softplusOf(b, x); }},
+    {"Softsign", {}, [](Build &b, Value x, Parameters) { return softsignOf(b, x); }},
+    {"LeakyRelu", {0.01f}, [](Build &b, Value x, Parameters p) { return leakyReluOf(b, x, p[0]); }},
+    {"Elu", {1}, [](Build &b, Value x, Parameters p) { return eluOf(b, x, p[0]); }},
     {"Clip",
      {std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()},
      [](Build &b, Value x, Parameters p) { return b.clamp(x, p[0], p[1]); }},
     {"HardSigmoid",
      {0.2f, 0.5},
-     [](Build &b, Value x, Parameters p) { return b.clamp(b.add(b.mul(x, p[0]), p[1]), 0, 1); }},
-    {"HardSwish",
-     {},
-     [](Build &b, Value x, Parameters) {
-       return b.mul(x, b.clamp(b.add(b.mul(x, 1.0 / 6), 0.5), 0, 1));
-     }},
+     [](Build &b, Value x, Parameters p) { return hardSigmoidOf(b, x, p[0], p[1]); }},
+    {"HardSwish", {}, [](Build &b, Value x, Parameters) { return hardSwishOf(b, x); }},
 };
 
 const Operator table[] = {

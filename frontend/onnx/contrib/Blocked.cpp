@@ -13,8 +13,11 @@ namespace {
 
 /// Channels of a block. A file does not say: it is for the machine that wrote it.
 int64_t blockOf() {
-  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  return features.lookup("avx") && !features.lookup("avx512f") ? 8 : 16;
+  static const int64_t block = [] {
+    llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    return features.lookup("avx") && !features.lookup("avx512f") ? 8 : 16;
+  }();
+  return block;
 }
 
 int64_t wholeBlocks(int64_t channels) { return llvm::alignTo(channels, blockOf()); }
