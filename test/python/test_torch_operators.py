@@ -158,6 +158,21 @@ def test_layers_of_attention():
     same(lambda x, y: [*layer(x, x, x), layer(y, x, x, need_weights=False)[0], *layer(x, x, x, attn_mask=causal, average_attn_weights=False), *layer(x, x, x, key_padding_mask=hidden)], x, y)
 
 
+@torch.no_grad()
+def test_layers_of_attention_under_autocast():
+    torch.manual_seed(0)
+    hidden, x = torch.tensor([[False] * 4 + [True]] * 2), torch.randn(2, 5, 16)
+    for first, activation in ((False, "relu"), (True, "gelu")):
+        layer = nn.TransformerEncoderLayer(16, 2, 24, activation=activation, batch_first=True, norm_first=first).eval()
+
+        def function(x):
+            return [layer(x), layer(x, nn.Transformer.generate_square_subsequent_mask(5)), layer(x, src_key_padding_mask=hidden)]
+
+        with torch.autocast("cpu", torch.bfloat16):
+            for found, wanted in zip(compiled(function, strict=True)(x), function(x), strict=True):
+                torch.testing.assert_close(found, wanted, rtol=3e-2, atol=3e-2)
+
+
 def test_steps_of_optimizers():
     torch.manual_seed(0)
     makers = [lambda p: torch.optim.SGD(p, 0.1, momentum=0.9, weight_decay=0.1), lambda p: torch.optim.AdamW(p, 0.01, amsgrad=True), lambda p: torch.optim.RMSprop(p, 0.01, centered=True)]
