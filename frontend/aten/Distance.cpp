@@ -81,6 +81,9 @@ void distanceGradient(Node &n, Build &b) {
   n.set(b.cast(b.reduce(ReduceKind::sum, dx, {b.rank(by) - 2}, false), n.resultElement()));
 }
 
+/// Whether there is a pair of rows, and whether these may differ: else all distances are 0.
+bool hasDistances(Build &b, Value x) { return b.dim(x, 0) > 1 && b.dim(x, 1) > 0; }
+
 /// Of each pair of rows the two, in the order of their distances.
 struct Pairs {
   Dims first, second;
@@ -95,16 +98,18 @@ struct Pairs {
 };
 
 bool isMatrix(Build &b, Value x) {
-  return b.require(b.rank(x) == 2 && b.dim(x, 0) > 1 && b.dim(x, 1) > 0 &&
-                       b.dim(x, 0) * b.dim(x, 0) <= Build::needLimit,
-                   "required: a matrix of two rows or more, and not too many");
+  return b.require(b.rank(x) == 2 && b.dim(x, 0) * b.dim(x, 0) <= Build::needLimit,
+                   "required: a matrix, of not too many rows");
 }
 
 void pairDistance(Node &n, Build &b) {
   Value x = b.widen(n.tensor("self"));
   if (!isMatrix(b, x))
     return;
-  Pairs pairs(b.dim(x, 0));
+  int64_t rows = b.dim(x, 0);
+  if (!hasDistances(b, x))
+    return n.set(b.splat(n.resultElement(), {rows * (rows - 1) / 2}, 0));
+  Pairs pairs(rows);
   Value by = b.sub(b.gather(x, b.ints(pairs.first), 0), b.gather(x, b.ints(pairs.second), 0));
   n.set(b.cast(lengthOf(b, by, n.real("p")), n.resultElement()));
 }
@@ -114,6 +119,8 @@ void pairDistanceGradient(Node &n, Build &b) {
   Value x = b.widen(n.tensor("self"));
   if (!isMatrix(b, x))
     return;
+  if (!hasDistances(b, x))
+    return n.set(b.splat(n.resultElement(), b.shape(x), 0));
   int64_t rows = b.dim(x, 0);
   Pairs pairs(rows);
   Dims place(size_t(rows * rows), 0);

@@ -199,8 +199,11 @@ template <int spatial> void averagePool(Node &n, Build &b) {
     return;
   auto [attributes, factor] = averageOf(n, b, w);
   llvm::append_range(attributes, w.attributes(b));
-  Value y = b.op<AvgPoolOp>({w.x}, attributes);
-  n.set(withoutBatch(b, w, factor == 1 ? y : b.mul(y, factor)));
+  // Of integers it is cut to one.
+  bool isWhole = !b.isFloat(w.x);
+  Value y = b.op<AvgPoolOp>({isWhole ? b.cast(w.x, b.b.getF64Type()) : w.x}, attributes);
+  y = factor == 1 ? y : b.mul(y, factor);
+  n.set(withoutBatch(b, w, isWhole ? b.cast(y, b.elem(w.x)) : y));
 }
 
 template <int spatial> void averagePoolGradient(Node &n, Build &b) {

@@ -208,9 +208,39 @@ bool addApart(Node &n, Build &b, Value x) {
   return b.ok();
 }
 
+/// With a mask of the first dimensions as the only index: where it is true, the values one after
+/// the other, or one for all. False where it is another case.
+bool putMasked(Node &n, Build &b, Value x) {
+  std::vector<Value> given = n.tensors("indices");
+  if (given.size() != 1 || !given[0] || !b.isBool(given[0]))
+    return false;
+  Value mask = given[0], values = b.cast(n.tensor("values"), b.elem(x));
+  Dims shape = b.dims(x), rows{b.count(mask)};
+  size_t leading = size_t(b.rank(mask));
+  if (b.rank(values) > int64_t(1 + shape.size() - leading))
+    return false;
+  Dims wide = b.dims(mask);
+  wide.resize(shape.size(), 1);
+  rows.insert(rows.end(), shape.begin() + leading, shape.end());
+  if (b.rank(values) == int64_t(rows.size()) && b.dim(values, 0) != 1) {
+    // None may be there, where nothing is true.
+    if (b.dim(values, 0) == 0) {
+      n.set(x);
+      return true;
+    }
+    Value place = b.max(b.min(ranksOf(b, mask), b.scalarInt(b.i64, b.dim(values, 0) - 1)),
+                        b.scalarInt(b.i64, 0));
+    values = b.gather(values, place, 0);
+  }
+  values = b.reshape(b.broadcast(values, rows), shape);
+  mask = b.broadcast(b.reshape(mask, wide), shape);
+  n.set(b.select(mask, n.flag("accumulate") ? b.add(x, values) : values, x));
+  return true;
+}
+
 void indexPut(Node &n, Build &b) {
   Value x = n.tensor("self");
-  if (addApart(n, b, x))
+  if (addApart(n, b, x) || putMasked(n, b, x))
     return;
   Indexed at = indexedOf(n, b, x);
   if (!b.ok())

@@ -218,8 +218,10 @@ void diagonalScatter(Node &n, Build &b) {
 /// Windows of one dimension, each along a new last one.
 void unfold(Node &n, Build &b) {
   Value x = n.tensor("self");
-  if (!b.require(b.rank(x) > 0, "required: a dimension"))
-    return;
+  // A number is a line of one element, of which there is no other window.
+  bool isNumber = b.rank(x) == 0;
+  if (isNumber)
+    x = b.reshape(x, {1});
   int64_t axis = n.axis("dimension", b.rank(x)), size = n.integer("size"), step = n.integer("step");
   if (!b.ok() || !b.require(size >= 0 && size <= b.dim(x, axis) && step > 0,
                             "required: windows within the dimension, one or more elements apart"))
@@ -235,7 +237,8 @@ void unfold(Node &n, Build &b) {
     if (i != axis + 1)
       order.push_back(i);
   order.push_back(axis + 1);
-  n.set(b.transpose(b.reshape(b.gather(x, b.ints(places), axis), shape), order));
+  Value y = b.gather(x, b.ints(places), axis);
+  n.set(isNumber ? y : b.transpose(b.reshape(y, shape), order));
 }
 
 const Operator table[] = {

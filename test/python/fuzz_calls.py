@@ -328,11 +328,16 @@ def spoil(draw, step):
         with t.no_grad():
             parameter.set_(t.zeros(draw.choice([(0,), (2, 2), (3, 6)])))
 
+    def turned():
+        # PyTorch itself reads a storage that was given up.
+        if parameter.untyped_storage().nbytes() >= parameter.numel() * parameter.element_size():
+            parameter.data = parameter.data.T.contiguous().T
+
     key = draw.choice([*here, "step", "momentum_buffer", "exp_avg"])
     draw.choice([
         lambda: here.update({key: draw.choice([None, 3, "x", t.zeros(1), t.zeros(2, 2), t.zeros_like(parameter).double(), t.zeros(parameter.shape, device="meta"), float("nan"), t.tensor(float("nan"))])}),
         lambda: here.pop(key, None), lambda: groups[0].update({draw.choice(["lr", "momentum", "betas", "eps"]): draw.choice([0.1, None, "x", float("nan"), (1, 2), t.tensor(0.1), t.zeros(2)])}), lambda: groups[0].pop(draw.choice(["lr", "momentum"]), None),
-        lambda: parameter.requires_grad_(False), lambda: setattr(parameter, "data", parameter.data.T.contiguous().T), lambda: setattr(parameter, "data", parameter.data.double()), resized, lambda: parameter.untyped_storage().resize_(0),
+        lambda: parameter.requires_grad_(False), turned, lambda: setattr(parameter, "data", parameter.data.double()), resized, lambda: parameter.untyped_storage().resize_(0),
         lambda: step.module.to("meta"), lambda: step.module.eval(), lambda: step.optimizer.load_state_dict(step.optimizer.state_dict()),
     ])()
 

@@ -96,6 +96,24 @@ def test_masked_places():
     same(lambda x: [x.masked_scatter(mask, x.flip(0)), x.masked_scatter(~mask, x), x.diagonal_scatter(x[:, 0], -1, 0, 1) if x.shape[0] == 1 else x], torch.arange(8).reshape(2, 4))
 
 
+def test_what_a_mask_of_places_writes():
+    x, mask = torch.randn(4, 5), torch.tensor([True, False, True, True])
+    same(lambda x: [x.index_put((mask,), torch.tensor(2.0)), x.index_put((mask,), x[:3] * 2), x.index_put((mask,), x[:1, :1], accumulate=True), x.index_put((x > 9,), x[0, :0])], x)
+    some = x > 0
+    values = torch.arange(some.sum()).float()
+    same(lambda x: [x.index_put((some,), values), x.index_put((some,), values, accumulate=True), x.index_put((some,), torch.tensor(1.0))], x)
+
+
+def test_nothing_and_one():
+    x = torch.tensor(3.0)
+    same(lambda x: [x.unfold(0, 1, 1) + 1, torch.unfold_copy(x, 0, 1, 2), F.pdist(x.expand(1, 3)), F.pdist(x.expand(4, 0).clone())], x)
+
+
+def test_averages_of_integers_are_integers():
+    x = torch.randint(-9, 9, (2, 3, 7, 6))
+    same(lambda x: [F.avg_pool2d(x, 3, 2, 1), F.avg_pool2d(x, 2, ceil_mode=True, count_include_pad=False), F.avg_pool2d(x, 2, divisor_override=3), F.avg_pool1d(x[0], 2)], x)
+
+
 def test_memory_that_is_filled():
     def filled(y, x):
         y[:, :3], y[:, 3:] = x, -x
@@ -156,6 +174,21 @@ def test_layers_of_attention():
         same(lambda x: [layer(x), layer(x, causal), layer(x, src_key_padding_mask=hidden), layer(x, causal, hidden)], x)
     layer = nn.MultiheadAttention(16, 4, batch_first=True).eval()
     same(lambda x, y: [*layer(x, x, x), layer(y, x, x, need_weights=False)[0], *layer(x, x, x, attn_mask=causal, average_attn_weights=False), *layer(x, x, x, key_padding_mask=hidden)], x, y)
+
+
+@torch.no_grad()
+def test_layers_of_attention_under_autocast():
+    torch.manual_seed(0)
+    hidden, x = torch.tensor([[False] * 4 + [True]] * 2), torch.randn(2, 5, 16)
+    for first, activation in ((False, "relu"), (True, "gelu")):
+        layer = nn.TransformerEncoderLayer(16, 2, 24, activation=activation, batch_first=True, norm_first=first).eval()
+
+        def function(x):
+            return [layer(x), layer(x, nn.Transformer.generate_square_subsequent_mask(5)), layer(x, src_key_padding_mask=hidden)]
+
+        with torch.autocast("cpu", torch.bfloat16):
+            for found, wanted in zip(compiled(function, strict=True)(x), function(x), strict=True):
+                torch.testing.assert_close(found, wanted, rtol=3e-2, atol=3e-2)
 
 
 def test_steps_of_optimizers():

@@ -442,6 +442,24 @@ def test_checkpointed_layers():
     check(lambda x: checkpoint(layers, x, use_reentrant=False) * 2, torch.randn(3, 4), parameters=list(layers.parameters()))
 
 
+def test_checkpointed_statistics_move_once():
+    from torch.utils.checkpoint import checkpoint
+
+    torch.manual_seed(0)
+    layers, x = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 4)), torch.randn(6, 4)
+    other = copy.deepcopy(layers)
+    # Without a compiler a checkpoint moves them twice.
+    for each, run in ((layers, compiled(lambda x: checkpoint(layers, x, use_reentrant=False) * 2)), (other, lambda x: other(x) * 2)):
+        step = torch.optim.SGD(each.parameters(), lr=0.05)
+        for _ in range(3):
+            step.zero_grad()
+            run(x).square().sum().backward()
+            step.step()
+    for (name, found), wanted in zip(layers.state_dict().items(), other.state_dict().values(), strict=True):
+        torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4, msg=name)
+    assert not any(graph.eager for graph in dlc.report()), dlc.report()
+
+
 def test_a_reset_compiles_again():
     module, x = nn.Linear(3, 2), torch.randn(4, 3)
     run = compiled(module)

@@ -507,8 +507,11 @@ def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
         elif node.target is torch.ops.aten.native_batch_norm_backward.default and node.args[7]:
             # With the batch's statistics; the running ones will have moved.
             node.args = (*node.args[:3], None, None, *node.args[5:])
+    _kept.without_statistics(joint.graph)
     _kept.normalise_again(joint.graph, others["num_fwd_outputs"])
     forward, backward = min_cut_rematerialization_partition(joint, inputs, **others)
+    _kept.join_statistics(forward.graph)
+    forward.recompile()
     _kept.mark(forward.graph, backward.graph, others["num_fwd_outputs"])
     return forward, backward
 

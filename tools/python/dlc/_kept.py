@@ -14,6 +14,8 @@ from dlc import _graph
 
 #: Of a node whose value is kept: a Kept.
 META = "dlc_kept"
+#: Of a batch norm without statistics: the name of the one that moves them.
+AGAIN = "dlc_again"
 
 
 @torch.library.custom_op("dlc::laid", mutates_args=())
@@ -74,6 +76,37 @@ def normalise_again(joint: fx.Graph, count: int) -> None:
             again = again if bias is None else made(aten.add.Tensor, again, wide(bias))
         for reader in readers:
             reader.replace_input_with(results[0], again)
+
+
+def without_statistics(joint: fx.Graph) -> None:
+    """A checkpoint's batch norm is computed again in the backward direction, which needs no running statistics: by then they have moved. Of the two nodes
+    that this makes of it, one moves the statistics and the other may be computed again."""
+    aten = torch.ops.aten
+    for norm in joint.find_nodes(op="call_function", target=aten._native_batch_norm_legit_functional.default):
+        x, weight, bias, _, _, training, momentum, eps = norm.args
+        if "recompute" not in norm.meta or not training:
+            continue
+        with joint.inserting_after(norm):
+            plain = joint.call_function(aten._native_batch_norm_legit.no_stats, (x, weight, bias, True, momentum, eps))
+        plain.meta = {**norm.meta, "val": norm.meta["val"][:3], AGAIN: norm.name}
+        for user in list(norm.users):
+            if user.args[1] < 3:
+                user.replace_input_with(norm, plain)
+        for each in (norm, *norm.users):
+            each.meta.pop("recompute", None)
+
+
+def join_statistics(forward: fx.Graph) -> None:
+    """What the forward direction computes in any case it need not compute twice."""
+    norms = {node.name: node for node in forward.find_nodes(op="call_function", target=torch.ops.aten._native_batch_norm_legit_functional.default)}
+    for plain in forward.find_nodes(op="call_function", target=torch.ops.aten._native_batch_norm_legit.no_stats):
+        norm = norms.get(plain.meta.get(AGAIN, ""))
+        if norm is not None:
+            norm.append(plain)
+            for user in plain.users:
+                norm.append(user)
+            plain.replace_all_uses_with(norm)
+            forward.erase_node(plain)
 
 
 class Kept:

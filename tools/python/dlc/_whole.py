@@ -1,4 +1,5 @@
-"""Calls of PyTorch that dlc takes whole, there and back, where autograd would take them apart: resizing of images, and recurrent layers."""
+"""Calls of PyTorch that dlc takes whole, there and back, where autograd would take them apart: resizing of images, and recurrent
+layers; and what has to be taken apart, as its operator says too little: layers of encoders under autocast."""
 
 from __future__ import annotations
 
@@ -55,6 +56,8 @@ def interpolate(
     return _Resize.apply(input, name, sizes, (*([] if mode.startswith("nearest") else [bool(align_corners)]), *scales))
 
 
+#: Of a mask: it hides keys, for all queries.
+OF_KEYS = 1
 #: PyTorch's functions of recurrent layers, by the names that C++ knows.
 CELLS = {"lstm": torch.lstm, "gru": torch.gru, "rnn_tanh": torch.rnn_tanh, "rnn_relu": torch.rnn_relu}
 
@@ -135,6 +138,41 @@ def layers(cell: str, input: torch.Tensor, *given: Any) -> tuple[torch.Tensor, .
     return x.transpose(0, 1) if batch_first else x, *states
 
 
+def encoder_layer(
+    src: torch.Tensor, size: int, heads: int, qkv: torch.Tensor, qkv_bias: torch.Tensor, out: torch.Tensor, out_bias: torch.Tensor, use_gelu: bool, norm_first: bool, eps: float, *given: Any
+) -> torch.Tensor:
+    """A layer of torch.nn.TransformerEncoder, which is one operator where nothing wants gradients. What that computes under autocast in 16 bits it does
+    inside, where no graph shows it: here it is spelled out."""
+    scale_1, shift_1, scale_2, shift_2, up, up_bias, down, down_bias, *masked = given
+    if not torch.is_autocast_enabled("cpu"):
+        return torch._transformer_encoder_layer_fwd(src, size, heads, qkv, qkv_bias, out, out_bias, use_gelu, norm_first, eps, *given)
+    mask, kind = (*masked, None, None)[:2]
+    if mask is not None:
+        mask = ~mask if mask.dtype == torch.bool else mask == 0
+        mask = mask[:, None, None, :] if kind == OF_KEYS and mask.dim() == 2 else mask
+
+    def norm(x: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
+        return functional.layer_norm(x, (size,), scale, shift, eps)
+
+    def attend(x: torch.Tensor) -> torch.Tensor:
+        q, k, v = functional.linear(x, qkv, qkv_bias).unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4).unbind()
+        return functional.linear(functional.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).flatten(2), out, out_bias)
+
+    def feed(x: torch.Tensor) -> torch.Tensor:
+        x = functional.linear(x, up, up_bias)
+        return functional.linear(functional.gelu(x) if use_gelu else functional.relu(x), down, down_bias)
+
+    def added(y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        # In the memory of y.
+        return (y + x).to(y.dtype)
+
+    if norm_first:
+        x = added(attend(norm(src, scale_1, shift_1)), src)
+        return added(feed(norm(x, scale_2, shift_2)), x)
+    x = norm(added(attend(src), src), scale_1, shift_1)
+    return norm(added(feed(x), x), scale_2, shift_2)
+
+
 def replace(module: fx.GraphModule) -> None:
     """In a graph of PyTorch's functions, as torch.compile hands it over."""
     for node in module.graph.nodes:
@@ -142,6 +180,8 @@ def replace(module: fx.GraphModule) -> None:
             continue
         if node.target is functional.interpolate:
             node.target = interpolate
+        elif node.target is torch._transformer_encoder_layer_fwd and not node.kwargs:
+            node.target = encoder_layer
         elif node.target in CELLS.values() and not node.kwargs:
             node.args = (next(name for name, function in CELLS.items() if node.target == function), *node.args)
             node.target = layers
