@@ -71,6 +71,11 @@ def test_unknown_suffix(tmp_path):
         dlc.load(path)
 
 
+def test_a_name_that_is_not_utf_8():
+    with pytest.raises(ValueError, match="operator .*A\ufffdd.* is not supported"):
+        dlc.compile(models.two().replace(b"Add", b"A\xf4d"))
+
+
 @pytest.fixture(scope="module")
 def artefact(tmp_path_factory):
     path = tmp_path_factory.mktemp("artefact") / "net.dlcx"

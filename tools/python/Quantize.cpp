@@ -1,5 +1,6 @@
 //===- Quantize.cpp - models in eight bits, for Python ----------------------------===//
 #include "tools/python/Quantize.h"
+#include "tools/python/Raise.h"
 #include "tools/python/Waiting.h"
 #include "tools/quantize/Quantize.h"
 
@@ -26,14 +27,9 @@ quantize::Data dataOf(const std::vector<Array> &arrays) {
   quantize::Data data{"data", {}};
   for (const auto &[name, type, shape, address] : arrays) {
     std::optional<DType> dtype = parseDType(type);
-    if (!dtype) {
-      PyErr_SetString(PyExc_TypeError, ("data['" + name +
-                                        "']: required: an element type that dlc "
-                                        "has; found: " +
-                                        type)
-                                           .c_str());
-      throw nb::python_error();
-    }
+    if (!dtype)
+      raise(PyExc_TypeError,
+            "data['" + name + "']: required: an element type that dlc has; found: " + type);
     Tensor tensor(*dtype, shape);
     std::memcpy(tensor.raw(), reinterpret_cast<const void *>(address), tensor.bytes());
     data.arrays.emplace_back(name, tensor);

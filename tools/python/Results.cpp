@@ -1,5 +1,6 @@
 //===- Results.cpp - arrays that a program writes to --------------------------===//
 #include "tools/python/Arrays.h"
+#include "tools/python/Raise.h"
 #include "tools/python/ResultMemory.h"
 
 #include "dlc/tensor.hpp"
@@ -56,11 +57,11 @@ nb::object Results::makeNumpy(void *&address) const {
 }
 
 /// As a Python exception of that name.
-static void setError(void *, const char *kind, const char *message) {
+static void setErrorOf(void *, const char *kind, const char *message) {
   if (PyErr_Occurred())
     return;
   nb::object type = nb::getattr(nb::module_::import_("builtins"), kind, nb::none());
-  PyErr_SetString(PyExceptionClass_Check(type.ptr()) ? type.ptr() : PyExc_RuntimeError, message);
+  setError(PyExceptionClass_Check(type.ptr()) ? type.ptr() : PyExc_RuntimeError, message);
 }
 
 namespace {
@@ -92,8 +93,8 @@ VersionedTensor *Results::makePacked(const ExchangeTable &table) const {
     return &(new Reused(like, info.bytes))->packed;
   VersionedTensor *made = nullptr;
   DLTensor prototype = like;
-  if (table.allocate(&prototype, &made, nullptr, setError) != 0) {
-    setError(nullptr, "MemoryError", "no memory for a result");
+  if (table.allocate(&prototype, &made, nullptr, setErrorOf) != 0) {
+    setErrorOf(nullptr, "MemoryError", "no memory for a result");
     throw nb::python_error();
   }
   return made;

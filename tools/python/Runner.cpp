@@ -2,6 +2,7 @@
 #include "tools/python/Runner.h"
 
 #include "runtime/device/cpu/Parallel.h"
+#include "tools/python/Raise.h"
 
 #include "dlc/Error.h"
 

@@ -2,6 +2,7 @@
 #include "dlc/MemoryError.h"
 #include "dlc/dlc.h"
 #include "runtime/device/Device.h"
+#include "tools/python/Raise.h"
 #include "tools/python/Runner.h"
 #include "tools/python/Watch.h"
 #include "tools/python/World.h"
@@ -46,7 +47,7 @@ NB_MODULE(_runtime, module) {
     try {
       std::rethrow_exception(given);
     } catch (const dlc::MemoryError &error) {
-      PyErr_SetString(PyExc_MemoryError, error.what());
+      dlc::python::setError(PyExc_MemoryError, error.what());
     }
   });
   module.def("version", [] { return std::string(dlc_version()); });

@@ -8,6 +8,7 @@
 #include "runtime/session/State.h"
 #include "runtime/session/Together.h"
 #include "tools/dlc/Graph.h"
+#include "tools/python/Raise.h"
 #include "tools/python/Value.h"
 
 #include <nanobind/stl/pair.h>

@@ -48,11 +48,6 @@ Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info) {
           info.layout};
 }
 
-void raise(PyObject *type, const std::string &message) {
-  PyErr_SetString(type, message.c_str());
-  throw nb::python_error();
-}
-
 static Value makeValue(std::string name, std::string dtype, std::optional<nb::sequence> shape,
                        std::string device) {
   Value value{std::move(name), parseDType(dtype), dtype, shape.has_value(), {}, {}, device, {}};

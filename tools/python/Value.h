@@ -37,9 +37,6 @@ Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info);
 /// "[2, 3]".
 std::string shapeText(const int64_t *dims, int rank);
 
-/// Throws a Python exception of that type.
-[[noreturn]] void raise(PyObject *type, const std::string &message);
-
 void bindValue(nanobind::module_ &module);
 
 } // namespace dlc::python

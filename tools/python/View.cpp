@@ -1,5 +1,6 @@
 //===- View.cpp - what a Python object holds ----------------------------------===//
 #include "tools/python/Arrays.h"
+#include "tools/python/Raise.h"
 
 #include <cstring>
 

@@ -4,6 +4,7 @@
 
 #include "dlc/Error.h"
 #include "dlc/MemoryError.h"
+#include "tools/python/Raise.h"
 
 #include <nanobind/nanobind.h>
 
@@ -84,11 +85,10 @@ template <typename Function> auto orValueError(const Function &function) {
   try {
     return function();
   } catch (const MemoryError &error) {
-    PyErr_SetString(PyExc_MemoryError, error.what());
+    raise(PyExc_MemoryError, error.what());
   } catch (const Error &error) {
-    PyErr_SetString(PyExc_ValueError, error.what());
+    raise(PyExc_ValueError, error.what());
   }
-  throw nanobind::python_error();
 }
 
 } // namespace dlc::python

@@ -4,6 +4,7 @@
 #include "dlc/Error.h"
 #include "runtime/collective/World.h"
 #include "tools/python/Carrier.h"
+#include "tools/python/Raise.h"
 #include "tools/python/Value.h"
 
 #include <nanobind/stl/string.h>
