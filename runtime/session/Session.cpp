@@ -13,6 +13,7 @@
 #include "runtime/session/State.h"
 #include "runtime/session/StreamRunner.h"
 #include "runtime/session/Walk.h"
+#include "runtime/threads/Neighbour.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -72,6 +73,7 @@ struct Session::Impl {
   std::vector<FixedInput> fixedInputs;
   std::mutex mutex;
   bool tracing = false;
+  std::atomic<bool> isParallel = true; ///< the last run had work for several threads
   std::vector<TraceEvent> events;
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
@@ -188,6 +190,15 @@ struct Session::Impl {
     if (runner)
       return runStreams();
     ThreadScope scope(threads);
+    const uint64_t before = threads::jobs();
+    if (isParallel)
+      threads::runBeside([](void *self) { static_cast<Impl *>(self)->runWalk(); }, this);
+    else
+      runWalk();
+    isParallel = threads::jobs() != before;
+  }
+
+  void runWalk() {
     walk->tracing = tracing;
     walk->run(0, walk->firstUpdate());
     try {
@@ -221,6 +232,7 @@ Session::~Session() = default;
 const Plan &Session::plan() const { return impl->plan; }
 const std::shared_ptr<const Program> &Session::program() const { return impl->program; }
 int Session::threads() const { return impl->threads; }
+bool Session::isParallel() const { return impl->isParallel; }
 World *Session::world() const { return impl->world; }
 
 MemoryFigures Session::memory() const {

@@ -70,6 +70,7 @@ public:
   const Plan &plan() const;
   const std::shared_ptr<const Program> &program() const;
   int threads() const;
+  bool isParallel() const; ///< Whether its last run had work for several threads.
   /// Whom its collectives meet; null: it has none, and was given no world.
   World *world() const;
   MemoryFigures memory() const;

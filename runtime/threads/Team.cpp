@@ -6,12 +6,16 @@
 #include <chrono>
 #include <climits>
 #include <cstdlib>
+#include <ctime>
 #include <dlfcn.h>
 #include <exception>
+#include <fstream>
 #include <linux/futex.h>
 #include <memory>
 #include <pthread.h>
 #include <sched.h>
+#include <sstream>
+#include <string>
 #include <sys/syscall.h>
 #include <system_error>
 #include <thread>
@@ -41,6 +45,13 @@ cpu_set_t allowed(pid_t thread) {
   if (sched_getaffinity(thread, sizeof set, &set) != 0)
     CPU_ZERO(&set);
   return set;
+}
+
+std::optional<std::chrono::nanoseconds> timeOf(clockid_t clock) {
+  timespec time{};
+  if (clock_gettime(clock, &time) != 0)
+    return std::nullopt;
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 int processors() {
@@ -143,6 +154,8 @@ public:
   void end(int threads);
   void waitFor(int parts);
   void barrier(int threads);
+  /// Processor time of the workers; nothing where one has ended or not begun.
+  std::optional<std::chrono::nanoseconds> spent() const;
 
   const uint32_t bornIn = process.load();
 
@@ -151,6 +164,7 @@ private:
     Signal job; ///< another number, another job
     std::thread thread;
     std::atomic<pid_t> id{0};
+    std::atomic<clockid_t> clock{0}; ///< of its processor time
   };
 
   void dismiss() {
@@ -242,6 +256,26 @@ void watchForks() {
   static_cast<void>(watches);
 }
 
+/// Whether this process, when it was first asked, was the copy of one: it began with a fork, and no
+/// program took its place.
+bool wasForked() {
+  static const bool was = [] {
+    std::ifstream file("/proc/self/stat");
+    std::string text;
+    std::getline(file, text);
+    // What comes after the name, which may hold anything: state, parent, group, session, terminal,
+    // its group, flags.
+    std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::string skipped;
+    for (int i = 0; i < 6; ++i)
+      fields >> skipped;
+    constexpr unsigned long kForkedWithoutExec = 0x40;
+    unsigned long flags = 0;
+    return (fields >> flags) && (flags & kForkedWithoutExec);
+  }();
+  return was;
+}
+
 /// So many threads, or as many as the system gives.
 int Team::grow(int threads) {
   if (lent) {
@@ -310,6 +344,18 @@ void Team::lend(const OpenMp &from, int threads, Body run, void *data) {
     std::rethrow_exception(call.error);
 }
 
+std::optional<std::chrono::nanoseconds> Team::spent() const {
+  std::chrono::nanoseconds sum{0};
+  for (const auto &worker : workers) {
+    const clockid_t clock = worker->clock.load(std::memory_order_relaxed);
+    std::optional<std::chrono::nanoseconds> each = clock ? timeOf(clock) : std::nullopt;
+    if (!each)
+      return std::nullopt;
+    sum += *each;
+  }
+  return sum;
+}
+
 /// The system may wake a worker on the core of the thread that wakes it, where other work is on its
 /// own: then each would wait for the other there, while the rest of the team's cores do something
 /// else.
@@ -346,6 +392,8 @@ void Team::call(int threads, uint32_t job) {
 }
 
 void Team::work(Worker &self, int number) {
+  if (clockid_t clock; pthread_getcpuclockid(pthread_self(), &clock) == 0)
+    self.clock.store(clock, std::memory_order_relaxed);
   self.id.store(gettid(), std::memory_order_relaxed);
   for (uint32_t seen = 0;;) {
     self.job.wait(spins(), [&](uint32_t now) { return now != seen; });
@@ -501,14 +549,30 @@ std::optional<OpenMp> openMpOf(const char *library) {
   const bool whole =
       find(found.parallel, "GOMP_parallel") && find(found.maxThreads, "omp_get_max_threads") &&
       find(found.numThreads, "omp_get_num_threads") && find(found.inParallel, "omp_in_parallel");
+  if (whole)
+    return found;
   dlclose(handle);
-  return whole ? std::optional(found) : std::nullopt;
+  return std::nullopt;
+}
+
+bool borrows() { return own.borrows; }
+
+std::chrono::nanoseconds spentByOwn() {
+  std::chrono::nanoseconds sum =
+      timeOf(CLOCK_THREAD_CPUTIME_ID).value_or(std::chrono::nanoseconds(0));
+  if (Own::isHere(own.team))
+    sum += own.team->spent().value_or(std::chrono::nanoseconds(0));
+  return sum;
+}
+
+std::optional<std::chrono::nanoseconds> spentByBorrowed() {
+  return Own::isHere(own.borrowed) ? own.borrowed->spent() : std::nullopt;
 }
 
 void borrow(const OpenMp &from, Body run, void *data) {
   const int threads = most();
   if (threads <= 1 || own.borrows || isInTeam() || from.inParallel() ||
-      from.maxThreads() != threads || process.load() != 0)
+      from.maxThreads() != threads || process.load() != 0 || wasForked())
     return run(data);
   if (!own.borrowed)
     own.borrowed = new Team;

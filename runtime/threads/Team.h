@@ -20,6 +20,7 @@
 
 #include "dlc/Export.h"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -59,12 +60,19 @@ struct OpenMp {
   void (*parallel)(Body body, void *data, unsigned threads, unsigned flags) = nullptr;
   int (*maxThreads)() = nullptr, (*numThreads)() = nullptr, (*inParallel)() = nullptr;
 };
-/// That of the loaded library of this name; nothing where there is none.
+/// That of the loaded library of this name, which stays loaded; nothing where there is none.
 DLC_EXPORT std::optional<OpenMp> openMpOf(const char *library);
 /// run(data), which may throw, with that one's threads in the calling thread's team. With its own
 /// where the other would not give as many as most() without making new ones or ending some, within
-/// a team, and in a process that was forked after one has borrowed.
+/// a team, and in a process that was forked without a new program: the other's threads may have
+/// been left behind, and it would wait for them for ever.
 DLC_EXPORT void borrow(const OpenMp &from, Body run, void *data);
+DLC_EXPORT bool borrows(); ///< Whether the calling thread does.
+
+/// Processor time of the calling thread and of its own team; of those that it borrowed last
+/// without itself, nothing where it never borrowed or one of them has ended.
+DLC_EXPORT std::chrono::nanoseconds spentByOwn();
+DLC_EXPORT std::optional<std::chrono::nanoseconds> spentByBorrowed();
 
 } // namespace dlc::threads
 

@@ -1,5 +1,6 @@
 //===- TeamTest.cpp - the threads that work for the calling one -------------------===//
 #include "runtime/device/cpu/Parallel.h"
+#include "runtime/threads/Neighbour.h"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 using namespace dlc;
+using namespace std::chrono_literals;
 
 extern "C" {
 void DLCP_parallel_start(void (*)(void *), void *, unsigned);
@@ -262,6 +264,7 @@ Threads whoWorks(int most) {
 class Borrowed : public testing::Test {
 protected:
   void SetUp() override {
+    setenv("GOMP_SPINCOUNT", "5000000", 0); // about 100 milliseconds
     handle = dlopen("libgomp.so.1", RTLD_NOW);
     if (!handle)
       GTEST_SKIP() << dlerror();
@@ -375,6 +378,51 @@ TEST_F(Borrowed, NotInAForkedProcess) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+/// Work is done by another's threads while they spin where ours would work, and by our own again
+/// when they have gone to sleep.
+TEST_F(Borrowed, WhileTheySpin) {
+  if (std::thread::hardware_concurrency() < 2)
+    GTEST_SKIP() << "one processor: nobody spins";
+  constexpr int kMost = 1000;
+  runtime::ThreadScope scope(2);
+  give(2);
+  auto nothing = [](void *) {};
+  theirs->parallel(nothing, nullptr, 2, 0);
+  struct Run {
+    std::atomic<bool> borrowed{false};
+    static void work(void *data) {
+      auto &run = *static_cast<Run *>(data);
+      run.borrowed = threads::borrows();
+      runtime::parallelFor(8, 2, 1, [](int64_t begin, int64_t end, int) {
+        auto until = std::chrono::steady_clock::now() + (end - begin) * 1ms;
+        while (std::chrono::steady_clock::now() < until)
+          ;
+      });
+    }
+    static bool isBorrowed() {
+      Run run;
+      threads::runBeside(work, &run);
+      return run.borrowed;
+    }
+  };
+  // A thread that does nothing is left alone.
+  std::this_thread::sleep_for(1s);
+  for (int i = 0; i < 40; ++i)
+    ASSERT_FALSE(Run::isBorrowed());
+  int calls = 0;
+  for (bool borrowed = false; !borrowed && calls < kMost; ++calls) {
+    theirs->parallel(nothing, nullptr, 2, 0);
+    borrowed = Run::isBorrowed();
+  }
+  EXPECT_LT(calls, kMost);
+  // Now only what we ourselves ask of them keeps them awake.
+  for (calls = 0; Run::isBorrowed() && calls < kMost; ++calls)
+    ;
+  std::this_thread::sleep_for(1s);
+  for (int i = 0; i < 40; ++i)
+    ASSERT_FALSE(Run::isBorrowed());
 }
 
 TEST(OpenMp, OfALibraryThatIsNotLoaded) {

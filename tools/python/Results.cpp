@@ -40,9 +40,8 @@ nb::object Results::makeNumpy(void *&address) const {
   if (info.bytes >= ResultMemory::kLeast) {
     auto block = std::make_unique<ReusedBlock>(info.bytes);
     address = block->data();
-    nb::capsule owner(block.get(),
+    nb::capsule owner(block.release(),
                       [](void *block) noexcept { delete static_cast<ReusedBlock *>(block); });
-    block.release();
     nb::ndarray<nb::numpy, uint8_t> bytes(address, {info.bytes}, owner);
     return nb::cast(bytes).attr("view")(numpyType).attr("reshape")(shape);
   }

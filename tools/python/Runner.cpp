@@ -169,14 +169,12 @@ void Runner::compute(Program &program, const Family &family, std::span<const voi
                      std::span<void *const> to) {
   runtime::Session &session = *program.session->shared();
   runtime::ThreadScope scope(session.threads());
-  const uint64_t before = threads::jobs();
   auto work = [&] { session.run(from, to); };
-  if (program.isParallel && family.kind == Family::Kind::Exchange && pytorchsThreads())
+  if (session.isParallel() && family.kind == Family::Kind::Exchange && pytorchsThreads())
     threads::borrow(
         *pytorchsThreads(), [](void *data) { (*static_cast<decltype(work) *>(data))(); }, &work);
   else
     work();
-  program.isParallel = threads::jobs() != before;
 }
 
 /// The outputs in the model's order.

@@ -6,7 +6,6 @@
 #include "tools/python/ResultMemory.h"
 #include "tools/python/Sessions.h"
 
-#include <atomic>
 #include <list>
 #include <span>
 #include <utility>
@@ -47,8 +46,7 @@ private:
     /// Of each input of the plan the number of the model's, and of each output of the model the
     /// number of the plan's.
     std::vector<size_t> inputOf, outputOf;
-    std::vector<Results> results;        ///< in the order of the plan
-    std::atomic<bool> isParallel = true; ///< its last run had work for several threads
+    std::vector<Results> results; ///< in the order of the plan
   };
   using Programs = std::list<std::shared_ptr<Program>>;
 

@@ -1,0 +1,160 @@
+//===- Neighbour.cpp - work beside another OpenMP of the process ------------------===//
+#include "runtime/threads/Neighbour.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <ctime>
+#include <link.h>
+#include <string>
+#include <string_view>
+
+namespace dlc::threads {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+constexpr int kBetweenSearches = 16, kBetweenLooks = 8, kFewestBorrowed = 16, kMostBorrowed = 256;
+/// By then a thread that had nothing to do has gone to sleep.
+constexpr std::chrono::milliseconds kSleepsAfter{50};
+
+/// The best first: PyTorch's has a name of its own, which only PyTorch knows.
+constexpr std::array<std::string_view, 4> kLibraries{"libtorch_cpu.", "libgomp", "libiomp5.",
+                                                     "libomp."};
+
+struct Loaded {
+  unsigned long long count = 0; ///< libraries that were ever loaded
+  size_t rank = kLibraries.size();
+  std::string path;
+};
+
+/// How many libraries the process has loaded so far.
+unsigned long long loadsSoFar() {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info *info, size_t, void *to) {
+        *static_cast<unsigned long long *>(to) = info->dlpi_adds;
+        return 1;
+      },
+      &count);
+  return count;
+}
+
+std::optional<OpenMp> loadedOpenMp() {
+  Loaded found;
+  dl_iterate_phdr(
+      [](dl_phdr_info *info, size_t, void *to) {
+        Loaded &best = *static_cast<Loaded *>(to);
+        const char *slash = std::strrchr(info->dlpi_name, '/');
+        std::string_view name = slash ? slash + 1 : info->dlpi_name;
+        for (size_t rank = 0; rank < best.rank; ++rank)
+          if (name.starts_with(kLibraries[rank])) {
+            best.rank = rank;
+            best.path = info->dlpi_name;
+          }
+        return 0;
+      },
+      &found);
+  return found.path.empty() ? std::nullopt : openMpOf(found.path.c_str());
+}
+
+nanoseconds spentByProcess() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
+/// Processor time of the calling thread's team, and of others: of the other OpenMP's threads where
+/// they are known, else of all.
+struct Spent {
+  nanoseconds own = spentByOwn();
+  std::optional<nanoseconds> known = spentByBorrowed();
+  nanoseconds others = known ? *known : spentByProcess() - own;
+
+  /// Whether others took so much of the processors that it was worth while to join them.
+  bool areOthersBusySince(const Spent &before) const {
+    return known.has_value() == before.known.has_value() &&
+           4 * (others - before.others) > own - before.own;
+  }
+};
+
+class Neighbour {
+public:
+  constexpr Neighbour() noexcept = default;
+  void run(Body work, void *data);
+
+private:
+  bool isThere();
+  void look(Body work, void *data);
+  void judge(bool isBusy);
+
+  std::optional<OpenMp> other;
+  unsigned long long loads = 0;
+  int untilSearch = 0, untilLook = 0;
+  bool isSuspect = false, borrows = false;
+  int longest = 0; ///< runs with their threads before the next look
+  Clock::time_point borrowedAt;
+};
+
+bool Neighbour::isThere() {
+  if (other)
+    return true;
+  if (untilSearch-- > 0)
+    return false;
+  untilSearch = kBetweenSearches;
+  if (unsigned long long now = loadsSoFar(); now != loads) {
+    loads = now;
+    other = loadedOpenMp();
+  }
+  return other.has_value();
+}
+
+void Neighbour::run(Body work, void *data) {
+  if (!isThere())
+    return work(data);
+  if (untilLook-- > 0) {
+    if (!borrows)
+      return work(data);
+    borrow(*other, work, data);
+    borrowedAt = Clock::now();
+    return;
+  }
+  untilLook = 0;
+  // They may spin since they worked for us.
+  if (borrows && Clock::now() - borrowedAt < kSleepsAfter)
+    return work(data);
+  look(work, data);
+}
+
+/// A run by our own team, with a look at the others.
+void Neighbour::look(Body work, void *data) {
+  const Spent before;
+  work(data);
+  judge(Spent().areOthersBusySince(before));
+}
+
+void Neighbour::judge(bool isBusy) {
+  if (!isBusy) {
+    isSuspect = borrows = false;
+    untilLook = kBetweenLooks;
+  } else if (!isSuspect) {
+    isSuspect = true; // once may be chance
+  } else {
+    longest = borrows ? std::min(2 * longest, kMostBorrowed) : kFewestBorrowed;
+    untilLook = longest;
+    borrows = true;
+  }
+}
+
+constinit thread_local Neighbour neighbour;
+
+} // namespace
+
+void runBeside(Body run, void *data) {
+  if (most() <= 1 || borrows() || isInTeam())
+    return run(data);
+  neighbour.run(run, data);
+}
+
+} // namespace dlc::threads
