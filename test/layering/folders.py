@@ -84,6 +84,7 @@ FOLDERS = {
         "runtime/include/dlc",
         "runtime/library",
         "runtime/program",
+        "runtime/threads",
     ],
     "runtime/threads": ["runtime/include/dlc"],
     "ir/dlc": ["ir/tensor"],
