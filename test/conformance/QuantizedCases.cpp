@@ -154,11 +154,10 @@ struct Layer {
   const char *name;
   int64_t channels, results, size, window, stride, pad, groups;
 };
-const Layer layers[] = {{"window", 16, 24, 9, 3, 1, 1, 1},
-                        {"strided", 3, 16, 15, 5, 2, 2, 1},
-                        {"one_pixel", 64, 48, 7, 1, 1, 0, 1},
-                        {"each_channel", 32, 32, 9, 3, 1, 1, 32},
-                        {"grouped", 32, 16, 9, 3, 1, 1, 4}};
+const Layer layers[] = {
+    {"window", 16, 24, 9, 3, 1, 1, 1},        {"strided", 3, 16, 15, 5, 2, 2, 1},
+    {"one_pixel", 64, 48, 7, 1, 1, 0, 1},     {"each_channel", 32, 32, 9, 3, 1, 1, 32},
+    {"several_each", 32, 64, 9, 3, 1, 1, 32}, {"grouped", 32, 16, 9, 3, 1, 1, 4}};
 
 void addConvolutions(std::vector<Case> &cases, const Weights &v) {
   for (const Layer &l : layers)
