@@ -198,6 +198,40 @@ void addConvolutions(std::vector<Case> &cases, const Weights &v) {
         }
 }
 
+/// Floats of rows with scales of their own, and zeros.
+void addRows(std::vector<Case> &cases) {
+  constexpr int64_t m = 33, k = 70, n = 50;
+  for (const char *type : {"ui8", "i8"})
+    for (bool isCentred : {false, true})
+      for (bool isTurned : {false, true}) {
+        Shape x = isTurned ? Shape{k, m} : Shape{m, k}, rows = isTurned ? Shape{1, m} : Shape{m, 1};
+        std::string each = typeText(rows, "f32"), floats = typeText(x, "f32"),
+                    wide = typeText({k, n}, "f32"), result = typeText({m, n}, "f32");
+        Text t;
+        std::string left = t.argument({x, type, {Fill::Uniform, -300, 300}}),
+                    scale = t.argument({rows, "f32", {Fill::Uniform, 0.01, 0.02}});
+        t.line("%f", "cast " + left + " to f32", typeText(x, type), x, "f32");
+        std::string from = "%f";
+        if (isCentred) {
+          std::string zero = t.argument({rows, "f32", {Fill::Uniform, -9, 90}});
+          t.line("%z", "sub %f, " + zero, floats + ", " + each, x, "f32");
+          from = "%z";
+        }
+        t.line("%x", "mul " + from + ", " + scale, floats + ", " + each, x, "f32");
+        t.lines += "%c = dlc.constant " + constantIntegers({k, n}, "i8", -128, 256) + "\n";
+        std::string channels = t.argument({{1, n}, "f32", {Fill::Uniform, 0.01, 0.02}});
+        t.line("%d", "cast %c to f32", typeText({k, n}, "i8"), {k, n}, "f32");
+        t.line("%w", "mul %d, " + channels, wide + ", " + typeText({1, n}, "f32"), {k, n}, "f32");
+        t.line("%y", std::string("matmul %x, %w") + (isTurned ? " transpose_a" : ""),
+               floats + ", " + wide, {m, n}, "f32");
+        t.lines += "return %y : " + result;
+        cases.push_back(t.end("matmul",
+                              std::string("rows/") + type + (isCentred ? "/centred" : "") +
+                                  (isTurned ? "/turned" : ""),
+                              result));
+      }
+}
+
 /// Both operands from outside, seen turned: as heads of attention are.
 void addHeads(std::vector<Case> &cases) {
   constexpr int64_t heads = 3, m = 9, k = 16, n = 11;
@@ -222,6 +256,7 @@ void addHeads(std::vector<Case> &cases) {
 
 void addQuantizedCases(std::vector<Case> &cases) {
   addProducts(cases);
+  addRows(cases);
   addHeads(cases);
   for (const Weights &each : weights)
     addConvolutions(cases, each);
