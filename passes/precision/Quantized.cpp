@@ -1,6 +1,7 @@
 //===- Quantized.cpp - which products of 8-bit integers are sums of integers ===//
 //
 //   x·w of dequantised operands  ->  (x's integers · w's integers) * scales
+//   floats, rounded and clipped  ->  8 bits, with NaN in the scales of their rows
 //   with a zero for each row of x ->  (x's integers · w's integers - zeros * Σw's integers) *
 //   scales x·w of i32, without a kernel ->  the same in f32, in parts that f32 holds exactly x·w,
 //   of w that i8 does not hold  ->  x·(w - c) + Σx * c, with c for each channel x·w, of w in blocks
@@ -25,6 +26,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/Sequence.h"
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -42,6 +44,7 @@ struct Dequantized {
   Value integers; ///< i32
   Value scale;    ///< f32, broadcast to them
   Value zeros;    ///< beside the integers: f32, broadcast to them, of rows; null: none
+  Value floats;   ///< what the integers were rounded from and which may hold NaN; null: nothing
 };
 
 using Range = std::pair<int64_t, int64_t>;
@@ -116,13 +119,41 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder) {
     Operation *view = builder.clone(*op);
     view->setOperand(0, inner->integers);
     view->getResult(0).setType(typeOf(value).clone(builder.getI32Type()));
-    return Dequantized{view->getResult(0), inner->scale, Value()};
+    return Dequantized{view->getResult(0), inner->scale, Value(), Value()};
   }
   auto mul = value.getDefiningOp<MulOp>();
   Value integers = mul ? integersOf(mul.getA(), builder) : Value();
   if (!integers || shapeOf(integers) != shapeOf(value))
     return std::nullopt;
-  return Dequantized{integers, mul.getB(), Value()};
+  return Dequantized{integers, mul.getB(), Value(), Value()};
+}
+
+/// The i32 integers, of 8 bits, that these floats are unless they are NaN: rounded and clipped.
+Value roundedIntegers(Value floats, OpBuilder &builder) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double low = -kInfinity, high = kInfinity;
+  Value value = floats;
+  for (Operation *op = value.getDefiningOp(); isa_and_nonnull<MaxOp, MinOp, AddOp>(op);
+       op = value.getDefiningOp()) {
+    auto number = splatValue(op->getOperand(1));
+    if (!number || *number != std::round(*number) || shapeOf(op->getOperand(0)) != shapeOf(floats))
+      return nullptr;
+    if (isa<MaxOp>(op))
+      low = std::max(low, *number);
+    if (isa<MinOp>(op))
+      high = std::min(high, *number);
+    value = op->getOperand(0);
+    if (isa<AddOp>(op))
+      break;
+  }
+  bool isSigned = low >= -128 && high <= 127, isUnsigned = low >= 0 && high <= 255;
+  if (!value.getDefiningOp<RoundOp>() || !typeOf(floats).getElementType().isF32() || low > high ||
+      !(isSigned || isUnsigned))
+    return nullptr;
+  TensorBuilder b(builder, floats.getLoc());
+  auto sign = isSigned ? IntegerType::Signless : IntegerType::Unsigned;
+  return b.cast(b.cast(floats, IntegerType::get(builder.getContext(), 8, sign)),
+                builder.getI32Type());
 }
 
 /// The same of what each row may have its own scale and zero for.
@@ -130,8 +161,11 @@ std::optional<Dequantized> dequantizedRows(Value value, OpBuilder &builder) {
   auto mul = value.getDefiningOp<MulOp>();
   auto sub = mul ? mul.getA().getDefiningOp<SubOp>() : SubOp();
   std::optional<Dequantized> found;
-  if (Value integers = sub ? integersOf(sub.getA(), builder) : Value()) {
-    found = Dequantized{integers, mul.getB(), sub.getB()};
+  Value floats = sub ? sub.getA() : mul ? mul.getA() : Value();
+  if (Value integers = sub ? integersOf(floats, builder) : Value()) {
+    found = Dequantized{integers, mul.getB(), sub.getB(), Value()};
+  } else if (Value integers = floats ? roundedIntegers(floats, builder) : Value()) {
+    found = Dequantized{integers, mul.getB(), sub ? sub.getB() : Value(), floats};
   } else {
     found = dequantized(value, builder);
     sub = found ? found->integers.getDefiningOp<SubOp>() : SubOp();
@@ -244,6 +278,8 @@ private:
     auto factors = w ? perChannel(op, w->scale) : std::nullopt,
          rows = w ? perRow(op, x->scale) : std::nullopt,
          zeros = w && x->zeros ? perRow(op, x->zeros) : std::nullopt;
+    if (rows && x->floats)
+      rows = withNaN(op, *rows, x->floats);
     if (!factors || !rows ||
         (x->zeros && (!zeros || !isa<MatmulOp>(op) || !isOfConstants(w->integers))))
       return nullptr;
@@ -282,6 +318,18 @@ private:
     if (product.getTransposeA())
       std::swap(shape[rank - 2], shape[rank - 1]);
     return b.reshape(scale, shape);
+  }
+
+  /// Scales of rows, NaN where a row holds that; nothing where there are no rows.
+  std::optional<Value> withNaN(Operation *op, Value rows, Value floats) {
+    auto product = dyn_cast<MatmulOp>(op);
+    if (!product)
+      return std::nullopt;
+    TensorBuilder b(builder, op->getLoc());
+    int64_t depth = typeOf(floats).getRank() - (product.getTransposeA() ? 2 : 1);
+    // Sums of what is clipped are NaN only with a NaN in them.
+    auto sums = perRow(op, b.reduce(ReduceKind::sum, floats, {depth}));
+    return sums ? std::optional(b.make<AddOp>(rows, b.make<SubOp>(*sums, *sums))) : sums;
   }
 
   /// In f32, of a product's weights; one for each channel of the result.

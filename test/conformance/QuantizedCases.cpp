@@ -201,7 +201,7 @@ void addConvolutions(std::vector<Case> &cases, const Weights &v) {
 /// Floats of rows with scales of their own, and zeros.
 void addRows(std::vector<Case> &cases) {
   constexpr int64_t m = 33, k = 70, n = 50;
-  for (const char *type : {"ui8", "i8"})
+  for (const char *type : {"ui8", "i8", "f32"})
     for (bool isCentred : {false, true})
       for (bool isTurned : {false, true}) {
         Shape x = isTurned ? Shape{k, m} : Shape{m, k}, rows = isTurned ? Shape{1, m} : Shape{m, 1};
@@ -210,7 +210,15 @@ void addRows(std::vector<Case> &cases) {
         Text t;
         std::string left = t.argument({x, type, {Fill::Uniform, -300, 300}}),
                     scale = t.argument({rows, "f32", {Fill::Uniform, 0.01, 0.02}});
-        t.line("%f", "cast " + left + " to f32", typeText(x, type), x, "f32");
+        if (type == std::string("f32")) {
+          t.lines += "%low = dlc.constant dense<-128.0> : tensor<f32>\n"
+                     "%high = dlc.constant dense<127.0> : tensor<f32>\n";
+          t.line("%r", "round " + left, floats, x, "f32");
+          t.line("%g", "max %r, %low", floats + ", tensor<f32>", x, "f32");
+          t.line("%f", "min %g, %high", floats + ", tensor<f32>", x, "f32");
+        } else {
+          t.line("%f", "cast " + left + " to f32", typeText(x, type), x, "f32");
+        }
         std::string from = "%f";
         if (isCentred) {
           std::string zero = t.argument({rows, "f32", {Fill::Uniform, -9, 90}});

@@ -254,3 +254,30 @@ func.func @columns(%x: tensor<16x32xi8>, %s: tensor<1x32xf32>, %ws: tensor<1x8xf
   %y = dlc.matmul %1, %6 : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
   return %y : tensor<16x8xf32>
 }
+
+// Floats that were rounded and clipped are integers, but for NaN, which rows pass on.
+// CHECK-LABEL: @rounded
+// CHECK: %[[B:.*]] = dlc.cast %[[Q:.*]] to i8
+// CHECK: %[[N:.*]] = dlc.reduce sum %[[Q]] axes [1] keepdims
+// CHECK: %[[Z:.*]] = dlc.sub %[[N]], %[[N]]
+// CHECK: %[[R:.*]] = dlc.add %arg1, %[[Z]]
+// CHECK: dlc.matmul {{.*}} -> tensor<16x8xi32>
+// CHECK: dlc.mul %{{.*}}, %[[R]]
+// CHECK: dlc.matmul {{.*}} -> tensor<16x8xf32>
+func.func @rounded(%x: tensor<16x32xf32>, %s: tensor<16x1xf32>, %ws: tensor<1x8xf32>) -> (tensor<16x8xf32>, tensor<16x8xf32>) {
+  %low = dlc.constant dense<-1.28e+02> : tensor<f32>
+  %high = dlc.constant dense<1.27e+02> : tensor<f32>
+  %more = dlc.constant dense<1.28e+02> : tensor<f32>
+  %0 = dlc.round %x : (tensor<16x32xf32>) -> tensor<16x32xf32>
+  %1 = dlc.max %0, %low : (tensor<16x32xf32>, tensor<f32>) -> tensor<16x32xf32>
+  %2 = dlc.min %1, %high : (tensor<16x32xf32>, tensor<f32>) -> tensor<16x32xf32>
+  %3 = dlc.mul %2, %s : (tensor<16x32xf32>, tensor<16x1xf32>) -> tensor<16x32xf32>
+  %w = dlc.constant dense<3> : tensor<32x8xi8>
+  %4 = dlc.cast %w to f32 : (tensor<32x8xi8>) -> tensor<32x8xf32>
+  %5 = dlc.mul %4, %ws : (tensor<32x8xf32>, tensor<1x8xf32>) -> tensor<32x8xf32>
+  %y = dlc.matmul %3, %5 : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  %6 = dlc.min %1, %more : (tensor<16x32xf32>, tensor<f32>) -> tensor<16x32xf32>
+  %7 = dlc.mul %6, %s : (tensor<16x32xf32>, tensor<16x1xf32>) -> tensor<16x32xf32>
+  %v = dlc.matmul %7, %5 : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  return %y, %v : tensor<16x8xf32>, tensor<16x8xf32>
+}
