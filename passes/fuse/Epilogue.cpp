@@ -120,6 +120,8 @@ bool isLibraryMatrix(const StridedView &view) {
   return (unit(rank - 1) || unit(rank - 2)) && !repeats(rank - 1) && !repeats(rank - 2);
 }
 
+} // namespace
+
 std::optional<StridedView> matrixView(Value value, bool transpose, OpFilter inside) {
   std::optional<StridedView> view = asStrided(value, inside);
   if (!view)
@@ -133,6 +135,8 @@ std::optional<StridedView> matrixView(Value value, bool transpose, OpFilter insi
       view->shape[d] = 1;
   return view;
 }
+
+namespace {
 
 /// The view operations of `ops` that lie between outside values and the anchor's operands.
 void collectViews(Value value, OpFilter inside, llvm::DenseSet<Operation *> &used) {

@@ -51,6 +51,10 @@ struct Epilogue {
   bool isInteger() const;
 };
 
+/// An operand of a product, [.., rows, columns], as libraries read it by strides; `transpose`: of
+/// the product's flag. Nothing where they do not.
+std::optional<StridedView> matrixView(mlir::Value value, bool transpose, OpFilter inside = nullptr);
+
 /// Reads a fusion's body; nothing when it is not of this form. Operands are the body's values:
 /// block arguments, or constants. `gradients`: steps of our own products, too, which no library
 /// has: binary ones called logistic_gradient, tanh_gradient and relu_gradient.

@@ -142,10 +142,13 @@ std::optional<Alternative> fewChannels(Operation *op, AlternativeBuilder &b) {
 
 using Maker = std::optional<Alternative>(Operation *, AlternativeBuilder &);
 
-/// Transposed convolutions of integers have no kernels of their own.
+/// Of those of integers transposed convolutions, and several results for a channel, have no kernels
+/// of their own.
 bool mayHaveOther(Operation *op) {
   Type element = typeOf(op->getResult(0)).getElementType();
-  return isa<FloatType>(element) || (isa<ConvTransposeOp>(op) && element.isInteger(32));
+  auto conv = dyn_cast<ConvOp>(op);
+  return isa<FloatType>(element) ||
+         (element.isInteger(32) && (isa<ConvTransposeOp>(op) || (conv && multiplierOf(conv) > 1)));
 }
 
 void take(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle, Costs &costs) {

@@ -59,6 +59,9 @@ struct Alternative {
 /// image as what they are of.
 mlir::Value once(mlir::Value made);
 
+/// Results for each channel of a convolution that has nothing but these; 0 for others.
+int64_t multiplierOf(ConvOp op);
+
 /// Whether each channel has a convolution of its own, forward or back.
 bool isDepthwise(mlir::Operation *op);
 

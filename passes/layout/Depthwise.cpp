@@ -1,4 +1,5 @@
 //===- Depthwise.cpp - depthwise convolutions and pools as those of planes ===//
+#include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
 
 using namespace mlir;
@@ -9,12 +10,6 @@ namespace {
 
 using Shape = SmallVector<int64_t>;
 
-/// Results for each channel of a convolution that has nothing but these; 0 for others.
-int64_t multiplierOf(ConvOp op) {
-  int64_t channels = shapeOf(op.getX())[1], groups = op.getGroups();
-  return groups == channels && groups > 1 ? shapeOf(op.getW())[0] / groups : 0;
-}
-
 Shape withHeight(ArrayRef<int64_t> shape) {
   Shape result(shape);
   result.insert(result.end() - 1, 1);
@@ -22,6 +17,11 @@ Shape withHeight(ArrayRef<int64_t> shape) {
 }
 
 } // namespace
+
+int64_t multiplierOf(ConvOp op) {
+  int64_t channels = shapeOf(op.getX())[1], groups = op.getGroups();
+  return groups == channels && groups > 1 ? shapeOf(op.getW())[0] / groups : 0;
+}
 
 bool isDepthwise(Operation *op) {
   if (auto conv = dyn_cast<ConvOp>(op))
@@ -99,15 +99,23 @@ std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b) {
   int64_t times = multiplierOf(op);
   if (times < 2)
     return std::nullopt;
+  // Of integers the 8 bits are repeated, which kernels read.
+  std::optional<Widened> widened = matchWidened(op->getOpOperand(0));
   Shape each(shapeOf(op.getX())), all(each);
   each.insert(each.begin() + 2, 1);
   Shape repeated(each);
   repeated[2] = times;
   all[1] *= times;
-  Value x = b.reshape(b.broadcast(b.reshape(op.getX(), each), repeated), all);
+  Value x = widened ? widened->x : op.getX();
+  x = b.reshape(b.broadcast(b.reshape(x, each), repeated), all);
+  Value moved = x;
+  if (widened)
+    x = b.cast(x, typeOf(op.getX()).getElementType());
+  if (widened && widened->zeroPoint)
+    x = b.make<SubOp>(x, widened->zeroPoint);
   Value y = b.make<ConvOp>(x, op.getW(), op.getBias(), op.getStrides(), op.getDilations(),
                            op.getLow(), op.getHigh(), op.getGroups() * times);
-  return Alternative{{y}, {y.getDefiningOp()}, {x}};
+  return Alternative{{y}, {y.getDefiningOp()}, {moved}};
 }
 
 } // namespace dlc

@@ -1,10 +1,11 @@
 //===- Quantized.cpp - which products of 8-bit integers are sums of integers ===//
 //
 //   x·w of dequantised operands  ->  (x's integers · w's integers) * scales
-//   x·w of i32, without a kernel ->  the same in f32, in parts that f32 holds exactly
-//   x·w, of w that i8 does not hold  ->  x·(w - c) + Σx * c, with c for each channel
-//   x·w, of w in blocks with scales  ->  Blocks.cpp
-//   what 16 bits hold, between f32  ->  Whole.cpp
+//   floats, rounded and clipped  ->  8 bits, with NaN in the scales of their rows
+//   with a zero for each row of x ->  (x's integers · w's integers - zeros * Σw's integers) *
+//   scales x·w of i32, without a kernel ->  the same in f32, in parts that f32 holds exactly x·w,
+//   of w that i8 does not hold  ->  x·(w - c) + Σx * c, with c for each channel x·w, of w in blocks
+//   with scales  ->  Blocks.cpp what 16 bits hold, between f32  ->  Whole.cpp
 //
 // The first where a library has a kernel for it. The second where it has none: on processors
 // without VNNI, on GPUs, for windows that it lacks.
@@ -25,6 +26,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/Sequence.h"
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -37,10 +39,12 @@ using precision::isOfConstants;
 
 namespace {
 
-/// cast(integers) * scale.
+/// (cast(integers) - zeros) * scale.
 struct Dequantized {
   Value integers; ///< i32
   Value scale;    ///< f32, broadcast to them
+  Value zeros;    ///< beside the integers: f32, broadcast to them, of rows; null: none
+  Value floats;   ///< what the integers were rounded from and which may hold NaN; null: nothing
 };
 
 using Range = std::pair<int64_t, int64_t>;
@@ -95,6 +99,16 @@ bool isPlainInt8(Value value) {
          (!widened->zeroPoint || isSplatOf(widened->zeroPoint, 0));
 }
 
+/// The i32 integers, of 8 bits, that these floats are; null where they are others.
+Value integersOf(Value floats, OpBuilder &builder) {
+  auto cast = floats.getDefiningOp<CastOp>();
+  if (!cast || !typeOf(floats).getElementType().isF32())
+    return nullptr;
+  if (isInt8(cast.getX().getType()))
+    return TensorBuilder(builder, cast.getLoc()).cast(cast.getX(), builder.getI32Type());
+  return isInt32(cast.getX().getType()) && boundOf(cast.getX()) ? cast.getX() : Value();
+}
+
 std::optional<Dequantized> dequantized(Value value, OpBuilder &builder) {
   // Views of what has one scale are views of its integers.
   if (Operation *op = value.getDefiningOp();
@@ -105,14 +119,65 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder) {
     Operation *view = builder.clone(*op);
     view->setOperand(0, inner->integers);
     view->getResult(0).setType(typeOf(value).clone(builder.getI32Type()));
-    return Dequantized{view->getResult(0), inner->scale};
+    return Dequantized{view->getResult(0), inner->scale, Value(), Value()};
   }
   auto mul = value.getDefiningOp<MulOp>();
-  auto cast = mul ? mul.getA().getDefiningOp<CastOp>() : CastOp();
-  if (!cast || !typeOf(value).getElementType().isF32() || !isInt32(cast.getX().getType()) ||
-      shapeOf(cast.getX()) != shapeOf(value) || !boundOf(cast.getX()))
+  Value integers = mul ? integersOf(mul.getA(), builder) : Value();
+  if (!integers || shapeOf(integers) != shapeOf(value))
     return std::nullopt;
-  return Dequantized{cast.getX(), mul.getB()};
+  return Dequantized{integers, mul.getB(), Value(), Value()};
+}
+
+/// The i32 integers, of 8 bits, that these floats are unless they are NaN: rounded and clipped.
+Value roundedIntegers(Value floats, OpBuilder &builder) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double low = -kInfinity, high = kInfinity;
+  Value value = floats;
+  for (Operation *op = value.getDefiningOp(); isa_and_nonnull<MaxOp, MinOp, AddOp>(op);
+       op = value.getDefiningOp()) {
+    auto number = splatValue(op->getOperand(1));
+    if (!number || *number != std::round(*number) || shapeOf(op->getOperand(0)) != shapeOf(floats))
+      return nullptr;
+    if (isa<MaxOp>(op))
+      low = std::max(low, *number);
+    if (isa<MinOp>(op))
+      high = std::min(high, *number);
+    value = op->getOperand(0);
+    if (isa<AddOp>(op))
+      break;
+  }
+  bool isSigned = low >= -128 && high <= 127, isUnsigned = low >= 0 && high <= 255;
+  if (!value.getDefiningOp<RoundOp>() || !typeOf(floats).getElementType().isF32() || low > high ||
+      !(isSigned || isUnsigned))
+    return nullptr;
+  TensorBuilder b(builder, floats.getLoc());
+  auto sign = isSigned ? IntegerType::Signless : IntegerType::Unsigned;
+  return b.cast(b.cast(floats, IntegerType::get(builder.getContext(), 8, sign)),
+                builder.getI32Type());
+}
+
+/// The same of what each row may have its own scale and zero for.
+std::optional<Dequantized> dequantizedRows(Value value, OpBuilder &builder) {
+  auto mul = value.getDefiningOp<MulOp>();
+  auto sub = mul ? mul.getA().getDefiningOp<SubOp>() : SubOp();
+  std::optional<Dequantized> found;
+  Value floats = sub ? sub.getA() : mul ? mul.getA() : Value();
+  if (Value integers = sub ? integersOf(floats, builder) : Value()) {
+    found = Dequantized{integers, mul.getB(), sub.getB(), Value()};
+  } else if (Value integers = floats ? roundedIntegers(floats, builder) : Value()) {
+    found = Dequantized{integers, mul.getB(), sub ? sub.getB() : Value(), floats};
+  } else {
+    found = dequantized(value, builder);
+    sub = found ? found->integers.getDefiningOp<SubOp>() : SubOp();
+    if (!sub || typeOf(sub.getB()).getNumElements() == 1)
+      return found;
+    found->integers = sub.getA();
+    if (!isSplatOf(sub.getB(), 0))
+      found->zeros = TensorBuilder(builder, sub.getLoc()).cast(sub.getB(), builder.getF32Type());
+  }
+  if (shapeOf(found->integers) != shapeOf(value))
+    return std::nullopt;
+  return found;
 }
 
 class Rewriter {
@@ -136,8 +201,12 @@ public:
     auto product = dyn_cast<MatmulOp>(op);
     if (product && precision::keepBlocks(product, isHost && !isTraining ? &costs : nullptr))
       return;
-    if (element.isF32() && isHost && !isTraining)
-      op = readNarrow(op) ? nullptr : asIntegers(op);
+    if (element.isF32() && isHost && !isTraining) {
+      Operation *sums = asIntegers(op);
+      if (!sums)
+        readNarrow(op);
+      op = sums;
+    }
     if (!op || !isInt32(op->getResult(0).getType()))
       return;
     builder.setInsertionPoint(op);
@@ -159,12 +228,11 @@ private:
 
   /// Few rows wait for weights to come from memory: these stay 8 bits there, and their scales
   /// follow the product.
-  bool readNarrow(Operation *op) {
+  void readNarrow(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product || typeOf(product.getB()).getRank() != 2 ||
-        !waitsForWeights(product, std::max(kMostRows, costs.rowsOfBlocks())) ||
-        dequantized(product.getA(), builder))
-      return false;
+        !waitsForWeights(product, std::max(kMostRows, costs.rowsOfBlocks())))
+      return;
     Value right = product.getB();
     auto transpose = right.getDefiningOp<TransposeOp>();
     bool isTurned = product.getTransposeB() != (transpose && transpose.getPermutation()[0] == 1);
@@ -174,7 +242,7 @@ private:
     int64_t axis = isTurned ? 0 : 1;
     if (!widened || widened->zeroPoint || !isOfConstants(widened->x) ||
         !isPerIndex(right, axis, w->scale) || (sub && !isPerIndex(right, axis, sub.getB())))
-      return false;
+      return;
     auto constantOf = [](Value v) { return isOfConstants(v) ? evaluated(v) : std::nullopt; };
     auto numbers = constantOf(widened->x), scales = constantOf(w->scale),
          zeros = sub ? constantOf(sub.getB()) : std::nullopt;
@@ -182,20 +250,18 @@ private:
       precision::Channels weights{*numbers, *scales, zeros, isTurned};
       if (Value y = precision::keepChannels(product, weights, costs)) {
         op->getResult(0).replaceAllUsesWith(y);
-        op->erase();
-        return true;
+        return op->erase();
       }
     }
     auto factors = perChannel(op, w->scale);
     if (sub || transpose || !factors || !waitsForWeights(product, kMostRows))
-      return false;
+      return;
     TensorBuilder b(builder, op->getLoc());
     Value bits = b.cast(widened->x, builder.getF32Type());
     Operation *sums = builder.clone(*op);
     sums->setOperand(1, bits);
     op->getResult(0).replaceAllUsesWith(b.make<MulOp>(sums->getResult(0), *factors));
     op->erase();
-    return true;
   }
 
   /// Whether there is one for all, or one for each index of an axis of weights that lie as said.
@@ -207,11 +273,15 @@ private:
 
   /// The sums of integers, if there are such now.
   Operation *asIntegers(Operation *op) {
-    auto x = dequantized(op->getOperand(0), builder), w = dequantized(op->getOperand(1), builder);
-    if (!x || !w || typeOf(x->scale).getNumElements() != 1)
-      return nullptr;
-    auto factors = perChannel(op, w->scale);
-    if (!factors)
+    auto x = dequantizedRows(op->getOperand(0), builder);
+    auto w = x ? dequantized(op->getOperand(1), builder) : std::nullopt;
+    auto factors = w ? perChannel(op, w->scale) : std::nullopt,
+         rows = w ? perRow(op, x->scale) : std::nullopt,
+         zeros = w && x->zeros ? perRow(op, x->zeros) : std::nullopt;
+    if (rows && x->floats)
+      rows = withNaN(op, *rows, x->floats);
+    if (!factors || !rows ||
+        (x->zeros && (!zeros || !isa<MatmulOp>(op) || !isOfConstants(w->integers))))
       return nullptr;
     Operation *sums = builder.clone(*op);
     sums->setOperands({x->integers, w->integers});
@@ -219,14 +289,60 @@ private:
     if (!hasKernel(sums))
       return sums->erase(), nullptr;
     TensorBuilder b(builder, op->getLoc());
-    Value scale = typeOf(x->scale).getRank() ? b.reshape(x->scale, {}) : x->scale;
-    Value y = b.make<MulOp>(b.cast(sums->getResult(0), builder.getF32Type()),
-                            b.make<MulOp>(*factors, scale));
+    Value y = b.cast(sums->getResult(0), builder.getF32Type());
+    if (zeros)
+      y = b.make<SubOp>(y, b.make<MulOp>(*zeros, channelSums(op, w->integers)));
+    if (typeOf(*rows).getRank() == 0)
+      y = b.make<MulOp>(y, b.make<MulOp>(*factors, *rows));
+    else
+      y = b.make<MulOp>(b.make<MulOp>(y, *factors), *rows);
     if (op->getNumOperands() > 2)
       y = b.make<AddOp>(y, b.reshape(op->getOperand(2), channelShape(op)));
     op->getResult(0).replaceAllUsesWith(y);
     op->erase();
     return sums;
+  }
+
+  /// The scales of x beside the result: one, or one for each row of a product; nothing for others.
+  std::optional<Value> perRow(Operation *op, Value scale) {
+    TensorBuilder b(builder, op->getLoc());
+    SmallVector<int64_t> shape(shapeOf(scale));
+    if (typeOf(scale).getNumElements() == 1)
+      return shape.empty() ? scale : b.reshape(scale, {});
+    auto product = dyn_cast<MatmulOp>(op);
+    int64_t rank = shape.size();
+    if (!product || rank < 2 || rank != typeOf(product.getA()).getRank())
+      return std::nullopt;
+    if (shape[rank - (product.getTransposeA() ? 2 : 1)] != 1)
+      return std::nullopt;
+    if (product.getTransposeA())
+      std::swap(shape[rank - 2], shape[rank - 1]);
+    return b.reshape(scale, shape);
+  }
+
+  /// Scales of rows, NaN where a row holds that; nothing where there are no rows.
+  std::optional<Value> withNaN(Operation *op, Value rows, Value floats) {
+    auto product = dyn_cast<MatmulOp>(op);
+    if (!product)
+      return std::nullopt;
+    TensorBuilder b(builder, op->getLoc());
+    int64_t depth = typeOf(floats).getRank() - (product.getTransposeA() ? 2 : 1);
+    // Sums of what is clipped are NaN only with a NaN in them.
+    auto sums = perRow(op, b.reduce(ReduceKind::sum, floats, {depth}));
+    return sums ? std::optional(b.make<AddOp>(rows, b.make<SubOp>(*sums, *sums))) : sums;
+  }
+
+  /// In f32, of a product's weights; one for each channel of the result.
+  Value channelSums(Operation *op, Value weights) {
+    TensorBuilder b(builder, op->getLoc());
+    int64_t rank = typeOf(weights).getRank();
+    int64_t depth = rank - (cast<MatmulOp>(op).getTransposeB() ? 1 : 2);
+    SmallVector<int64_t> shape(shapeOf(weights));
+    shape.erase(shape.begin() + depth);
+    if (rank > 2)
+      shape.insert(shape.end() - 1, 1);
+    return b.reshape(b.cast(b.reduce(ReduceKind::sum, weights, {depth}), builder.getF32Type()),
+                     shape);
   }
 
   /// A transposed convolution as sums of integers, scaled. Where layouts are chosen one convolution

@@ -154,11 +154,10 @@ struct Layer {
   const char *name;
   int64_t channels, results, size, window, stride, pad, groups;
 };
-const Layer layers[] = {{"window", 16, 24, 9, 3, 1, 1, 1},
-                        {"strided", 3, 16, 15, 5, 2, 2, 1},
-                        {"one_pixel", 64, 48, 7, 1, 1, 0, 1},
-                        {"each_channel", 32, 32, 9, 3, 1, 1, 32},
-                        {"grouped", 32, 16, 9, 3, 1, 1, 4}};
+const Layer layers[] = {
+    {"window", 16, 24, 9, 3, 1, 1, 1},        {"strided", 3, 16, 15, 5, 2, 2, 1},
+    {"one_pixel", 64, 48, 7, 1, 1, 0, 1},     {"each_channel", 32, 32, 9, 3, 1, 1, 32},
+    {"several_each", 32, 64, 9, 3, 1, 1, 32}, {"grouped", 32, 16, 9, 3, 1, 1, 4}};
 
 void addConvolutions(std::vector<Case> &cases, const Weights &v) {
   for (const Layer &l : layers)
@@ -199,6 +198,48 @@ void addConvolutions(std::vector<Case> &cases, const Weights &v) {
         }
 }
 
+/// Floats of rows with scales of their own, and zeros.
+void addRows(std::vector<Case> &cases) {
+  constexpr int64_t m = 33, k = 70, n = 50;
+  for (const char *type : {"ui8", "i8", "f32"})
+    for (bool isCentred : {false, true})
+      for (bool isTurned : {false, true}) {
+        Shape x = isTurned ? Shape{k, m} : Shape{m, k}, rows = isTurned ? Shape{1, m} : Shape{m, 1};
+        std::string each = typeText(rows, "f32"), floats = typeText(x, "f32"),
+                    wide = typeText({k, n}, "f32"), result = typeText({m, n}, "f32");
+        Text t;
+        std::string left = t.argument({x, type, {Fill::Uniform, -300, 300}}),
+                    scale = t.argument({rows, "f32", {Fill::Uniform, 0.01, 0.02}});
+        if (type == std::string("f32")) {
+          t.lines += "%low = dlc.constant dense<-128.0> : tensor<f32>\n"
+                     "%high = dlc.constant dense<127.0> : tensor<f32>\n";
+          t.line("%r", "round " + left, floats, x, "f32");
+          t.line("%g", "max %r, %low", floats + ", tensor<f32>", x, "f32");
+          t.line("%f", "min %g, %high", floats + ", tensor<f32>", x, "f32");
+        } else {
+          t.line("%f", "cast " + left + " to f32", typeText(x, type), x, "f32");
+        }
+        std::string from = "%f";
+        if (isCentred) {
+          std::string zero = t.argument({rows, "f32", {Fill::Uniform, -9, 90}});
+          t.line("%z", "sub %f, " + zero, floats + ", " + each, x, "f32");
+          from = "%z";
+        }
+        t.line("%x", "mul " + from + ", " + scale, floats + ", " + each, x, "f32");
+        t.lines += "%c = dlc.constant " + constantIntegers({k, n}, "i8", -128, 256) + "\n";
+        std::string channels = t.argument({{1, n}, "f32", {Fill::Uniform, 0.01, 0.02}});
+        t.line("%d", "cast %c to f32", typeText({k, n}, "i8"), {k, n}, "f32");
+        t.line("%w", "mul %d, " + channels, wide + ", " + typeText({1, n}, "f32"), {k, n}, "f32");
+        t.line("%y", std::string("matmul %x, %w") + (isTurned ? " transpose_a" : ""),
+               floats + ", " + wide, {m, n}, "f32");
+        t.lines += "return %y : " + result;
+        cases.push_back(t.end("matmul",
+                              std::string("rows/") + type + (isCentred ? "/centred" : "") +
+                                  (isTurned ? "/turned" : ""),
+                              result));
+      }
+}
+
 /// Both operands from outside, seen turned: as heads of attention are.
 void addHeads(std::vector<Case> &cases) {
   constexpr int64_t heads = 3, m = 9, k = 16, n = 11;
@@ -223,6 +264,7 @@ void addHeads(std::vector<Case> &cases) {
 
 void addQuantizedCases(std::vector<Case> &cases) {
   addProducts(cases);
+  addRows(cases);
   addHeads(cases);
   for (const Weights &each : weights)
     addConvolutions(cases, each);

@@ -32,6 +32,28 @@ func.func @viewed(%x: tensor<1x8x8x16xui8, #dlc.on<cpu>>, %z: tensor<i32, #dlc.o
   return %y : tensor<1x4x6x6xi32, #dlc.on<cpu, acdb>>
 }
 
+// Heads side by side again, which no library reads by strides, are moved as 8 bits; what strides say stays.
+// CHECK-LABEL: @heads
+// CHECK: dlc.transpose %{{.*}} [0, 2, 1, 3] : (tensor<1x4x8x16xui8, #dlc.on<cpu>>)
+// CHECK: %[[R:.*]] = dlc.reshape %{{.*}} -> tensor<8x64xui8, #dlc.on<cpu>>
+// CHECK: dlc.fusion({{.*}}%[[X:[a-z0-9]+]] = %[[R]]
+// CHECK: %[[C:.*]] = dlc.cast %[[X]] to i32
+// CHECK: %[[S:.*]] = dlc.sub %[[C]], {{.*}} -> tensor<8x64xi32, #dlc.on<cpu>>
+// CHECK: dlc.matmul %[[S]],
+// CHECK: dlc.fusion({{.*}} : (tensor<1x4x8x16xui8, {{.*}} -> tensor<1x4x16x32xi32
+// CHECK: dlc.transpose {{.*}}i32
+// CHECK: dlc.matmul
+func.func @heads(%x: tensor<1x4x8x16xui8, #dlc.on<cpu>>, %z: tensor<1x1x1xi32, #dlc.on<cpu>>, %w: tensor<64x32xi32, #dlc.on<cpu>>, %v: tensor<8x32xi32, #dlc.on<cpu>>) -> (tensor<8x32xi32, #dlc.on<cpu>>, tensor<1x4x16x32xi32, #dlc.on<cpu>>) {
+  %0 = dlc.cast %x to i32 : (tensor<1x4x8x16xui8, #dlc.on<cpu>>) -> tensor<1x4x8x16xi32, #dlc.on<cpu>>
+  %1 = dlc.sub %0, %z : (tensor<1x4x8x16xi32, #dlc.on<cpu>>, tensor<1x1x1xi32, #dlc.on<cpu>>) -> tensor<1x4x8x16xi32, #dlc.on<cpu>>
+  %2 = dlc.transpose %1 [0, 2, 1, 3] : (tensor<1x4x8x16xi32, #dlc.on<cpu>>) -> tensor<1x8x4x16xi32, #dlc.on<cpu>>
+  %3 = dlc.reshape %2 : (tensor<1x8x4x16xi32, #dlc.on<cpu>>) -> tensor<8x64xi32, #dlc.on<cpu>>
+  %y = dlc.matmul %3, %w : (tensor<8x64xi32, #dlc.on<cpu>>, tensor<64x32xi32, #dlc.on<cpu>>) -> tensor<8x32xi32, #dlc.on<cpu>>
+  %4 = dlc.transpose %1 [0, 1, 3, 2] : (tensor<1x4x8x16xi32, #dlc.on<cpu>>) -> tensor<1x4x16x8xi32, #dlc.on<cpu>>
+  %t = dlc.matmul %4, %v : (tensor<1x4x16x8xi32, #dlc.on<cpu>>, tensor<8x32xi32, #dlc.on<cpu>>) -> tensor<1x4x16x32xi32, #dlc.on<cpu>>
+  return %y, %t : tensor<8x32xi32, #dlc.on<cpu>>, tensor<1x4x16x32xi32, #dlc.on<cpu>>
+}
+
 // What was rounded to 8 bits leaves the convolution so, and another kernel combines it with another tensor; by itself it is worked on.
 // CHECK-LABEL: @gated
 // CHECK: dlc.fusion({{.*}} -> tensor<1x4x6x6xui8, #dlc.on<cpu, acdb>>

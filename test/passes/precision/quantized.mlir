@@ -214,3 +214,70 @@ func.func @transposed(%x: tensor<1x4x8x8xui8>, %b: tensor<6xf32>, %ws: tensor<1x
   %y = dlc.conv_transpose %2, %5, %b {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, extra = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x4x8x8xf32>, tensor<4x6x2x2xf32>, tensor<6xf32>) -> tensor<1x6x16x16xf32>
   return %y : tensor<1x6x16x16xf32>
 }
+
+// Each row's scale follows the sums, as do zeros times the sums of channels.
+// CHECK-LABEL: @rows
+// CHECK: %[[S:.*]] = dlc.matmul %{{.*}}, %{{.*}} -> tensor<16x8xi32>
+// CHECK: %[[F:.*]] = dlc.cast %[[S]] to f32
+// CHECK: %[[C:.*]] = dlc.mul %[[F]], %{{.*}} : (tensor<16x8xf32>, tensor<8xf32>)
+// CHECK: dlc.mul %[[C]], %{{.*}} : (tensor<16x8xf32>, tensor<16x1xf32>)
+// CHECK: %[[R:.*]] = dlc.reshape %arg4 : (tensor<1x16xf32>) -> tensor<16x1xf32>
+// CHECK: %[[Z:.*]] = dlc.reshape %arg3 : (tensor<1x16xf32>) -> tensor<16x1xf32>
+// CHECK: dlc.matmul %{{.*}} transpose_a : {{.*}} -> tensor<16x8xi32>
+// CHECK: dlc.reduce sum %{{.*}} axes [0] keepdims : (tensor<32x8xi32>)
+// CHECK: dlc.mul %[[Z]], %{{.*}} : (tensor<16x1xf32>, tensor<8xf32>) -> tensor<16x8xf32>
+// CHECK: dlc.sub
+// CHECK: dlc.mul %{{.*}}, %[[R]]
+func.func @rows(%x: tensor<16x32xi8>, %s: tensor<16x1xf32>, %t: tensor<32x16xui8>, %z: tensor<1x16xf32>, %ts: tensor<1x16xf32>, %ws: tensor<1x8xf32>) -> (tensor<16x8xf32>, tensor<16x8xf32>) {
+  %0 = dlc.cast %x to f32 : (tensor<16x32xi8>) -> tensor<16x32xf32>
+  %1 = dlc.mul %0, %s : (tensor<16x32xf32>, tensor<16x1xf32>) -> tensor<16x32xf32>
+  %2 = dlc.cast %t to f32 : (tensor<32x16xui8>) -> tensor<32x16xf32>
+  %3 = dlc.sub %2, %z : (tensor<32x16xf32>, tensor<1x16xf32>) -> tensor<32x16xf32>
+  %4 = dlc.mul %3, %ts : (tensor<32x16xf32>, tensor<1x16xf32>) -> tensor<32x16xf32>
+  %w = dlc.constant dense<3> : tensor<32x8xi8>
+  %5 = dlc.cast %w to f32 : (tensor<32x8xi8>) -> tensor<32x8xf32>
+  %6 = dlc.mul %5, %ws : (tensor<32x8xf32>, tensor<1x8xf32>) -> tensor<32x8xf32>
+  %y = dlc.matmul %1, %6 : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  %v = dlc.matmul %4, %6 transpose_a : (tensor<32x16xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  return %y, %v : tensor<16x8xf32>, tensor<16x8xf32>
+}
+
+// A scale for each column of x is no factor of its rows.
+// CHECK-LABEL: @columns
+// CHECK-NOT: dlc.matmul {{.*}}i32
+func.func @columns(%x: tensor<16x32xi8>, %s: tensor<1x32xf32>, %ws: tensor<1x8xf32>) -> tensor<16x8xf32> {
+  %0 = dlc.cast %x to f32 : (tensor<16x32xi8>) -> tensor<16x32xf32>
+  %1 = dlc.mul %0, %s : (tensor<16x32xf32>, tensor<1x32xf32>) -> tensor<16x32xf32>
+  %w = dlc.constant dense<3> : tensor<32x8xi8>
+  %5 = dlc.cast %w to f32 : (tensor<32x8xi8>) -> tensor<32x8xf32>
+  %6 = dlc.mul %5, %ws : (tensor<32x8xf32>, tensor<1x8xf32>) -> tensor<32x8xf32>
+  %y = dlc.matmul %1, %6 : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  return %y : tensor<16x8xf32>
+}
+
+// Floats that were rounded and clipped are integers, but for NaN, which rows pass on.
+// CHECK-LABEL: @rounded
+// CHECK: %[[B:.*]] = dlc.cast %[[Q:.*]] to i8
+// CHECK: %[[N:.*]] = dlc.reduce sum %[[Q]] axes [1] keepdims
+// CHECK: %[[Z:.*]] = dlc.sub %[[N]], %[[N]]
+// CHECK: %[[R:.*]] = dlc.add %arg1, %[[Z]]
+// CHECK: dlc.matmul {{.*}} -> tensor<16x8xi32>
+// CHECK: dlc.mul %{{.*}}, %[[R]]
+// CHECK: dlc.matmul {{.*}} -> tensor<16x8xf32>
+func.func @rounded(%x: tensor<16x32xf32>, %s: tensor<16x1xf32>, %ws: tensor<1x8xf32>) -> (tensor<16x8xf32>, tensor<16x8xf32>) {
+  %low = dlc.constant dense<-1.28e+02> : tensor<f32>
+  %high = dlc.constant dense<1.27e+02> : tensor<f32>
+  %more = dlc.constant dense<1.28e+02> : tensor<f32>
+  %0 = dlc.round %x : (tensor<16x32xf32>) -> tensor<16x32xf32>
+  %1 = dlc.max %0, %low : (tensor<16x32xf32>, tensor<f32>) -> tensor<16x32xf32>
+  %2 = dlc.min %1, %high : (tensor<16x32xf32>, tensor<f32>) -> tensor<16x32xf32>
+  %3 = dlc.mul %2, %s : (tensor<16x32xf32>, tensor<16x1xf32>) -> tensor<16x32xf32>
+  %w = dlc.constant dense<3> : tensor<32x8xi8>
+  %4 = dlc.cast %w to f32 : (tensor<32x8xi8>) -> tensor<32x8xf32>
+  %5 = dlc.mul %4, %ws : (tensor<32x8xf32>, tensor<1x8xf32>) -> tensor<32x8xf32>
+  %y = dlc.matmul %3, %5 : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  %6 = dlc.min %1, %more : (tensor<16x32xf32>, tensor<f32>) -> tensor<16x32xf32>
+  %7 = dlc.mul %6, %s : (tensor<16x32xf32>, tensor<16x1xf32>) -> tensor<16x32xf32>
+  %v = dlc.matmul %7, %5 : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  return %y, %v : tensor<16x8xf32>, tensor<16x8xf32>
+}
