@@ -1,14 +1,15 @@
 //===- Quantized.cpp - which products of 8-bit integers are sums of integers ===//
 //
-//   x·w of dequantised operands  ->  (x's integers · w's integers) * scales
-//   floats, rounded and clipped  ->  8 bits, with NaN in the scales of their rows
-//   with a zero for each row of x ->  (x's integers · w's integers - zeros * Σw's integers) *
-//   scales x·w of i32, without a kernel ->  the same in f32, in parts that f32 holds exactly x·w,
-//   of w that i8 does not hold  ->  x·(w - c) + Σx * c, with c for each channel x·w, of w in blocks
-//   with scales  ->  Blocks.cpp what 16 bits hold, between f32  ->  Whole.cpp
+//   x·w of dequantised operands   ->  (x's integers · w's integers) * scales
+//   floats, rounded and clipped   ->  8 bits, with NaN in the scales of their rows
+//   a zero z for each row of x    ->  (x's integers · w's integers - z * Σw) * scales
+//   x·w of i32, without a kernel  ->  the same in f32, in parts that f32 holds exactly
+//   x·w, of w that i8 cannot hold ->  x·(w - c) + Σx * c, with c for each channel
+//   x·w, of w in blocks           ->  Blocks.cpp
+//   what 16 bits hold, in f32     ->  Whole.cpp
 //
-// The first where a library has a kernel for it. The second where it has none: on processors
-// without VNNI, on GPUs, for windows that it lacks.
+// Sums of integers where a library has a kernel for them; products of f32 where it has none: on
+// processors without VNNI, on GPUs, for windows that it lacks.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/tensor/Tensor.h"
