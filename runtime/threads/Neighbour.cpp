@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <ctime>
 #include <link.h>
 #include <string>
 #include <string_view>
@@ -24,7 +23,6 @@ constexpr std::array<std::string_view, 4> kLibraries{"libtorch_cpu.", "libgomp",
                                                      "libomp."};
 
 struct Loaded {
-  unsigned long long count = 0; ///< libraries that were ever loaded
   size_t rank = kLibraries.size();
   std::string path;
 };
@@ -57,12 +55,6 @@ std::optional<OpenMp> loadedOpenMp() {
       },
       &found);
   return found.path.empty() ? std::nullopt : openMpOf(found.path.c_str());
-}
-
-nanoseconds spentByProcess() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
 /// Processor time of the calling thread's team, and of others: of the other OpenMP's threads where

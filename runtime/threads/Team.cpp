@@ -565,6 +565,10 @@ std::chrono::nanoseconds spentByOwn() {
   return sum;
 }
 
+std::chrono::nanoseconds spentByProcess() {
+  return timeOf(CLOCK_PROCESS_CPUTIME_ID).value_or(std::chrono::nanoseconds(0));
+}
+
 std::optional<std::chrono::nanoseconds> spentByBorrowed() {
   return Own::isHere(own.borrowed) ? own.borrowed->spent() : std::nullopt;
 }

@@ -72,6 +72,7 @@ DLC_EXPORT bool borrows(); ///< Whether the calling thread does.
 /// Processor time of the calling thread and of its own team; of those that it borrowed last
 /// without itself, nothing where it never borrowed or one of them has ended.
 DLC_EXPORT std::chrono::nanoseconds spentByOwn();
+DLC_EXPORT std::chrono::nanoseconds spentByProcess(); ///< Of all threads.
 DLC_EXPORT std::optional<std::chrono::nanoseconds> spentByBorrowed();
 
 } // namespace dlc::threads
