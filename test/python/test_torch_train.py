@@ -232,6 +232,39 @@ def test_places():
     check(function, torch.randn(4, 3), torch.randn(3, 5), torch.randn(3, 5))
 
 
+@pytest.mark.parametrize("shape", [(2, 5), (2, 5, 3)])
+def test_values_behind_a_mask(shape):
+    torch.manual_seed(2)
+    mask = torch.rand(2, 5) > 0.4
+
+    def function(x, values):
+        y, z = x * 1, x * 2
+        y[mask] = values * 2
+        z[(mask,)] = values
+        z.index_put_((~mask & mask.roll(1, 1),), values[:1])
+        return y, z, x.index_put((mask,), values), x.index_put((mask,), values, accumulate=True)
+
+    check(function, torch.randn(shape), torch.randn(int(mask.sum()), *shape[2:]))
+
+
+def test_what_autograd_cannot_trace_is_told(caplog):
+    mask, x = torch.tensor([True, False, True]), torch.randn(3, 4, requires_grad=True)
+
+    def function(x, values):
+        y = x * 1
+        y[mask, 1] = values
+        return y.sin()
+
+    given = [x, torch.randn(2, requires_grad=True)]
+    torch.testing.assert_close(gradients(compiled(function), given), gradients(function, given))
+    for graph in dlc.report():
+        assert "PyTorch cannot trace the graph of autograd" in str(graph) and graph.eager_share == 1 and str(graph) in caplog.text
+    assert dlc.report()
+    torch._dynamo.reset()
+    with pytest.raises(Exception, match="strict.*cannot trace"):
+        compiled(function, strict=True)(*given)
+
+
 def test_heads_of_attention_that_serve_several():
     check(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True), torch.randn(2, 6, 5, 8), torch.randn(2, 3, 5, 8), torch.randn(2, 3, 5, 8))
 

@@ -521,6 +521,17 @@ def _decompositions() -> Any:
     return {**_graph.decompositions(), torch.ops.aten.native_dropout.default: _random.dropout}
 
 
+def _untraced(module: fx.GraphModule, error: str, options: Options) -> None:
+    reason = f"PyTorch cannot trace the graph of autograd: {error}"
+    if options.strict:
+        raise _strict(reason)
+    calls = [str(getattr(node.target, "__name__", node.target)) for node in module.graph.nodes if node.op.startswith("call_")]
+    report = _report.begin("forward")
+    report.operators = len(calls)
+    report.leave([(name, reason) for name in calls])
+    report.tell()
+
+
 def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **others: Any) -> Any:
     """The backend of torch.compile.
 
@@ -528,13 +539,20 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
     change (default: True); `threads`: how many work for a call (default: torch.get_num_threads()); `precision`, `accuracy` as in dlc.compile.
     """
     from torch._dynamo.backends.common import aot_autograd
+    from torch._dynamo.exc import exceptions_allowed_to_be_fallback
 
     chosen = Options.of(options)
     _whole.replace(module)
-    return aot_autograd(
+    make = aot_autograd(
         fw_compiler=_compiler_of("forward", chosen),
         bw_compiler=_compiler_of("backward", chosen),
         inference_compiler=_compiler_of("inference", chosen),
         decompositions=_decompositions,
         partition_fn=_partition,
-    )(module, inputs)
+    )
+    try:
+        return make(module, inputs)
+    except exceptions_allowed_to_be_fallback as error:
+        # torch.compile takes these as a request to run the function as it is.
+        _untraced(module, str(error), chosen)
+        raise

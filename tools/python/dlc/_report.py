@@ -41,12 +41,12 @@ class Graph:
     @property
     def eager_share(self) -> float:
         """The part of the floating point operations that PyTorch runs, of 1."""
-        return self.eager_flops / self.flops if self.flops else 0.0
+        return self.eager_flops / self.flops if self.flops else float(bool(self.eager) and not self.pieces)
 
     def line(self) -> str:
         eager = sum(each.count for each in self.eager)
         text = f"{self.name} ({self.kind}): {self.operators} operators, {self.operators - eager} in {len(self.pieces)} programs of dlc, {eager} in PyTorch"
-        text += f" with {100 * self.eager_share:.2g} % of the floating point operations" if eager else ""
+        text += f" with {100 * self.eager_share:.3g} % of the floating point operations" if eager else ""
         text += f"; {self.frozen} parameters are constants" if self.frozen else ""
         return text + (f"; {self.copied} results copied" if self.copied else "")
 

@@ -1,8 +1,10 @@
 """Calls of PyTorch that dlc takes whole, there and back, where autograd would take them apart: resizing of images, and recurrent
-layers; and what has to be taken apart, as its operator says too little: layers of encoders under autocast."""
+layers; and what has to be taken apart, as its operator says too little: layers of encoders under autocast, and values behind a mask, whose gradient has no
+shape that is known."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -173,13 +175,65 @@ def encoder_layer(
     return norm(added(feed(x), x), scale_2, shift_2)
 
 
+def _in_places(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
+    """What `x[mask] = values` or `x[mask] += values` leaves in x. The values stand one behind the other, and each is gathered where it belongs: the gradient of autograd's own
+    formula is a selection by a mask, of as many rows as are true in it."""
+    rest = x.dim() - mask.dim()
+    if values.dim() == 1 + rest and values.shape[0] > 1:
+        place = mask.flatten().cumsum(0).sub(1).clamp(0, values.shape[0] - 1)
+        spread = values[place].reshape(*mask.shape, *values.shape[1:]).to(x.dtype)
+    else:
+        spread = (values[0] if values.dim() == 1 + rest else values).to(x.dtype)
+    return torch.where(mask.reshape(*mask.shape, *[1] * rest), x + spread if accumulate else spread, x)
+
+
+def _are_rows(x: Any, places: Any, values: Any) -> bool:
+    """A value, or a row of them, for each place that is true in a mask, or one for all."""
+    mask = places[0] if isinstance(places, (tuple, list)) and len(places) == 1 else places
+    known = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and isinstance(values, torch.Tensor)
+    return known and 0 < values.dim() <= x.dim() - mask.dim() + 1 and values.shape[0] > 0 and torch.is_grad_enabled()
+
+
+def set_item(x: Any, places: Any, values: Any) -> None:
+    """x[places] = values."""
+    if not _are_rows(x, places, values):
+        operator.setitem(x, places, values)
+    else:
+        x.copy_(_in_places(x, places[0] if isinstance(places, (tuple, list)) else places, values))
+
+
+def index_put(x: torch.Tensor, indices: Any, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
+    """torch.index_put."""
+    if not _are_rows(x, indices, values):
+        return torch.index_put(x, indices, values, accumulate)
+    return _in_places(x, indices[0], values, accumulate)
+
+
+def index_put_(x: torch.Tensor, indices: Any, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
+    """torch.Tensor.index_put_."""
+    if not _are_rows(x, indices, values):
+        return x.index_put_(indices, values, accumulate)
+    return x.copy_(_in_places(x, indices[0], values, accumulate))
+
+
+#: By the function, or the name of the method.
+INSTEAD = {
+    functional.interpolate: interpolate,
+    operator.setitem: set_item,
+    torch.index_put: index_put,
+    "index_put": index_put,
+    torch.index_put_: index_put_,
+    "index_put_": index_put_,
+}
+
+
 def replace(module: fx.GraphModule) -> None:
     """In a graph of PyTorch's functions, as torch.compile hands it over."""
     for node in module.graph.nodes:
-        if node.op != "call_function":
+        if node.op not in ("call_function", "call_method"):
             continue
-        if node.target is functional.interpolate:
-            node.target = interpolate
+        if instead := INSTEAD.get(node.target):
+            node.op, node.target = "call_function", instead
         elif node.target is torch._transformer_encoder_layer_fwd and not node.kwargs:
             node.target = encoder_layer
         elif node.target in CELLS.values() and not node.kwargs:
