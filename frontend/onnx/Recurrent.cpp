@@ -1,6 +1,6 @@
 //===- Recurrent.cpp - LSTM, GRU and RNN ----------------------------------===//
 // The standard form becomes one dlc operation. Anything else (other activations, peepholes,
-// clipping, sequences of several lengths) is unrolled in time from primitives.
+// clipping, sequences of several lengths, quantised weights) is a loop over time of primitives.
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
@@ -31,12 +31,11 @@ struct Layer {
 };
 
 /// x w^T of one direction. What multiplies quantised weights is quantised as it comes.
-Value product(Build &b, Value x, Value w, const Quantization &q, int64_t d) {
+Value product(Build &b, Value x, Value w, const Quantization &q) {
   if (!q.scale)
     return b.matmul(x, w, false, true);
-  auto own = [&](Value v) { return b.at(v, 0, d); };
   DynamicallyQuantized xq = quantizeDynamically(b, x);
-  return quantizedProduct(b, xq.values, xq.by, w, {own(q.scale), own(q.zeroPoint)});
+  return quantizedProduct(b, xq.values, xq.by, w, q);
 }
 
 Value activate(Build &b, const Activation &f, Value x) {
@@ -104,80 +103,162 @@ bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaul
   return true;
 }
 
-struct State {
-  Value h, c;
+/// What the steps of one direction read, apart from the input.
+struct Weights {
+  /// r [G*H, H], or as quantised weights come.
+  Value r, bias;
+  Quantization by;
+  /// Of a GRU whose candidate waits for the reset gate: r of the gates, and of the candidate.
+  Value gates, candidate;
+  SmallVector<Value> peepholes;
 };
 
-/// One step of one direction. wx is w x [N, G*H] with both biases, but for the part of GRU that the
-/// reset gate scales.
-State step(Build &b, const Layer &l, int64_t d, Value wx, State s, Value r, Value recurrentBias) {
+Weights weightsOf(Build &b, const Layer &l, int64_t d) {
+  Weights own{b.at(l.r, 0, d), b.sliceAxis(b.at(l.bias, 0, d), 0, l.gates * l.H, l.gates * l.H)};
+  if (l.rq.scale)
+    own.by = {b.at(l.rq.scale, 0, d), b.at(l.rq.zeroPoint, 0, d)};
+  if (l.cell == Cell::Gru && !l.linearBeforeReset) {
+    own.gates = b.sliceAxis(own.r, 0, 0, 2 * l.H);
+    own.candidate = b.sliceAxis(own.r, 0, 2 * l.H, l.H);
+  }
+  for (int64_t p = 0; l.peepholes && p < 3; ++p)
+    own.peepholes.push_back(b.sliceAxis(b.at(l.peepholes, 0, d), 0, p * l.H, l.H));
+  return own;
+}
+
+/// h, and c of an LSTM.
+using State = SmallVector<Value>;
+
+/// One step of one direction. wx is w x [N, G*H] with its biases.
+State step(Build &b, const Layer &l, int64_t d, Value wx, const State &s, const Weights &w) {
   auto clip = [&](Value v) { return l.clip > 0 ? b.clamp(v, -l.clip, l.clip) : v; };
   auto gate = [&](Value v, int64_t g) { return b.sliceAxis(v, 1, g * l.H, l.H); };
   auto f = [&](int64_t i) -> const Activation & {
     return l.activations[size_t(d) * (l.activations.size() / size_t(l.directions)) + size_t(i)];
   };
+  Value h = s[0];
   if (l.cell == Cell::Rnn) {
-    Value sum = b.add(b.add(wx, product(b, s.h, r, l.rq, d)), recurrentBias);
-    return {activate(b, f(0), clip(sum)), {}};
+    Value sum = b.add(b.add(wx, product(b, h, w.r, w.by)), w.bias);
+    return {activate(b, f(0), clip(sum))};
   }
   if (l.cell == Cell::Lstm) {
-    Value all = b.add(b.add(wx, product(b, s.h, r, l.rq, d)), recurrentBias);
+    Value all = b.add(b.add(wx, product(b, h, w.r, w.by)), w.bias), before = s[1];
     auto peep = [&](Value v, int64_t p, Value c) {
-      return l.peepholes ? b.add(v, b.mul(b.sliceAxis(b.at(l.peepholes, 0, d), 0, p * l.H, l.H), c))
-                         : v;
+      return l.peepholes ? b.add(v, b.mul(w.peepholes[p], c)) : v;
     };
-    Value in = activate(b, f(0), clip(peep(gate(all, 0), 0, s.c)));
+    Value in = activate(b, f(0), clip(peep(gate(all, 0), 0, before)));
     Value forget = l.inputForget ? b.sub(b.like(in, 1), in)
-                                 : activate(b, f(0), clip(peep(gate(all, 2), 2, s.c)));
+                                 : activate(b, f(0), clip(peep(gate(all, 2), 2, before)));
     Value candidate = activate(b, f(1), clip(gate(all, 3)));
-    Value c = b.add(b.mul(forget, s.c), b.mul(in, candidate));
+    Value c = b.add(b.mul(forget, before), b.mul(in, candidate));
     Value out = activate(b, f(0), clip(peep(gate(all, 1), 1, c)));
     return {b.mul(out, activate(b, f(2), c)), c};
   }
-  auto rows = [&](int64_t g) { return b.sliceAxis(r, 0, g * l.H, l.H); };
-  auto rb = [&](int64_t g) { return b.sliceAxis(recurrentBias, 0, g * l.H, l.H); };
-  auto recurrent = [&](Value h, int64_t g) {
-    return b.add(b.matmul(h, rows(g), false, true), rb(g));
+  // All that does not wait is one product; the biases of what waits stand in wx.
+  Value fromState = b.matmul(h, l.linearBeforeReset ? w.r : w.gates, false, true);
+  if (l.linearBeforeReset)
+    fromState = b.add(fromState, w.bias);
+  auto open = [&](int64_t g) {
+    return activate(b, f(0), clip(b.add(gate(wx, g), gate(fromState, g))));
   };
-  Value update = activate(b, f(0), clip(b.add(gate(wx, 0), recurrent(s.h, 0))));
-  Value reset = activate(b, f(0), clip(b.add(gate(wx, 1), recurrent(s.h, 1))));
-  Value inner =
-      l.linearBeforeReset ? b.mul(reset, recurrent(s.h, 2)) : recurrent(b.mul(reset, s.h), 2);
+  Value update = open(0), reset = open(1);
+  Value inner = l.linearBeforeReset ? b.mul(reset, gate(fromState, 2))
+                                    : b.matmul(b.mul(reset, h), w.candidate, false, true);
   Value candidate = activate(b, f(1), clip(b.add(gate(wx, 2), inner)));
-  return {b.add(b.mul(b.sub(b.like(update, 1), update), candidate), b.mul(update, s.h)), {}};
+  return {b.add(b.mul(b.sub(b.like(update, 1), update), candidate), b.mul(update, h))};
+}
+
+/// A step that knows its time, 0-d: the next states, and what it gives.
+struct Stepped {
+  State states;
+  Value y;
+};
+
+/// The states after all steps, and what they give [T, ...]: a loop, of more steps than one.
+Stepped overTime(Build &b, int64_t steps, const State &first,
+                 llvm::function_ref<Stepped(Value iteration, const State &)> step) {
+  if (steps == 1) {
+    Stepped only = step(b.scalarInt(b.i64, 0), first);
+    return {only.states, only.y ? b.expandDims(only.y, 0) : Value()};
+  }
+  Value trip = b.scalarInt(b.i64, steps);
+  Region region;
+  Block *block = new Block;
+  region.push_back(block);
+  Value iteration = block->addArgument(RankedTensorType::get({}, b.i64), b.getLoc());
+  State inside;
+  SmallVector<Type> types;
+  for (Value state : first) {
+    if (!state)
+      return {};
+    inside.push_back(block->addArgument(state.getType(), b.getLoc()));
+    types.push_back(state.getType());
+  }
+  {
+    OpBuilder::InsertionGuard guard(b.b);
+    b.b.setInsertionPointToEnd(block);
+    Stepped next = step(iteration, inside);
+    if (b.ok()) {
+      Dims shape = b.dims(next.y);
+      shape.insert(shape.begin(), steps);
+      types.push_back(RankedTensorType::get(shape, b.elem(next.y)));
+      next.states.push_back(next.y);
+      YieldOp::create(b.b, b.getLoc(), ValueRange(next.states));
+    }
+  }
+  if (!b.ok()) {
+    b.discard(region);
+    return {};
+  }
+  auto loop = LoopOp::create(b.b, b.getLoc(), types, trip, Value(), first);
+  loop.getBody().takeBody(region);
+  Stepped result;
+  llvm::append_range(result.states, loop->getResults().drop_back());
+  result.y = loop->getResults().back();
+  return result;
 }
 
 /// y [T, D, N, H], h [D, N, H], c [D, N, H].
-std::vector<Value> unrolled(Build &b, const Layer &l) {
+std::vector<Value> byLoops(Build &b, const Layer &l) {
   std::vector<Value> ys, hs, cs;
-  int64_t half = l.gates * l.H;
   for (int64_t d = 0; d < l.directions && b.ok(); ++d) {
     bool backward = l.direction == "reverse" || d == 1;
-    Value w = b.at(l.w, 0, d), r = b.at(l.r, 0, d), bias = b.at(l.bias, 0, d);
-    Value inputBias = b.sliceAxis(bias, 0, 0, half),
-          recurrentBias = b.sliceAxis(bias, 0, half, half);
-    Value all = b.add(product(b, l.x, l.wq.scale ? w : b.expandDims(w, 0), l.wq, d), inputBias);
-    State s{b.at(l.h0, 0, d), l.c0 ? b.at(l.c0, 0, d) : Value()};
-    std::vector<Value> outputs(l.T);
-    for (int64_t i = 0; i < l.T && b.ok(); ++i) {
-      int64_t t = backward ? l.T - 1 - i : i;
-      State next = step(b, l, d, b.at(all, 0, t), s, r, recurrentBias);
-      Value y = next.h;
+    Value w = b.at(l.w, 0, d);
+    Weights own = weightsOf(b, l, d);
+    Quantization wq;
+    if (l.wq.scale)
+      wq = {b.at(l.wq.scale, 0, d), b.at(l.wq.zeroPoint, 0, d)};
+    Value bias = b.sliceAxis(b.at(l.bias, 0, d), 0, 0, l.gates * l.H);
+    if (own.gates)
+      bias = b.add(bias, own.bias);
+    Value all = b.add(product(b, l.x, wq.scale ? w : b.expandDims(w, 0), wq), bias);
+    Value end =
+        l.lengths && backward ? b.sub(b.like(l.lengths, double(l.T - 1)), l.lengths) : Value();
+    State first{b.at(l.h0, 0, d)};
+    if (l.c0)
+      first.push_back(b.at(l.c0, 0, d));
+    Stepped last = overTime(b, l.T, first, [&](Value iteration, const State &s) -> Stepped {
+      Value t = backward ? b.sub(b.scalarInt(b.i64, l.T - 1), iteration) : iteration;
+      State next = step(b, l, d, b.gather(all, t, 0), s, own);
+      Value y = next.front();
       if (l.lengths) {
         // Past its end a sequence keeps its state and gives zeros.
-        Value live =
-            b.reshape(b.compare(Predicate::lt, b.like(l.lengths, double(t)), l.lengths), {l.N, 1});
+        Value now = b.cast(iteration, b.elem(l.lengths));
+        Value live = backward ? b.compare(Predicate::lt, end, now)
+                              : b.compare(Predicate::lt, now, l.lengths);
+        live = b.reshape(live, {l.N, 1});
         y = b.select(live, y, b.like(y, 0));
-        next.h = b.select(live, next.h, s.h);
-        if (next.c)
-          next.c = b.select(live, next.c, s.c);
+        for (auto [after, before] : llvm::zip_equal(next, s))
+          after = b.select(live, after, before);
       }
-      outputs[t] = y;
-      s = next;
-    }
-    ys.push_back(b.stack(outputs, 0));
-    hs.push_back(s.h);
-    cs.push_back(s.c);
+      return {next, y};
+    });
+    if (!b.ok())
+      return {};
+    ys.push_back(backward ? b.reverse(last.y, 0) : last.y);
+    hs.push_back(last.states[0]);
+    if (l.c0)
+      cs.push_back(last.states[1]);
   }
   if (!b.ok())
     return {};
@@ -262,9 +343,7 @@ template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
   if (!readActivations(n, b, l, ArrayRef<StringRef>(defaults).take_front(used)) || !b.ok())
     return;
   l.standard &= !quantised && !l.peepholes && !l.lengths && l.clip <= 0 && !l.inputForget;
-  if (!b.require(l.standard || l.T <= 65536, "a layer that is unrolled has at most 65536 steps"))
-    return;
-  std::vector<Value> results = l.standard ? asOneOperation(b, l) : unrolled(b, l);
+  std::vector<Value> results = l.standard ? asOneOperation(b, l) : byLoops(b, l);
   if (!b.ok())
     return;
   n.set(0, batchFirst ? b.transpose(results[0], {2, 0, 1, 3}) : results[0]);

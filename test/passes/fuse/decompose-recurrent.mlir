@@ -78,3 +78,27 @@ func.func @widened(%x: tensor<3x2x3xf16>, %h: tensor<1x2x4xf16>) -> tensor<3x1x2
   %y, %hn = dlc.gru %x, %w, %r, %b, %h {direction = #dlc<direction forward>, linear_before_reset} : (tensor<3x2x3xf16>, tensor<1x12x3xf16>, tensor<1x12x4xf16>, tensor<1x24xf16>, tensor<1x2x4xf16>) -> (tensor<3x1x2x4xf16>, tensor<1x2x4xf16>)
   return %y : tensor<3x1x2x4xf16>
 }
+
+// -----
+
+// But not an LSTM whose steps are a vector or two times a large matrix.
+// CHECK-LABEL: @vector
+// CHECK: dlc.loop
+// CHECK-NOT: dlc.lstm
+func.func @vector(%x: tensor<3x1x8xf32>, %h: tensor<1x1x64xf32>) -> tensor<3x1x1x64xf32> {
+  %w = dlc.constant dense<0.5> : tensor<1x256x8xf32>
+  %r = dlc.constant dense<0.5> : tensor<1x256x64xf32>
+  %b = dlc.constant dense<0.5> : tensor<1x512xf32>
+  %y, %hn, %cn = dlc.lstm %x, %w, %r, %b, %h, %h {direction = #dlc<direction forward>} : (tensor<3x1x8xf32>, tensor<1x256x8xf32>, tensor<1x256x64xf32>, tensor<1x512xf32>, tensor<1x1x64xf32>, tensor<1x1x64xf32>) -> (tensor<3x1x1x64xf32>, tensor<1x1x64xf32>, tensor<1x1x64xf32>)
+  return %y : tensor<3x1x1x64xf32>
+}
+
+// CHECK-LABEL: @several
+// CHECK: dlc.lstm
+func.func @several(%x: tensor<3x3x8xf32>, %h: tensor<1x3x64xf32>) -> tensor<3x1x3x64xf32> {
+  %w = dlc.constant dense<0.5> : tensor<1x256x8xf32>
+  %r = dlc.constant dense<0.5> : tensor<1x256x64xf32>
+  %b = dlc.constant dense<0.5> : tensor<1x512xf32>
+  %y, %hn, %cn = dlc.lstm %x, %w, %r, %b, %h, %h {direction = #dlc<direction forward>} : (tensor<3x3x8xf32>, tensor<1x256x8xf32>, tensor<1x256x64xf32>, tensor<1x512xf32>, tensor<1x3x64xf32>, tensor<1x3x64xf32>) -> (tensor<3x1x3x64xf32>, tensor<1x3x64xf32>, tensor<1x3x64xf32>)
+  return %y : tensor<3x1x3x64xf32>
+}

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Measures how soon networks of the zoo give a first result, and what memory that takes: dlc against ONNX Runtime and OpenVINO, interleaved, nothing cached.
+
+    tools/bench/zoo/first.py [--networks timm-csatv2,...] [--sample 60] [--dlc build/release/unpacked/.../bin/dlc] [--results build/zoo/NAME]
+    tools/bench/zoo/first.py --report [--json FILE] [--results build/zoo/NAME]
+
+dlc's time is that of the whole process `dlc run model.onnx`, from its start to its end; the others' begins when their libraries are loaded, and is that of reading
+the file, making a session and running it once. Each in a new process, in turns; medians of --rounds. Memory is the most that the process of dlc has at any time
+beside what one of an empty program has; of the others, beside what they have before the file is read. --dlc: the program as people get it, from tools/release
+--unpacked, which is bound statically; the everyday build needs longer to start. One file of each network in the folder of results.
+"""
+import argparse
+import json
+import math
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+import common
+import zoo
+
+
+def at_once(o, model, cache):
+    """Seconds, and the process's peak in MiB."""
+    start = time.perf_counter()
+    done = subprocess.run([o.dlc, "run", model, "--threads", str(o.threads), "--cache", cache, "--json"], capture_output=True, text=True)
+    seconds = time.perf_counter() - start
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip()[-300:])
+    return seconds, json.loads(done.stdout)["peak_mib"]
+
+
+def peer(tool, o, model, inputs):
+    each = common.Worker(tool, [sys.executable, os.path.join(os.path.dirname(zoo.HERE), "worker.py"), tool, model, str(o.threads), inputs], o.threads)
+    try:
+        if not each.error:
+            each.round(0)
+        return None if each.error else (each.about["ready_s"], each.peak - each.about["before_mib"])
+    finally:
+        each.close()
+
+
+def measure(name, o):
+    import numpy as np
+    import onnx
+    import weightless
+    result = {"name": name, "batch": o.batch, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
+    folder = tempfile.mkdtemp(prefix="dlc-first-")
+    at = lambda *parts: os.path.join(folder, *parts)
+    try:
+        model = weightless.read(os.path.join(zoo.HERE, "graphs", f"{name}-b{o.batch}.onnx.xz"))
+        onnx.save(model, at("model.onnx"))
+        np.savez(at("inputs.npz"), **weightless.inputs(model))
+        del model
+        found = {tool: [] for tool in ["dlc", *zoo.PEERS]}
+        for i in range(o.rounds):
+            seconds, peak = at_once(o, at("model.onnx"), at(f"cache{i}"))
+            found["dlc"].append((seconds, peak - o.empty))
+            for tool in zoo.PEERS:
+                one = peer(tool, o, at("model.onnx"), at("inputs.npz"))
+                found[tool] += [one] if one else []
+        for tool, each in found.items():
+            if each:
+                result["tools"][tool] = {"rounds_s": [s for s, _ in each], "ready_s": statistics.median(s for s, _ in each), "memory_mib": statistics.median(m for _, m in each)}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return result
+
+
+def parts(r):
+    """Time and memory, of the better peer's."""
+    return tuple(zoo.part_of_peer(r, key) for key in ("ready_s", "memory_mib"))
+
+
+def line(r):
+    time_part, memory_part = parts(r)
+    each = ", ".join(f"{tool} {about['ready_s'] * 1e3:.0f} ms {about['memory_mib']:.0f} MiB" for tool, about in r["tools"].items())
+    return f"{r['name']:44} b{r['batch']}  time {time_part:5.2f}  memory {memory_part:5.2f}   {each}"
+
+
+def report(o):
+    timed = sorted((r for r in zoo.results_in(o.results) if len(r["tools"]) > 1), key=parts, reverse=True)
+    for r in timed:
+        print(line(r))
+    nine = lambda values: sorted(values)[math.ceil(0.9 * len(values)) - 1]
+    for text, values, bar in (("time to a first result", [parts(r)[0] for r in timed], 2), ("memory", [parts(r)[1] for r in timed], 1)):
+        print(f"{text}, of the better peer's: median {statistics.median(values):.2f}, nine in ten within {nine(values):.2f}; at most {bar}: {sum(v <= bar for v in values)} of {len(values)}")
+    if o.json:
+        with open(o.json, "w") as file:
+            json.dump({"machine": common.cpu_name(), "when": max(r["when"] for r in timed), "command": "tools/bench/zoo/first.py",
+                       "networks": [{"name": r["name"], "batch": r["batch"], "threads": r["threads"], "seconds": {t: about["ready_s"] for t, about in r["tools"].items()},
+                                     "time": parts(r)[0], "memory": parts(r)[1]} for r in timed]}, file, indent=1)
+
+
+def main():
+    common.use_bench_python()
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--networks", default="")
+    a.add_argument("--batch", type=int, default=1)
+    a.add_argument("--threads", type=int, default=2)
+    a.add_argument("--rounds", type=int, default=3)
+    a.add_argument("--sample", type=int, help="so many of them, the same each time")
+    a.add_argument("--dlc", default=common.DLC, help="the program dlc")
+    a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "first"))
+    a.add_argument("--again", action="store_true", help="measure what has been measured")
+    a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
+    a.add_argument("--json", help="with --report: write what tools/bench/tables.py takes")
+    o = a.parse_args()
+    os.makedirs(o.results, exist_ok=True)
+    if o.report:
+        return report(o)
+    with tempfile.TemporaryDirectory(prefix="dlc-first-") as folder:
+        empty = os.path.join(folder, "empty.mlir")
+        with open(empty, "w") as file:
+            file.write("func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n  return %x : tensor<1xf32>\n}\n")
+        o.empty = at_once(o, empty, os.path.join(folder, "cache"))[1]
+    wanted = [name for name, batch in zoo.graphs() if batch == o.batch and (not o.networks or name in o.networks.split(","))]
+    random.Random(5).shuffle(wanted)
+    for name in wanted[:o.sample]:
+        path = os.path.join(o.results, f"{name}-b{o.batch}-t{o.threads}.json")
+        if os.path.exists(path) and not o.again:
+            continue
+        try:
+            result = measure(name, o)
+        except Exception as error:  # of the measurement: not the network's result
+            print(f"{name}: {type(error).__name__}: {error}", flush=True)
+            continue
+        zoo.write(path, result)
+        print(line(result) if len(result["tools"]) > 1 else f"{name}: no peer runs it", flush=True)
+
+
+if __name__ == "__main__":
+    main()
