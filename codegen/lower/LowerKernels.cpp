@@ -7,6 +7,7 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Views.h"
 #include "codegen/providers/Provider.h"
+#include "ir/tensor/FilePages.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -217,7 +218,17 @@ std::string Lowering::kernelName(FusionOp fusion) {
   return words > 4 ? name + "_etc" : name;
 }
 
+/// What the operation's constants borrow of files has been read, and seldom is again.
+static void dropConstants(Operation &op) {
+  for (Value operand : op.getOperands())
+    if (ConstantOp constant = constantOf(operand))
+      if (auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue()))
+        if (const AsmResourceBlob *blob = resource.getRawHandle().getBlob())
+          ref::dropFilePages(blob->getData().data(), blob->getData().size());
+}
+
 LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
+  bool packs = false;
   SmallVector<Value> list;
   SmallVector<int64_t> writes, inplace;
   for (CallArgument &argument : call.arguments) {
@@ -234,6 +245,7 @@ LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
       if (!data)
         return op.emitError("packing weights: ") << error;
       list.push_back(packed(op.getLoc(), data, argument.bytes, argument.layout));
+      packs = true;
       break;
     }
     case CallArgument::Kind::Result: {
@@ -250,6 +262,8 @@ LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
       break;
     }
   }
+  if (packs)
+    dropConstants(op);
   if (call.accumulates)
     start(op.getLoc(), bufferOf(call.accumulates->value), buffers.lookup(op.getResult(0)),
           storageBytes(tensorTypeOf(op.getResult(0))));

@@ -1,6 +1,8 @@
 //===- ModelFile.cpp - opening a model and finding its weights ------------===//
 #include "frontend/onnx/ModelFile.h"
 
+#include "ir/tensor/FilePages.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/SmallString.h"
@@ -95,7 +97,7 @@ static std::shared_ptr<llvm::MemoryBuffer> mapFile(StringRef path, std::string &
     reason = buffer.getError().message();
     return nullptr;
   }
-  return std::shared_ptr<llvm::MemoryBuffer>(std::move(*buffer));
+  return ref::withFilePages(std::move(*buffer));
 }
 
 FailureOr<std::unique_ptr<ModelFile>> ModelFile::open(MLIRContext &context, StringRef path) {
@@ -121,6 +123,8 @@ FailureOr<std::unique_ptr<ModelFile>> ModelFile::open(MLIRContext &context, Stri
     return emitError(location)
            << "required an ONNX model (a serialised ModelProto); protobuf finds the bytes invalid: "
               "the file is damaged, or of another format";
+  // Hopping over the weights mapped much of them.
+  ref::dropFilePages(bytes.data(), bytes.size());
   return file;
 }
 
