@@ -1,6 +1,8 @@
 //===- Tensor.cpp - a tensor on the host ----------------------------------===//
 #include "ir/tensor/Tensor.h"
 
+#include "ir/tensor/FilePages.h"
+
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -82,7 +84,13 @@ const char *Tensor::aligned() const {
     return made;
   std::call_once(unaligned->once, [&] {
     unaligned->copy = uninitialised(type);
-    std::memcpy(unaligned->copy.mutableData(), bytesPtr, size_t(bytes()));
+    // Never are both in memory whole.
+    constexpr size_t step = size_t(4) << 20;
+    for (size_t at = 0, all = size_t(bytes()); at < all; at += step) {
+      size_t some = std::min(step, all - at);
+      std::memcpy(unaligned->copy.mutableData() + at, bytesPtr + at, some);
+      dropFilePages(bytesPtr + at, some);
+    }
     unaligned->made.store(unaligned->copy.data(), std::memory_order_release);
   });
   return unaligned->made.load(std::memory_order_acquire);
