@@ -113,9 +113,11 @@ public:
 } // namespace
 
 double endedBesideWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost) {
+  constexpr double kOwnCall = 0.2; // of what it takes to call a library: no primitive is looked up
   double cores = cost.coresFor(call.flops);
   nanoseconds += cost.beside(call, nanoseconds, cost.machine.vectorsBesideGigabytes, cores);
-  return cost.ended(call, std::max(nanoseconds, cost.traffic(call.bytes, cores)));
+  return cost.ended(std::max(nanoseconds, cost.traffic(call.bytes, cores)),
+                    kOwnCall * cost.machine.call, cost.coresFor(call.flops + call.bytes));
 }
 
 const Provider &provide::vectors() {

@@ -5,6 +5,8 @@
 #include "runtime/library/products/Operands.h"
 #include "runtime/library/products/Schedules.h"
 
+#include <algorithm>
+
 namespace dlc::products {
 
 using nlohmann::json;
@@ -31,10 +33,21 @@ uint64_t Form::packedBytes(int64_t k, int64_t n) const {
   return static_cast<uint64_t>(blocksOf(k, depth) * blocksOf(n, columns) * rightBytes);
 }
 
+/// Threads that a product keeps busy for as long as they need to meet: a step of a small recurrent
+/// layer is done before another one has heard of it.
+static int threadsFor(const Operands &operands, int threads) {
+  constexpr double kWork = 1 << 15; // of each, multiply-adds, or bytes of weights
+  const Product &product = operands.product;
+  double ones = double(operands.count), weights = double(product.k) * double(product.n);
+  double work = ones * weights * std::max<double>(double(product.m), sizeof(float));
+  return int(std::clamp<double>(work / kWork, 1, threads));
+}
+
 std::unique_ptr<runtime::LibraryCall> makeProduct(const json &desc, const Form &form,
                                                   std::span<const runtime::BufferInfo> buffers,
                                                   int threads) {
   Operands operands(Product::parse(desc, form), buffers);
+  threads = threadsFor(operands, threads);
   return operands.product.isStrassen ? makeStrassen(std::move(operands), threads)
                                      : makeBlocked(std::move(operands), threads);
 }

@@ -34,12 +34,12 @@ func.func @reverse(%x: tensor<3x2x3xbf16>, %w: tensor<1x4x3xbf16>, %r: tensor<1x
 // Constant f32 weights in one direction are the library's.
 // CHECK-LABEL: @library
 // CHECK: dlc.gru
-func.func @library(%x: tensor<3x2x3xf32>, %h: tensor<1x2x4xf32>) -> tensor<3x1x2x4xf32> {
+func.func @library(%x: tensor<3x3x3xf32>, %h: tensor<1x3x4xf32>) -> tensor<3x1x3x4xf32> {
   %w = dlc.constant dense<0.5> : tensor<1x12x3xf32>
   %r = dlc.constant dense<0.5> : tensor<1x12x4xf32>
   %b = dlc.constant dense<0.5> : tensor<1x24xf32>
-  %y, %hn = dlc.gru %x, %w, %r, %b, %h {direction = #dlc<direction forward>} : (tensor<3x2x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, tensor<1x24xf32>, tensor<1x2x4xf32>) -> (tensor<3x1x2x4xf32>, tensor<1x2x4xf32>)
-  return %y : tensor<3x1x2x4xf32>
+  %y, %hn = dlc.gru %x, %w, %r, %b, %h {direction = #dlc<direction forward>} : (tensor<3x3x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, tensor<1x24xf32>, tensor<1x3x4xf32>) -> (tensor<3x1x3x4xf32>, tensor<1x3x4xf32>)
+  return %y : tensor<3x1x3x4xf32>
 }
 
 // -----
@@ -54,12 +54,12 @@ func.func @library(%x: tensor<3x2x3xf32>, %h: tensor<1x2x4xf32>) -> tensor<3x1x2
 // CHECK: dlc.rnn {{.*}}direction reverse
 // CHECK: dlc.concat 1
 // CHECK-NOT: dlc.loop
-func.func @both(%x: tensor<3x2x3xf32>, %h: tensor<2x2x4xf32>) -> tensor<3x2x2x4xf32> {
+func.func @both(%x: tensor<3x3x3xf32>, %h: tensor<2x3x4xf32>) -> tensor<3x2x3x4xf32> {
   %w0 = dlc.constant dense<[[[0.25, 0.25, 0.25], [0.25, 0.25, 0.25], [0.25, 0.25, 0.25], [0.25, 0.25, 0.25]], [[0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5], [0.5, 0.5, 0.5]]]> : tensor<2x4x3xf32>
   %r = dlc.constant dense<0.5> : tensor<2x4x4xf32>
   %b = dlc.constant dense<0.5> : tensor<2x8xf32>
-  %y, %hn = dlc.rnn %x, %w0, %r, %b, %h {direction = #dlc<direction both>, relu} : (tensor<3x2x3xf32>, tensor<2x4x3xf32>, tensor<2x4x4xf32>, tensor<2x8xf32>, tensor<2x2x4xf32>) -> (tensor<3x2x2x4xf32>, tensor<2x2x4xf32>)
-  return %y : tensor<3x2x2x4xf32>
+  %y, %hn = dlc.rnn %x, %w0, %r, %b, %h {direction = #dlc<direction both>, relu} : (tensor<3x3x3xf32>, tensor<2x4x3xf32>, tensor<2x4x4xf32>, tensor<2x8xf32>, tensor<2x3x4xf32>) -> (tensor<3x2x3x4xf32>, tensor<2x3x4xf32>)
+  return %y : tensor<3x2x3x4xf32>
 }
 
 // -----
@@ -71,17 +71,17 @@ func.func @both(%x: tensor<3x2x3xf32>, %h: tensor<2x2x4xf32>) -> tensor<3x2x2x4x
 // CHECK: dlc.gru {{.*}}linear_before_reset
 // CHECK: dlc.cast {{.*}} to f16
 // CHECK-NOT: dlc.loop
-func.func @widened(%x: tensor<3x2x3xf16>, %h: tensor<1x2x4xf16>) -> tensor<3x1x2x4xf16> {
+func.func @widened(%x: tensor<3x3x3xf16>, %h: tensor<1x3x4xf16>) -> tensor<3x1x3x4xf16> {
   %w = dlc.constant dense<0.5> : tensor<1x12x3xf16>
   %r = dlc.constant dense<0.5> : tensor<1x12x4xf16>
   %b = dlc.constant dense<0.5> : tensor<1x24xf16>
-  %y, %hn = dlc.gru %x, %w, %r, %b, %h {direction = #dlc<direction forward>, linear_before_reset} : (tensor<3x2x3xf16>, tensor<1x12x3xf16>, tensor<1x12x4xf16>, tensor<1x24xf16>, tensor<1x2x4xf16>) -> (tensor<3x1x2x4xf16>, tensor<1x2x4xf16>)
-  return %y : tensor<3x1x2x4xf16>
+  %y, %hn = dlc.gru %x, %w, %r, %b, %h {direction = #dlc<direction forward>, linear_before_reset} : (tensor<3x3x3xf16>, tensor<1x12x3xf16>, tensor<1x12x4xf16>, tensor<1x24xf16>, tensor<1x3x4xf16>) -> (tensor<3x1x3x4xf16>, tensor<1x3x4xf16>)
+  return %y : tensor<3x1x3x4xf16>
 }
 
 // -----
 
-// But not an LSTM whose steps are a vector or two times a large matrix.
+// But not where each step is a vector or two times a matrix.
 // CHECK-LABEL: @vector
 // CHECK: dlc.loop
 // CHECK-NOT: dlc.lstm
@@ -91,14 +91,4 @@ func.func @vector(%x: tensor<3x1x8xf32>, %h: tensor<1x1x64xf32>) -> tensor<3x1x1
   %b = dlc.constant dense<0.5> : tensor<1x512xf32>
   %y, %hn, %cn = dlc.lstm %x, %w, %r, %b, %h, %h {direction = #dlc<direction forward>} : (tensor<3x1x8xf32>, tensor<1x256x8xf32>, tensor<1x256x64xf32>, tensor<1x512xf32>, tensor<1x1x64xf32>, tensor<1x1x64xf32>) -> (tensor<3x1x1x64xf32>, tensor<1x1x64xf32>, tensor<1x1x64xf32>)
   return %y : tensor<3x1x1x64xf32>
-}
-
-// CHECK-LABEL: @several
-// CHECK: dlc.lstm
-func.func @several(%x: tensor<3x3x8xf32>, %h: tensor<1x3x64xf32>) -> tensor<3x1x3x64xf32> {
-  %w = dlc.constant dense<0.5> : tensor<1x256x8xf32>
-  %r = dlc.constant dense<0.5> : tensor<1x256x64xf32>
-  %b = dlc.constant dense<0.5> : tensor<1x512xf32>
-  %y, %hn, %cn = dlc.lstm %x, %w, %r, %b, %h, %h {direction = #dlc<direction forward>} : (tensor<3x3x8xf32>, tensor<1x256x8xf32>, tensor<1x256x64xf32>, tensor<1x512xf32>, tensor<1x3x64xf32>, tensor<1x3x64xf32>) -> (tensor<3x1x3x64xf32>, tensor<1x3x64xf32>, tensor<1x3x64xf32>)
-  return %y : tensor<3x1x3x64xf32>
 }
