@@ -36,10 +36,10 @@ uint64_t Form::packedBytes(int64_t k, int64_t n) const {
 /// Threads that a product keeps busy for as long as they need to meet: a step of a small recurrent
 /// layer is done before another one has heard of it.
 static int threadsFor(const Operands &operands, int threads) {
-  constexpr double kWork = 1 << 15; // of each, multiply-adds, or bytes of weights
+  constexpr double kWork = 1 << 15; // of each, multiply-adds
   const Product &product = operands.product;
   double ones = double(operands.count), weights = double(product.k) * double(product.n);
-  double work = ones * weights * std::max<double>(double(product.m), sizeof(float));
+  double work = ones * weights * double(product.m);
   return int(std::clamp<double>(work / kWork, 1, threads));
 }
 
