@@ -7,6 +7,7 @@
 #include <link.h>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dlc::threads {
 namespace {
@@ -15,6 +16,9 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
 constexpr int kBetweenSearches = 16, kBetweenLooks = 8, kFewestBorrowed = 16, kMostBorrowed = 256;
+/// Of processor time, before it is compared: the system adds up what a thread spends when it ends a
+/// turn or the timer ticks, which may be each ten milliseconds.
+constexpr std::chrono::milliseconds kEnough{16};
 /// By then a thread that had nothing to do has gone to sleep.
 constexpr std::chrono::milliseconds kSleepsAfter{50};
 
@@ -63,12 +67,23 @@ struct Spent {
   nanoseconds own = spentByOwn();
   std::optional<nanoseconds> known = spentByBorrowed();
   nanoseconds others = known ? *known : spentByProcess() - own;
+};
 
-  /// Whether others took so much of the processors that it was worth while to join them.
-  bool areOthersBusySince(const Spent &before) const {
-    return known.has_value() == before.known.has_value() &&
-           4 * (others - before.others) > own - before.own;
+/// Runs by our own team, and what was spent in them.
+struct Looks {
+  int runs = 0;
+  nanoseconds own{}, others{};
+
+  void add(const Spent &before, const Spent &after) {
+    if (after.known.has_value() != before.known.has_value())
+      return;
+    ++runs;
+    own += after.own - before.own;
+    others += after.others - before.others;
   }
+  bool areEnough() const { return own >= kEnough; }
+  /// Whether others took so much of the processors that it was worth while to join them.
+  bool areOthersBusy() const { return 4 * others > own; }
 };
 
 class Neighbour {
@@ -79,13 +94,14 @@ public:
 private:
   bool isThere();
   void look(Body work, void *data);
-  void judge(bool isBusy);
+  void judge(const Looks &looks);
 
   std::optional<OpenMp> other;
   unsigned long long loads = 0;
   int untilSearch = 0, untilLook = 0;
+  Looks looks;
   bool isSuspect = false, borrows = false;
-  int longest = 0; ///< runs with their threads before the next look
+  int longest = 0; ///< so many times as many runs as were looked at are with their threads
   Clock::time_point borrowedAt;
 };
 
@@ -123,18 +139,21 @@ void Neighbour::run(Body work, void *data) {
 void Neighbour::look(Body work, void *data) {
   const Spent before;
   work(data);
-  judge(Spent().areOthersBusySince(before));
+  looks.add(before, Spent());
+  if (looks.areEnough())
+    judge(std::exchange(looks, {}));
 }
 
-void Neighbour::judge(bool isBusy) {
-  if (!isBusy) {
+/// Short runs are looked at several times; as many times more go by until the next look.
+void Neighbour::judge(const Looks &looks) {
+  if (!looks.areOthersBusy()) {
     isSuspect = borrows = false;
-    untilLook = kBetweenLooks;
+    untilLook = kBetweenLooks * looks.runs;
   } else if (!isSuspect) {
     isSuspect = true; // once may be chance
   } else {
     longest = borrows ? std::min(2 * longest, kMostBorrowed) : kFewestBorrowed;
-    untilLook = longest;
+    untilLook = longest * looks.runs;
     borrows = true;
   }
 }
