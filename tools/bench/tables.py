@@ -204,6 +204,32 @@ def beside_torch_compile(measurements):
     return lines
 
 
+def first_results(measurements):
+    lines = ["| | median | nine in ten | within the bar |", "|---|--:|--:|--:|"]
+    for key, text, bar in (("time", "time", 2), ("memory", "memory", 1)):
+        values = sorted(m[key] for m in measurements)
+        lines.append(f"| {text}, of the better peer's | {statistics.median(values):.2f} | {values[math.ceil(0.9 * len(values)) - 1]:.2f} | {sum(v <= bar for v in values)} of {len(values)} at most {bar} |")
+    tools = list(dict.fromkeys(tool for m in measurements for tool in m["first"]))
+    lines += ["", f"The longest, beside the peers ({', '.join(tools)}; milliseconds and MiB):", ""]
+    for m in sorted(measurements, key=lambda m: m["time"], reverse=True)[:12]:
+        each = ", ".join("{:.0f} and {:.0f}".format(m["first"][tool]["ready_s"] * 1e3, m["first"][tool]["memory_mib"]) if tool in m["first"] else "-" for tool in tools)
+        lines.append(f"- {m['name']}: {m['time']:.2f} times; {each}")
+    return lines
+
+
+def quantised(measurements):
+    peers = ("onnxruntime", "openvino")
+    lines = [f"| network | made by | dlc ms | {' ms | '.join(peers)} ms | dlc in f32 ms | ratio to the better peer | to f32 |", "|---|---|--:|--:|--:|--:|--:|--:|"]
+    timed = sorted(measurements, key=lambda m: m["ratio"])
+    for m in timed:
+        cells = [m["name"], m["quantised"], *(number(m["ms"].get(tool), "{:.2f}") for tool in ("dlc", *peers, "f32")), ratio(m) + ("" if m["right"] else ", differs"), f"{m['f32_ratio']:.2f}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    for text, key in (("the better peer", "ratio"), ("dlc's program in f32", "f32_ratio")):
+        values = [m[key] for m in timed]
+        lines += ["", f"Geometric mean of the {len(values)} ratios to {text}: {statistics.geometric_mean(values):.2f}, least {min(values):.2f}."]
+    return lines
+
+
 def table(name):
     path = os.path.join(RESULTS, name + ".json")
     if not os.path.exists(path):
@@ -218,6 +244,10 @@ def table(name):
         return "\n".join([head, "", *beside_torch_on_gpu(measurements), ""])
     if "compiled" in measurements[0]:
         return "\n".join([head, "", *beside_torch_compile(measurements), ""])
+    if "first" in measurements[0] and "time" in measurements[0]:
+        return "\n".join([head, "", *first_results(measurements), ""])
+    if "quantised" in measurements[0]:
+        return "\n".join([head, "", *quantised(measurements), ""])
     if "slow_down" in measurements[0]:
         return "\n".join([head, "", *manners(measurements), ""])
     if "torch_ms" in measurements[0]:

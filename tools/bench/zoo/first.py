@@ -94,8 +94,8 @@ def report(o):
     if o.json:
         with open(o.json, "w") as file:
             json.dump({"machine": common.cpu_name(), "when": max(r["when"] for r in timed), "command": "tools/bench/zoo/first.py",
-                       "networks": [{"name": r["name"], "batch": r["batch"], "threads": r["threads"], "seconds": {t: about["ready_s"] for t, about in r["tools"].items()},
-                                     "time": parts(r)[0], "memory": parts(r)[1]} for r in timed]}, file, indent=1)
+                       "measurements": [{"name": r["name"], "batch": r["batch"], "threads": r["threads"], "time": parts(r)[0], "memory": parts(r)[1],
+                                         "first": {tool: {key: about[key] for key in ("ready_s", "memory_mib")} for tool, about in r["tools"].items()}} for r in timed]}, file, indent=1)
 
 
 def main():

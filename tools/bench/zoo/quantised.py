@@ -3,7 +3,7 @@
 
     tools/bench/zoo/quantised.py --prepare [--sample 24] [--kinds dynamic,qdq,dlc,operators] [--models build/zoo/quantised-models]
     tools/bench/zoo/quantised.py [--sample 24] [--networks torchvision-resnet34,...] [--threads 2] [--results build/zoo/quantised]
-    tools/bench/zoo/quantised.py --report [--results build/zoo/quantised]
+    tools/bench/zoo/quantised.py --report [--json FILE] [--results build/zoo/quantised]
     tools/bench/zoo/quantised.py --file model.onnx         # one that is quantised already
 
 Networks are drawn by a seed, and each is quantised in one way, by turns: ONNX Runtime's quantize_dynamic, its quantize_static with a scale for each channel (qdq, and
@@ -242,6 +242,16 @@ def report(o):
     for r in timed:
         print("  " + line(r))
         zoo.show_blame(r, o.blame)
+    if o.json:
+        with open(o.json, "w") as file:
+            json.dump({"machine": common.cpu_name(), "when": max(r["when"] for r in timed), "command": "tools/bench/zoo/quantised.py",
+                       "measurements": [for_tables(r) for r in timed]}, file, indent=1)
+
+
+def for_tables(r):
+    """A result as tools/bench/tables.py takes it."""
+    return {**{key: r[key] for key in ("name", "threads", "best", "ratio", "interval")}, "quantised": r["kind"], "right": is_right(r), "f32_ratio": r["f32_ratio"][0],
+            "ms": {tool: about["median_ms"] for tool, about in {**r["tools"], "f32": r["f32"]}.items() if "median_ms" in about}}
 
 
 def drawn(o):
@@ -273,6 +283,7 @@ def main():
     a.add_argument("--prepare", action="store_true", help="make files and programs, and measure nothing")
     a.add_argument("--again", action="store_true", help="measure what has been measured")
     a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
+    a.add_argument("--json", help="with --report: write what tools/bench/tables.py takes")
     a.add_argument("--blame", type=int, default=3, help="so many commands of each slower network")
     a.add_argument("--check", nargs=3, help=argparse.SUPPRESS)
     o = a.parse_args()

@@ -5,7 +5,8 @@
     tools/bench/zoo/torch_compile.py --report [--train] [--json FILE] [--results build/zoo/NAME]
 
 The rows of networks.json in an order drawn by a seed, until so many are measured. Each backend has a process of its own, with empty caches; one that
-needs more than three minutes for the first result is left out of the times. Inference: outputs within 1e-3 of eager's largest. With --train: steps of
+needs more than three minutes for the first result is left out of the times. Inference: outputs within 1e-3 of eager's largest, or
+no farther from eager's than twice Inductor's (detectors put near ties in order: boxes change places). With --train: steps of
 plain SGD, batch norms by the batch's statistics, no dropout, losses and learning rates as in train.py, ten losses within 1e-3 of eager's.
 Ratio and interval: of the best other's times to dlc's, as in zoo.py; ready: seconds until the first result. One file of each network in the folder of
 results; --again measures anew.
@@ -147,7 +148,10 @@ def measure(row, o):
             wanted = eager.about["losses"]
             result["error"], result["moved"] = train.apart(dlc.about["losses"], wanted), train.apart(wanted[-1:], wanted[:1])
         else:
-            result["error"] = zoo.differences(zoo.outputs(dlc, folder), zoo.outputs(eager, folder))
+            wanted = zoo.outputs(eager, folder)
+            result["error"] = zoo.differences(zoo.outputs(dlc, folder), wanted)
+            if result["error"] > LIMIT and "inductor" in by_name and not by_name["inductor"].error:
+                result["spread"] = zoo.differences(zoo.outputs(by_name["inductor"], folder), wanted)
         for _ in range(o.rounds):
             for each in workers:
                 if not each.error:
