@@ -8,6 +8,7 @@
 #include "codegen/lower/Views.h"
 #include "codegen/providers/Provider.h"
 #include "ir/tensor/FilePages.h"
+#include "runtime/program/WeightsMemory.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -241,7 +242,12 @@ LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
     }
     case CallArgument::Kind::Packed: {
       std::string error;
-      auto data = argument.pack(error);
+      std::shared_ptr<void> data;
+      {
+        runtime::WeightsPlace place(
+            [this](uint64_t bytes) { return packedWeights.room(bytes, device); });
+        data = argument.pack(error);
+      }
       if (!data)
         return op.emitError("packing weights: ") << error;
       list.push_back(packed(op.getLoc(), data, argument.bytes, argument.layout));

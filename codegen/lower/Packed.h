@@ -29,12 +29,21 @@ public:
   /// comparing costs next to nothing.
   Entry &find(const std::shared_ptr<void> &data, int64_t bytes, llvm::StringRef layout,
               llvm::StringRef device) {
+    bool isThere = shelf.isLast(data.get());
     auto &alike = known[{layout.str(), bytes, device.str()}];
     for (Entry &entry : alike)
-      if (std::memcmp(entry.data.get(), data.get(), size_t(bytes)) == 0)
+      if (std::memcmp(entry.data.get(), data.get(), size_t(bytes)) == 0) {
+        if (isThere)
+          shelf.takeBack();
         return entry;
-    auto kept = device == exec::kHost ? shelf.copy(data.get(), size_t(bytes)) : nullptr;
+      }
+    auto kept = device == exec::kHost && !isThere ? shelf.copy(data.get(), size_t(bytes)) : nullptr;
     return alike.emplace_back(Entry{kept ? kept : data, mlir::Value()});
+  }
+
+  /// Where weights of that place are packed.
+  std::shared_ptr<void> room(uint64_t bytes, llvm::StringRef device) {
+    return device == exec::kHost ? shelf.room(size_t(bytes)) : nullptr;
   }
 
 private:

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <sys/mman.h>
 
 namespace dlc::ref {
 
@@ -96,15 +97,28 @@ const char *Tensor::aligned() const {
   return unaligned->made.load(std::memory_order_acquire);
 }
 
+/// Null where there is not so much. Large tensors are pages of their own, which go back to the
+/// system with them: the heap kept half of the copies of a model's weights.
+static std::shared_ptr<void> allocate(size_t bytes) {
+  constexpr size_t large = size_t(1) << 20;
+  if (bytes < large)
+    return {std::aligned_alloc(alignment, bytes), std::free};
+  void *pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED)
+    return nullptr;
+  return {pages, [bytes](void *mapped) { munmap(mapped, bytes); }};
+}
+
 Tensor Tensor::uninitialised(mlir::RankedTensorType type) {
   const size_t bytes = size_t(type.getNumElements()) * size_t(elementBytes(type.getElementType()));
   const size_t whole = bytes / alignment * alignment, rounded = whole + alignment;
-  void *memory = std::aligned_alloc(alignment, rounded);
+  std::shared_ptr<void> memory = allocate(rounded);
   if (!memory)
     llvm::report_fatal_error("out of memory in the reference evaluator");
   // What is read with the last elements.
-  std::memset(static_cast<char *>(memory) + whole, 0, alignment);
-  return Tensor(type, static_cast<const char *>(memory), std::shared_ptr<void>(memory, std::free));
+  std::memset(static_cast<char *>(memory.get()) + whole, 0, alignment);
+  const char *data = static_cast<const char *>(memory.get());
+  return Tensor(type, data, std::move(memory));
 }
 
 Tensor Tensor::empty(mlir::RankedTensorType type) {

@@ -6,10 +6,22 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
+#include <utility>
 
 namespace dlc::runtime {
 
+static thread_local const WeightsPlace::Place *current = nullptr;
+
+WeightsPlace::WeightsPlace(Place wanted) : place(std::move(wanted)), before(current) {
+  current = &place;
+}
+
+WeightsPlace::~WeightsPlace() { current = before; }
+
 std::shared_ptr<void> allocateWeights(uint64_t bytes) {
+  if (current)
+    if (auto placed = (*current)(bytes))
+      return placed;
   constexpr uint64_t kLine = 64, kHugePage = uint64_t(2) << 20, kFewest = 2 * kHugePage;
   uint64_t alignment = bytes >= kFewest ? kHugePage : kLine;
   void *memory =

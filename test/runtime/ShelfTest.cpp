@@ -1,5 +1,6 @@
 //===- ShelfTest.cpp - constants side by side on large pages ----------------------===//
 #include "runtime/device/cpu/Shelf.h"
+#include "runtime/program/WeightsMemory.h"
 
 #include <gtest/gtest.h>
 
@@ -51,6 +52,28 @@ TEST(Shelf, CopiesOutliveIt) {
 TEST(Shelf, NoMemory) {
   Shelf shelf;
   EXPECT_EQ(shelf.copy(nullptr, size_t(1) << 60), nullptr);
+}
+
+TEST(Shelf, RoomThatIsTakenBack) {
+  Shelf shelf;
+  auto first = shelf.room(kPage + 100), second = shelf.room(1000);
+  EXPECT_FALSE(shelf.isLast(first.get()));
+  ASSERT_TRUE(shelf.isLast(second.get()));
+  shelf.takeBack();
+  EXPECT_EQ(shelf.room(500).get(), second.get());
+}
+
+TEST(Weights, ArePackedWhereTheyAreToStay) {
+  std::vector<char> there(1000);
+  {
+    dlc::runtime::WeightsPlace place([&](uint64_t bytes) {
+      return bytes <= there.size() ? std::shared_ptr<void>(there.data(), [](void *) {}) : nullptr;
+    });
+    EXPECT_EQ(dlc::runtime::allocateWeights(1000).get(), there.data());
+    auto larger = dlc::runtime::allocateWeights(1001);
+    EXPECT_TRUE(larger && larger.get() != there.data());
+  }
+  EXPECT_NE(dlc::runtime::allocateWeights(1000).get(), there.data());
 }
 
 } // namespace

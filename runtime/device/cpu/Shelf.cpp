@@ -10,7 +10,7 @@
 
 namespace dlc::runtime {
 
-std::shared_ptr<void> Shelf::copy(const void *data, size_t bytes) {
+std::shared_ptr<void> Shelf::room(size_t bytes) {
   // Pages come when they are touched: a long block costs nothing before.
   constexpr size_t kLong = size_t(64) << 20, kPage = size_t(2) << 20, kLarge = kPage / 2;
   const size_t begun = format::alignUp(used, kPage);
@@ -24,10 +24,20 @@ std::shared_ptr<void> Shelf::copy(const void *data, size_t bytes) {
     }
     used = 0;
   }
-  void *at = block->data() + used;
-  std::memcpy(at, data, bytes);
+  last = used;
   used = format::alignUp(used + bytes, 64);
-  return {block, at};
+  return {block, block->data() + last};
 }
+
+std::shared_ptr<void> Shelf::copy(const void *data, size_t bytes) {
+  std::shared_ptr<void> at = room(bytes);
+  if (at)
+    std::memcpy(at.get(), data, bytes);
+  return at;
+}
+
+bool Shelf::isLast(const void *data) const { return block && data == block->data() + last; }
+
+void Shelf::takeBack() { used = last; }
 
 } // namespace dlc::runtime
