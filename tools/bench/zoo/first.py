@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 """Measures how soon networks of the zoo give a first result, and what memory that takes: dlc against ONNX Runtime and OpenVINO, interleaved, nothing cached.
 
-    tools/bench/zoo/first.py [--networks timm-csatv2,...] [--sample 60] [--dlc build/release/unpacked/.../bin/dlc] [--results build/zoo/NAME]
+    tools/bench/zoo/first.py [--networks timm-csatv2,...] [--sample 60] [--results build/zoo/NAME]
+    DLC_BUILD=$PWD/build/release/unpacked/dlc-0.1.0-linux-x86_64 tools/bench/zoo/first.py --results build/zoo/NAME     # the program as people get it
     tools/bench/zoo/first.py --report [--json FILE] [--results build/zoo/NAME]
 
 dlc's time is that of the whole process `dlc run model.onnx`, from its start to its end; the others' begins when their libraries are loaded, and is that of reading
 the file, making a session and running it once. Each in a new process, in turns; medians of --rounds. Memory is the most that the process of dlc has at any time
-beside what one of an empty program has; of the others, beside what they have before the file is read. --dlc: the program as people get it, from tools/release
---unpacked, which is bound statically; the everyday build needs longer to start. One file of each network in the folder of results.
+beside what one of an empty program has; of the others, beside what they have before the file is read. The everyday build needs longer to start than
+the program that tools/release --unpacked leaves, which is bound statically. One file of each network in the folder of results.
 """
-import argparse
 import json
 import math
 import os
-import random
 import shutil
 import statistics
 import subprocess
@@ -29,7 +28,7 @@ import zoo
 def at_once(o, model, cache):
     """Seconds, and the process's peak in MiB."""
     start = time.perf_counter()
-    done = subprocess.run([o.dlc, "run", model, "--threads", str(o.threads), "--cache", cache, "--json"], capture_output=True, text=True)
+    done = subprocess.run([common.DLC, "run", model, "--threads", str(o.threads), "--cache", cache, "--json"], capture_output=True, text=True)
     seconds = time.perf_counter() - start
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[-300:])
@@ -46,15 +45,15 @@ def peer(tool, o, model, inputs):
         each.close()
 
 
-def measure(name, o):
+def measure(name, batch, o):
     import numpy as np
     import onnx
     import weightless
-    result = {"name": name, "batch": o.batch, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
+    result = {"name": name, "batch": batch, "threads": o.threads, "machine": common.cpu_name(), "when": time.strftime("%Y-%m-%d"), "tools": {}}
     folder = tempfile.mkdtemp(prefix="dlc-first-")
     at = lambda *parts: os.path.join(folder, *parts)
     try:
-        model = weightless.read(os.path.join(zoo.HERE, "graphs", f"{name}-b{o.batch}.onnx.xz"))
+        model = weightless.read(os.path.join(zoo.HERE, "graphs", f"{name}-b{batch}.onnx.xz"))
         onnx.save(model, at("model.onnx"))
         np.savez(at("inputs.npz"), **weightless.inputs(model))
         del model
@@ -79,6 +78,8 @@ def parts(r):
 
 
 def line(r):
+    if len(r["tools"]) == 1:
+        return f"{r['name']}: no peer runs it"
     time_part, memory_part = parts(r)
     each = ", ".join(f"{tool} {about['ready_s'] * 1e3:.0f} ms {about['memory_mib']:.0f} MiB" for tool, about in r["tools"].items())
     return f"{r['name']:44} b{r['batch']}  time {time_part:5.2f}  memory {memory_part:5.2f}   {each}"
@@ -100,18 +101,7 @@ def report(o):
 
 def main():
     common.use_bench_python()
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--networks", default="")
-    a.add_argument("--batch", type=int, default=1)
-    a.add_argument("--threads", type=int, default=2)
-    a.add_argument("--rounds", type=int, default=3)
-    a.add_argument("--sample", type=int, help="so many of them, the same each time")
-    a.add_argument("--dlc", default=common.DLC, help="the program dlc")
-    a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "first"))
-    a.add_argument("--again", action="store_true", help="measure what has been measured")
-    a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
-    a.add_argument("--json", help="with --report: write what tools/bench/tables.py takes")
-    o = a.parse_args()
+    o = zoo.parser(__doc__, rounds=3, results="first").parse_args()
     os.makedirs(o.results, exist_ok=True)
     if o.report:
         return report(o)
@@ -120,19 +110,7 @@ def main():
         with open(empty, "w") as file:
             file.write("func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {\n  return %x : tensor<1xf32>\n}\n")
         o.empty = at_once(o, empty, os.path.join(folder, "cache"))[1]
-    wanted = [name for name, batch in zoo.graphs() if batch == o.batch and (not o.networks or name in o.networks.split(","))]
-    random.Random(5).shuffle(wanted)
-    for name in wanted[:o.sample]:
-        path = os.path.join(o.results, f"{name}-b{o.batch}-t{o.threads}.json")
-        if os.path.exists(path) and not o.again:
-            continue
-        try:
-            result = measure(name, o)
-        except Exception as error:  # of the measurement: not the network's result
-            print(f"{name}: {type(error).__name__}: {error}", flush=True)
-            continue
-        zoo.write(path, result)
-        print(line(result) if len(result["tools"]) > 1 else f"{name}: no peer runs it", flush=True)
+    zoo.measure_each(o, measure, line)
 
 
 if __name__ == "__main__":

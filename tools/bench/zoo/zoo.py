@@ -259,24 +259,23 @@ def report(o):
                        "networks": [for_tables(r) for r in results]}, file, indent=1)
 
 
-def main():
-    common.use_bench_python()
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser(about, rounds, results):
+    """The options of scripts that measure the graphs kept here."""
+    a = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--networks", default="")
     a.add_argument("--batch", type=int, default=1)
     a.add_argument("--threads", type=int, default=2)
-    a.add_argument("--rounds", type=int, default=9)
-    a.add_argument("--seconds", type=float, default=0.15, help="of each tool in each round")
+    a.add_argument("--rounds", type=int, default=rounds)
     a.add_argument("--sample", type=int, help="so many of them, the same each time")
-    a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", "results"))
+    a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", results))
     a.add_argument("--again", action="store_true", help="measure what has been measured")
     a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
     a.add_argument("--json", help="with --report: write what tools/bench/tables.py takes")
-    a.add_argument("--blame", type=int, default=3, help="so many commands of each slower network")
-    o = a.parse_args()
-    os.makedirs(o.results, exist_ok=True)
-    if o.report:
-        return report(o)
+    return a
+
+
+def measure_each(o, measure, line):
+    """The graphs that `o` asks for, each into a file of its own."""
     wanted = [(name, batch) for name, batch in graphs() if batch == o.batch and (not o.networks or name in o.networks.split(","))]
     random.Random(5).shuffle(wanted)
     for name, batch in wanted[:o.sample]:
@@ -290,6 +289,16 @@ def main():
             continue
         write(path, result)
         print(line(result), flush=True)
+
+
+def main():
+    common.use_bench_python()
+    a = parser(__doc__, rounds=9, results="results")
+    a.add_argument("--seconds", type=float, default=0.15, help="of each tool in each round")
+    a.add_argument("--blame", type=int, default=3, help="so many commands of each slower network")
+    o = a.parse_args()
+    os.makedirs(o.results, exist_ok=True)
+    report(o) if o.report else measure_each(o, measure, line)
 
 
 if __name__ == "__main__":
