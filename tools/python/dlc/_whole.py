@@ -176,8 +176,8 @@ def encoder_layer(
 
 
 def _in_places(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
-    """What `x[mask] = values` or `x[mask] += values` leaves in x. The values stand one behind the other, and each is gathered where it belongs: the gradient of autograd's own
-    formula is a selection by a mask, of as many rows as are true in it."""
+    """What `x[mask] = values` or `x[mask] += values` leaves in x. The values stand one behind the other, and each is gathered where it belongs: the
+    gradient of autograd's own formula is a selection by a mask, of as many rows as are true in it."""
     rest = x.dim() - mask.dim()
     if values.dim() == 1 + rest and values.shape[0] > 1:
         place = mask.flatten().cumsum(0).sub(1).clamp(0, values.shape[0] - 1)
@@ -187,33 +187,33 @@ def _in_places(x: torch.Tensor, mask: torch.Tensor, values: torch.Tensor, accumu
     return torch.where(mask.reshape(*mask.shape, *[1] * rest), x + spread if accumulate else spread, x)
 
 
-def _are_rows(x: Any, places: Any, values: Any) -> bool:
-    """A value, or a row of them, for each place that is true in a mask, or one for all."""
+def _mask_of(x: Any, places: Any, values: Any) -> torch.Tensor | None:
+    """The mask, where a value, or a row of them, is there for each place that is true in it, or one for all; None where it is another case."""
     mask = places[0] if isinstance(places, (tuple, list)) and len(places) == 1 else places
-    known = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and isinstance(values, torch.Tensor)
-    return known and 0 < values.dim() <= x.dim() - mask.dim() + 1 and values.shape[0] > 0 and torch.is_grad_enabled()
+    if not (isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and isinstance(values, torch.Tensor) and torch.is_grad_enabled()):
+        return None
+    return mask if 0 < values.dim() <= x.dim() - mask.dim() + 1 and values.shape[0] > 0 else None
 
 
 def set_item(x: Any, places: Any, values: Any) -> None:
     """x[places] = values."""
-    if not _are_rows(x, places, values):
+    mask = _mask_of(x, places, values)
+    if mask is None:
         operator.setitem(x, places, values)
     else:
-        x.copy_(_in_places(x, places[0] if isinstance(places, (tuple, list)) else places, values))
+        x.copy_(_in_places(x, mask, values))
 
 
 def index_put(x: torch.Tensor, indices: Any, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
     """torch.index_put."""
-    if not _are_rows(x, indices, values):
-        return torch.index_put(x, indices, values, accumulate)
-    return _in_places(x, indices[0], values, accumulate)
+    mask = _mask_of(x, indices, values)
+    return torch.index_put(x, indices, values, accumulate) if mask is None else _in_places(x, mask, values, accumulate)
 
 
 def index_put_(x: torch.Tensor, indices: Any, values: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
     """torch.Tensor.index_put_."""
-    if not _are_rows(x, indices, values):
-        return x.index_put_(indices, values, accumulate)
-    return x.copy_(_in_places(x, indices[0], values, accumulate))
+    mask = _mask_of(x, indices, values)
+    return x.index_put_(indices, values, accumulate) if mask is None else x.copy_(_in_places(x, mask, values, accumulate))
 
 
 #: By the function, or the name of the method.
