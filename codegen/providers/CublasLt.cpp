@@ -1,6 +1,7 @@
 //===- CublasLt.cpp - products on a GPU as calls of cuBLASLt ---------------===//
 #include "codegen/providers/GpuLibrary.h"
 #include "passes/TensorBuilder.h"
+#include "passes/Widened.h"
 #include "passes/fuse/Epilogue.h"
 #include "runtime/device/cuda/Loader.h"
 
@@ -80,9 +81,10 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   Type element = typeOf(e.lhs.base).getElementType(),
        result = typeOf(fusion.getResult(0)).getElementType();
   bool narrow = element.isF16() || element.isBF16();
-  if (!(narrow || element.isF32() || element.isF64()) ||
+  bool bytes = element.isSignlessInteger(8) && isInt32(fusion.getResult(0).getType());
+  if (!(narrow || bytes || element.isF32() || element.isF64()) ||
       typeOf(e.rhs.base).getElementType() != element ||
-      !(result == element || (narrow && result.isF32())))
+      !(result == element || bytes || (narrow && result.isF32())))
     return no("cuBLASLt has no product of " + elementName(element) + " that gives " +
               elementName(result));
   if (typeOf(fusion.getResult(0)).getNumElements() == 0 || typeOf(e.lhs.base).getNumElements() == 0)
@@ -106,6 +108,12 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
     m *= batch;
     batch = 1;
   }
+  // Of integers it has one form: both with their neighbours along the depth, in units of 4 bytes.
+  auto inUnits = [](int64_t stride) { return stride % 4 == 0; };
+  if (bytes &&
+      (e.lhsZeroPoint || e.rhsZeroPoint || e.bias || !e.postOps.empty() || a->second != 1 ||
+       b->first != 1 || !llvm::all_of(ArrayRef({n, k, a->first, b->second, y->first}), inUnits)))
+    return no("its product of integers is more than the library's");
   json desc = {{"kind", "matmul"},
                {"dtype", elementName(element)},
                {"result", elementName(result)},
@@ -161,7 +169,8 @@ public:
   }
   GpuProduct productOf(const LibraryCall &call, const GpuFigures &gpu) const override {
     const json &desc = call.desc;
-    double rate = gpuRate(gpu, desc["dtype"].get<std::string>(), desc.contains("math"));
+    auto dtype = desc["dtype"].get<std::string>();
+    double rate = dtype == "i8" ? gpu.tensor8 : gpuRate(gpu, dtype, desc.contains("math"));
     return {desc["batch"], desc["m"], desc["n"], desc["k"], rate * GpuShares().library};
   }
 };

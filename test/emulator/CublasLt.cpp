@@ -16,7 +16,7 @@ using namespace dlc_emulated;
 namespace {
 
 enum Status : int { Done = 0, NotInitialised = 1, Invalid = 7, Failed = 13, Unsupported = 15 };
-enum : int { F32 = 0, F64 = 1, F16 = 2, Bf16 = 14 };
+enum : int { F32 = 0, F64 = 1, F16 = 2, I8 = 3, I32 = 10, Bf16 = 14 };
 
 struct Matmul {
   int compute = 0, scale = 0;
@@ -51,6 +51,8 @@ Number numberOf(int type) {
   return type == F64   ? Number::F64
          : type == F32 ? Number::F32
          : type == F16 ? Number::F16
+         : type == I8  ? Number::I8
+         : type == I32 ? Number::I32
                        : Number::Bf16;
 }
 
@@ -72,6 +74,15 @@ Status fits(const Matmul &op, const Layout &a, const Layout &b, const Layout &d)
       return Invalid;
   if (inner != k || d.rows != m || d.columns != n)
     return Invalid;
+  // Integers of 8 bits: the first matrix turned, the other not, and all in units of 4 bytes.
+  if (a.type == I8) {
+    bool inUnits =
+        m % 4 == 0 && k % 4 == 0 && a.leading % 4 == 0 && b.leading % 4 == 0 && d.leading % 4 == 0;
+    return b.type == I8 && d.type == I32 && op.compute == 72 && op.scale == I32 && op.transA &&
+                   !op.transB && op.epilogue == 1 && inUnits
+               ? Done
+               : Unsupported;
+  }
   bool types = a.type == b.type && (d.type == a.type || (d.type == F32 && a.type != F64));
   bool compute = a.type == F64 ? op.compute == 70 && op.scale == F64
                                : (op.compute == 68 || op.compute == 77) && op.scale == F32;
@@ -259,9 +270,8 @@ DLC_CUBLASLT cublasLtMatmul(void *, void *desc, const void *alpha, const void *a
          to = *static_cast<Layout *>(dLayout);
   if (Status status = fits(op, first, second, to))
     return status;
-  bool isDouble = op.scale == F64;
-  if ((isDouble ? *static_cast<const double *>(alpha) : *static_cast<const float *>(alpha)) != 1 ||
-      (isDouble ? *static_cast<const double *>(beta) : *static_cast<const float *>(beta)) != 0)
+  auto number = [&](const void *at) { return load(static_cast<const char *>(at), op.scale, 0); };
+  if (number(alpha) != 1 || number(beta) != 0)
     return Unsupported;
   uint64_t wanted = *static_cast<const uint64_t *>(algorithm) ? bytes : 0;
   Pointers at{reinterpret_cast<uint64_t>(a), reinterpret_cast<uint64_t>(b),

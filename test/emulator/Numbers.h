@@ -8,10 +8,13 @@
 
 namespace dlc_emulated {
 
-enum class Number { F32, F64, F16, Bf16 };
+enum class Number { F32, F64, F16, Bf16, I8, I32 };
 
 inline uint64_t bytesOf(Number type) {
-  return type == Number::F64 ? 8 : type == Number::F32 ? 4 : 2;
+  return type == Number::F64                          ? 8
+         : type == Number::F32 || type == Number::I32 ? 4
+         : type == Number::I8                         ? 1
+                                                      : 2;
 }
 
 inline double load(const char *memory, Number type, uint64_t i) {
@@ -22,6 +25,10 @@ inline double load(const char *memory, Number type, uint64_t i) {
     return static_cast<double>(reinterpret_cast<const float *>(memory)[i]);
   case Number::F16:
     return static_cast<double>(reinterpret_cast<const _Float16 *>(memory)[i]);
+  case Number::I8:
+    return static_cast<double>(reinterpret_cast<const int8_t *>(memory)[i]);
+  case Number::I32:
+    return static_cast<double>(reinterpret_cast<const int32_t *>(memory)[i]);
   case Number::Bf16:
     break;
   }
@@ -41,6 +48,12 @@ inline void store(char *memory, Number type, uint64_t i, double value) {
     return;
   case Number::F16:
     reinterpret_cast<_Float16 *>(memory)[i] = static_cast<_Float16>(value);
+    return;
+  case Number::I8:
+    reinterpret_cast<int8_t *>(memory)[i] = static_cast<int8_t>(value);
+    return;
+  case Number::I32: // sums wrap
+    reinterpret_cast<int32_t *>(memory)[i] = static_cast<int32_t>(static_cast<int64_t>(value));
     return;
   case Number::Bf16:
     break;

@@ -95,8 +95,12 @@ Type typeNamed(const std::string &name) {
     return {F16, 2};
   if (name == "bf16")
     return {Bf16, 2};
+  if (name == "i8")
+    return {I8, 1};
+  if (name == "i32")
+    return {I32, 4};
   throw Failure{"cuBLASLt: element type '" + name +
-                "' is not supported; f32, f64, f16 and bf16 are"};
+                "' is not supported; f32, f64, f16, bf16, and i8 with i32 are"};
 }
 
 int64_t sizeOf(const json &object, const char *key) {
@@ -148,7 +152,7 @@ public:
     Matrix a = matrixOf(desc, "a", m, k, true), b = matrixOf(desc, "b", k, n, true),
            y = matrixOf(desc, "y", m, n, false);
     hasBias = desc.contains("bias");
-    isDouble = type.type == F64;
+    scale = type.type == F64 ? F64 : type.type == I8 ? I32 : F32;
     checkBuffers(buffers,
                  {a.extent(batch) * type.bytes, b.extent(batch) * type.bytes,
                   y.extent(batch) * result.bytes},
@@ -174,10 +178,14 @@ public:
       if (Status status = f.matmulDescSet(matmul, BiasPointer, &buffers[2], sizeof(void *)))
         return std::string("cuBLASLt: giving the bias: ") + f.statusName(status);
     void *y = buffers[hasBias ? 3 : 2];
-    float one = 1, zero = 0;
-    double one64 = 1, zero64 = 0;
-    const void *alpha = isDouble ? static_cast<const void *>(&one64) : &one,
-               *beta = isDouble ? static_cast<const void *>(&zero64) : &zero;
+    // In the type of the scale; zeros are alike in all.
+    float one = 1;
+    double one64 = 1, zero = 0;
+    int32_t whole = 1;
+    const void *alpha = scale == F64   ? static_cast<const void *>(&one64)
+                        : scale == I32 ? static_cast<const void *>(&whole)
+                                       : &one,
+               *beta = &zero;
     // Column by column, our rows are columns: y' = b' a'.
     Status status = f.matmul(handle, matmul, alpha, buffers[1], first, buffers[0], second, beta, y,
                              destination, y, destination, &algorithm, scratch, workspace, stream);
@@ -224,10 +232,11 @@ private:
                 const Matrix &y) {
     const Functions &f = functions();
     std::string math = desc.value("math", "");
-    int compute = isDouble                             ? Compute64
+    int compute = scale == F64                         ? Compute64
+                  : scale == I32                       ? ComputeI32
                   : math == "tf32" && type.type == F32 ? ComputeTf32
                                                        : Compute32;
-    check(f.matmulDescCreate(&matmul, compute, isDouble ? F64 : F32), "describing a product");
+    check(f.matmulDescCreate(&matmul, compute, scale), "describing a product");
     auto set = [&](int attribute, auto value) {
       check(f.matmulDescSet(matmul, attribute, &value, sizeof value), "describing a product");
     };
@@ -278,7 +287,8 @@ private:
   Layout first = nullptr, second = nullptr, destination = nullptr;
   Algorithm algorithm = {};
   int64_t batch = 1;
-  bool hasBias = false, isDouble = false;
+  DataType scale = F32;
+  bool hasBias = false;
 };
 
 } // namespace

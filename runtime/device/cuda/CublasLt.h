@@ -20,8 +20,8 @@ using Status = int;
 
 enum : Status { Success = 0, NotSupported = 15 };
 
-enum DataType : int { F32 = 0, F64 = 1, F16 = 2, Bf16 = 14 };
-enum ComputeType : int { Compute32 = 68, Compute64 = 70, ComputeTf32 = 77 };
+enum DataType : int { F32 = 0, F64 = 1, F16 = 2, I8 = 3, I32 = 10, Bf16 = 14 };
+enum ComputeType : int { Compute32 = 68, Compute64 = 70, ComputeI32 = 72, ComputeTf32 = 77 };
 enum Operation : int { None = 0, Transpose = 1 };
 enum MatmulAttribute : int {
   TransA = 3,

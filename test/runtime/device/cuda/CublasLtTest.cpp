@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstring>
 
 using namespace dlc::cuda::test;
 using nlohmann::json;
@@ -25,6 +26,12 @@ std::vector<float> small(int64_t count, int seed) {
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<float>((i * 7 + static_cast<size_t>(seed) * 5) % 9) - 4;
   return values;
+}
+
+template <class To, class From> std::vector<To> sameBytes(const std::vector<From> &values) {
+  std::vector<To> bytes(values.size() * sizeof(From) / sizeof(To));
+  std::memcpy(bytes.data(), values.data(), bytes.size() * sizeof(To));
+  return bytes;
 }
 
 json descOf(const Case &c) {
@@ -125,6 +132,38 @@ TEST_F(CublasLt, Products) {
     }
 }
 
+TEST_F(CublasLt, ProductsOfIntegers) {
+  // The library multiplies those that lie along the depth.
+  constexpr int64_t m = 5, n = 8, k = 12;
+  std::vector<int8_t> a(m * k), b(n * k);
+  for (size_t i = 0; i < a.size(); ++i)
+    a[i] = static_cast<int8_t>(i * 37 % 256);
+  for (size_t i = 0; i < b.size(); ++i)
+    b[i] = static_cast<int8_t>(i * 91 % 256);
+  std::vector<int32_t> wanted;
+  for (size_t i = 0; i < m; ++i)
+    for (size_t j = 0; j < n; ++j) {
+      int32_t sum = 0;
+      for (size_t l = 0; l < k; ++l)
+        sum += a[i * k + l] * b[j * k + l];
+      wanted.push_back(sum);
+    }
+  json desc = {{"kind", "matmul"}, {"dtype", "i8"}, {"result", "i32"}, {"m", m},
+               {"n", n},           {"k", k},        {"batch", 1},      {"a", {0, k, 1}},
+               {"b", {0, 1, k}},   {"y", {0, n, 1}}};
+  void *s = stream(), *left = allocate(a.size()), *right = allocate(b.size()),
+       *to = allocate(wanted.size() * 4);
+  upload(s, left, sameBytes<float>(a));
+  upload(s, right, sameBytes<float>(b));
+  Made made = make(desc, {a.size(), b.size(), wanted.size() * 4}, {0, 0, 1});
+  ASSERT_NE(made.call, nullptr) << made.error;
+  void *workspace = made.workspace ? allocate(made.workspace) : nullptr;
+  void *buffers[] = {left, right, to};
+  ok(table().library_run, device, s, made.call, static_cast<void *const *>(buffers), workspace);
+  EXPECT_EQ(sameBytes<int32_t>(download(s, to, wanted.size())), wanted);
+  table().library_destroy(device, made.call);
+}
+
 TEST_F(CublasLt, OneRowAndOneColumn) {
   for (Case c : {Case{1, 64, 32}, Case{33, 1, 16}, Case{1, 1, 1}, Case{8, 16, 1}})
     check(c, descOf(c));
@@ -180,7 +219,8 @@ TEST_F(CublasLt, WrongCallsAreRefused) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   expectIn(refusal("kind", "conv"), "only matmul");
-  expectIn(refusal("dtype", "i8"), "element type 'i8' is not supported");
+  expectIn(refusal("dtype", "i16"), "element type 'i16' is not supported");
+  expectIn(refusal("dtype", "i8"), "no algorithm on cuda:0");
   expectIn(refusal("dtype", 3), "wrong description");
   expectIn(refusal("m", 0), "'m' must be a size, found 0");
   expectIn(refusal("a", {55, 10, 1}), "'a' of 5x11 has strides [55,10,1]");
