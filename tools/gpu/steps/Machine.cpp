@@ -34,7 +34,7 @@ public:
     std::vector<std::string> many = {"--size", small ? "8" : "100", "--rounds", small ? "1" : "50"};
     work("launches", many);
     work("launches", many, {{"DLC_PLAIN_LAUNCHES", "1"}}, "launches, plain");
-    for (const char *precision : {"bf16", "tf32", "f32"}) {
+    for (const char *precision : {"bf16", "int8", "tf32", "f32"}) {
       if (small && precision == std::string("tf32"))
         continue;
       std::vector<std::string> arguments = {"--precision",         precision,  "--size",
@@ -107,7 +107,7 @@ private:
   void peaks() {
     Json peaks;
     peaks["gigabytes"] = std::max(found("copies", "within_gb_s"), found("vectors", "gb_s"));
-    for (std::string precision : {"f32", "tf32", "bf16"})
+    for (std::string precision : {"f32", "tf32", "bf16", "int8"})
       peaks[precision] = std::max(found("product " + precision, "tflops"),
                                   found("product " + precision + ", tuned", "tflops"));
     store["peaks"] = peaks;

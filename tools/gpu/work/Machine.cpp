@@ -177,26 +177,33 @@ Json vectors(const std::string &device, int64_t elements, int rounds, const std:
 }
 
 Json product(const Task &task, int64_t size, int rounds, const std::string &folder) {
-  DType dtype = task.precision == "bf16" ? DType::BF16 : DType::F32;
+  const bool bytes = task.precision == "int8";
+  DType dtype = bytes ? DType::I8 : task.precision == "bf16" ? DType::BF16 : DType::F32;
   Prepared prepared;
   prepared.inputs = {{"x", {size, size}, dtype}, {"w", {size, size}, dtype}};
   std::vector<Tensor> plain;
   for (const trace::Spec &spec : prepared.inputs) {
     trace::Spec f32 = spec;
     f32.dtype = DType::F32;
-    prepared.batch.push_back(randomTensor(f32, 0, plain.size() + 1).to(dtype));
+    Tensor numbers = randomTensor(f32, 0, plain.size() + 1);
+    if (bytes)
+      for (int64_t i = 0; i < size * size; ++i)
+        numbers.data<float>()[i] *= 127;
+    prepared.batch.push_back(numbers.to(dtype));
     plain.push_back(prepared.batch.back().to(DType::F32));
   }
   ModelOptions options = optionsOf(task);
   // The operands have the type already.
   options.precision = "none";
-  Model model = compile(
-      trace::trace([](trace::Tensor x, trace::Tensor w) { return matmul(x, w); }, prepared.inputs),
-      options);
+  // Integers as quantised models have them: weights with their neighbours along the depth.
+  auto multiplied = [&](trace::Tensor x, trace::Tensor w) {
+    return bytes ? matmul(cast(x, DType::I32), transpose(cast(w, DType::I32), 0, 1)) : matmul(x, w);
+  };
+  Model model = compile(trace::trace(multiplied, prepared.inputs), options);
   double compiled = model.prepare();
   std::unique_ptr<Bench> bench = benchOf(model, prepared, task, folder);
   std::vector<char> got = bench->runSpoiled().at(0);
-  Tensor result(dtype, {size, size});
+  Tensor result(bytes ? DType::I32 : dtype, {size, size});
   std::copy(got.begin(), got.end(), static_cast<char *>(result.raw()));
   result = result.to(DType::F32);
   // Some places in f64.
@@ -206,7 +213,7 @@ Json product(const Task &task, int64_t size, int rounds, const std::string &fold
     double sum = 0;
     for (int64_t k = 0; k < size; ++k)
       sum += double(plain[0].data<float>()[row * size + k]) *
-             plain[1].data<float>()[k * size + column];
+             plain[1].data<float>()[bytes ? column * size + k : k * size + column];
     want.push_back(float(sum));
     have.push_back(result.data<float>()[row * size + column]);
   }

@@ -49,7 +49,9 @@ int main(int argc, char **argv) {
   CLI::App *open = command("open", "what the device says about itself");
   CLI::App *copy = sized("copies", "copies within the device, to it and from it");
   CLI::App *vector = sized("vectors", "a generated kernel bound by memory");
-  CLI::App *square = precise(sized("product", "a product of square matrices"));
+  CLI::App *square = sized("product", "a product of square matrices");
+  square->add_option("--precision", task.precision, "f32, tf32, bf16 or int8 (sums in i32)")
+      ->check(CLI::IsMember({"f32", "tf32", "bf16", "int8"}));
   square->add_flag("--tune", task.tune, "measure who can do it");
   CLI::App *launch = sized("launches", "many small kernels");
   CLI::App *made = ofNetwork("reference", "a network on the processor, kept in the folder");
