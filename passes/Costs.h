@@ -26,7 +26,8 @@ public:
   /// Whether a processor's kernel does the attention whole, faster than kernels of its parts do:
   /// with `gradients`, both directions together. `preferred`: even where it is not faster.
   virtual bool isWholeBetter(mlir::Operation *attention, bool gradients, bool preferred) = 0;
-  /// Whether a processor's kernel does a contraction in i32 whose operands are widened from 8 bits.
+  /// Whether a kernel of the device that all stands on does a contraction in i32 whose operands are
+  /// widened from 8 bits.
   virtual bool sumsIntegers(mlir::Operation *contraction) = 0;
   /// So many rows a processor's kernel multiplies by weights of 8 bits in blocks with scales about
   /// as fast as others by those in f32, or faster. 0: no kernel reads such weights.

@@ -21,6 +21,8 @@ struct KernelOptions {
   int64_t sharedBytes = 99 << 10;
   /// Whether there are products of four warps at a time (sm_90a).
   bool warpgroups = false;
+  /// Whether tensor cores multiply integers of 8 bits (sm_80 and later).
+  bool bytes = true;
 };
 
 /// One buffer of a launch: an input or output of the fusion, or scratch memory of the kernel.

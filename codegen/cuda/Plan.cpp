@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/Inplace.h"
 #include "codegen/cuda/Attention.h"
+#include "codegen/cuda/TileShape.h"
 #include "passes/fuse/WholeAttention.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -35,6 +36,37 @@ void launchContraction(Planner &plan, Operation *op, ArrayRef<Target> targets) {
 
 int64_t contractionWork(Operation *op) {
   return typeOf(op->getResult(0)).getNumElements() * product(foldedExtents(op));
+}
+
+static std::optional<Indices> indexIn(const Planner &plan, Emitter &e, Operation *op, Value target,
+                                      const Indices &at) {
+  Operation *def = target.getDefiningOp();
+  if (def == op)
+    return at;
+  if (!def || plan.known.count(target))
+    return std::nullopt;
+  for (Value operand : def->getOperands()) {
+    if (typeOf(operand).getNumElements() != typeOf(target).getNumElements())
+      continue;
+    auto from = indexIn(plan, e, op, operand, at);
+    if (!from)
+      continue;
+    if (auto transpose = dyn_cast<TransposeOp>(def)) {
+      Indices turned;
+      for (int64_t d : transpose.getPermutation())
+        turned.push_back((*from)[d]);
+      return turned;
+    }
+    return shapeOf(operand) == shapeOf(target)
+               ? *from
+               : e.x.reshape(shapeOf(operand), shapeOf(target), *from);
+  }
+  return std::nullopt;
+}
+
+std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, Operation *op,
+                                     const Target &target, const Indices &at) {
+  return indexIn(plan, e, op, target.value, at);
 }
 
 bool isKernel(Operation *op) {
@@ -218,7 +250,7 @@ void Planner::classify() {
         int64_t size = typeOf(value).getNumElements();
         if (h == How::Tile) {
           if (!own || size != elements || (anchor && anchor != op) ||
-              (turned && !takesWindows(*this, op)))
+              (turned && !takesWindows(*this, op) && !geometryOf(op).channelsLast))
             return keep(op);
           anchor = op;
           for (Value operand : op->getOperands())

@@ -104,6 +104,11 @@ void launchWindows(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> ta
 /// topk, cumulative, scatters, products of groups: an operation by itself.
 bool launchWhole(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
 
+/// Where the target's element stands that the result of `op` at `at` becomes: through elementwise
+/// operations, transpositions and reshapes. Nothing where it becomes none.
+std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, mlir::Operation *op,
+                                     const Target &target, const Indices &at);
+
 /// Multiply-adds of a contraction.
 int64_t contractionWork(mlir::Operation *op);
 

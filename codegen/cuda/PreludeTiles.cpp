@@ -62,6 +62,9 @@ DK_INLINE void mma_f16(float *c, const unsigned *a, const unsigned *b) {
 DK_INLINE void mma_tf32(float *c, const unsigned *a, const unsigned *b) {
   dlc_emulated::mma_m16n8k8_tf32(c, a, b);
 }
+template <bool SignedA, bool SignedB> DK_INLINE void mma_bytes(int *c, const unsigned *a, const unsigned *b) {
+  dlc_emulated::mma_m16n8k32_bytes<SignedA, SignedB>(c, a, b);
+}
 DK_INLINE unsigned round_tf32(float x) {
   unsigned bits = bits_of(x);
   return x != x || (bits & 0x7f800000u) == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u;
@@ -127,6 +130,17 @@ DK_MMA(bf16, "m16n8k16.row.col.f32.bf16.bf16.f32")
 DK_MMA(f16, "m16n8k16.row.col.f32.f16.f16.f32")
 DK_MMA(tf32, "m16n8k8.row.col.f32.tf32.tf32.f32")
 #undef DK_MMA
+#define DK_MMA(types) \
+  asm("mma.sync.aligned.m16n8k32.row.col.s32." types ".s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]) \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+template <bool SignedA, bool SignedB> DK_INLINE void mma_bytes(int *c, const unsigned *a, const unsigned *b) {
+  if (SignedA && SignedB) DK_MMA("s8.s8");
+  else if (SignedA) DK_MMA("s8.u8");
+  else if (SignedB) DK_MMA("u8.s8");
+  else DK_MMA("u8.u8");
+}
+#undef DK_MMA
 DK_INLINE unsigned round_tf32(float x) {
   unsigned bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
@@ -175,19 +189,22 @@ template <int Line, int Wide, bool Scalars = false> DK_INLINE int swizzled(int l
   constexpr int count = Line / Wide, together = 8 / count;
   return line * Line + (vector ^ (Scalars ? line % 4 * 2 : line / together % count)) * Wide;
 }
-template <bool DepthFirst, int Line, int Depth> DK_INLINE int place_of_16(int at, int k, int lane) {
+template <bool DepthFirst, int Line, int Depth, int Wide> DK_INLINE int place_of_lane(int at, int k, int lane) {
   const int own = lane % 8;
-  return DepthFirst ? swizzled<Line, 8>(at + own, k / 8)
-                    : at / Line * (Depth * Line) + swizzled<Line, 8>(k + own, at % Line / 8);
+  return DepthFirst ? swizzled<Line, Wide>(at + own, k / Wide)
+                    : at / Line * (Depth * Line) + swizzled<Line, Wide>(k + own, at % Line / Wide);
 }
+// Elements of 16 bits, and of 8 where lines run along the depth.
 template <bool DepthFirst, int Line, int Depth, class T>
 DK_INLINE void row_fragment(unsigned *f, const T *tile, int row, int k, int lane) {
-  load_matrices<!DepthFirst>(f, tile + place_of_16<DepthFirst, Line, Depth>(row + lane / 8 % 2 * 8, k + lane / 16 * 8, lane));
+  constexpr int Wide = 16 / sizeof(T);
+  load_matrices<!DepthFirst>(f, tile + place_of_lane<DepthFirst, Line, Depth, Wide>(row + lane / 8 % 2 * 8, k + lane / 16 * Wide, lane));
 }
 // Of two neighbouring products.
 template <bool DepthFirst, int Line, int Depth, class T>
 DK_INLINE void column_fragments(unsigned *f, const T *tile, int column, int k, int lane) {
-  load_matrices<!DepthFirst>(f, tile + place_of_16<DepthFirst, Line, Depth>(column + lane / 16 * 8, k + lane / 8 % 2 * 8, lane));
+  constexpr int Wide = 16 / sizeof(T);
+  load_matrices<!DepthFirst>(f, tile + place_of_lane<DepthFirst, Line, Depth, Wide>(column + lane / 16 * 8, k + lane / 8 % 2 * Wide, lane));
 }
 template <bool DepthFirst, int Line, int Depth, bool Rows>
 DK_INLINE void fragment_of_32(unsigned *f, const float *tile, int at, int k, int lane) {
@@ -212,8 +229,8 @@ DK_INLINE void column_fragments(unsigned *f, const float *tile, int column, int 
   fragment_of_32<DepthFirst, Line, Depth, false>(f, tile, column, k, lane);
 }
 // The sums of a warp, whose fragments of 16 rows are `Step` rows apart, in row-major order.
-template <int Rows, int Columns, int Step, int Pitch>
-DK_INLINE void put_sums(float *to, const float (&total)[Rows][Columns][4], int row, int column, int lane) {
+template <int Rows, int Columns, int Step, int Pitch, class T>
+DK_INLINE void put_sums(T *to, const T (&total)[Rows][Columns][4], int row, int column, int lane) {
   to += (row + lane / 4) * Pitch + column + lane % 4 * 2;
 #pragma unroll
   for (int i = 0; i < Rows; ++i)
@@ -221,9 +238,43 @@ DK_INLINE void put_sums(float *to, const float (&total)[Rows][Columns][4], int r
     for (int j = 0; j < Columns; ++j)
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        vec<float, 2> both = {{total[i][j][half * 2], total[i][j][half * 2 + 1]}};
+        vec<T, 2> both = {{total[i][j][half * 2], total[i][j][half * 2 + 1]}};
         store<2>(to + (i * Step + half * 8) * Pitch + j * 8, both);
       }
+}
+// Sums of an operand's bytes, for zero points: of a warp's rows and columns, of which each thread has
+// those that its fragments hold.
+template <bool Signed> DK_INLINE int add_elements(int sum, unsigned word) {
+  return Signed ? __dp4a((int)word, 0x01010101, sum) : (int)__dp4a(word, 0x01010101u, (unsigned)sum);
+}
+template <bool Signed, int N> DK_INLINE void add_row_sums(int (&sums)[2 * N], const unsigned (&a)[N][4]) {
+#pragma unroll
+  for (int i = 0; i < N * 4; ++i) {
+    int &sum = sums[i / 4 * 2 + i % 2];
+    sum = add_elements<Signed>(sum, a[i / 4][i % 4]);
+  }
+}
+template <bool Signed, int N> DK_INLINE void add_column_sums(int (&sums)[2 * N], const unsigned (&b)[N][4]) {
+#pragma unroll
+  for (int i = 0; i < N * 4; ++i) {
+    int &sum = sums[i / 4 * 2 + i / 2 % 2];
+    sum = add_elements<Signed>(sum, b[i / 4][i % 4]);
+  }
+}
+template <int N> DK_INLINE void put_element_sums(int *to, const int (&sums)[N], int lane) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    int sum = sums[i];
+    sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+    sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+    if (lane % 4 == 0) to[i * 8 + lane / 4] = sum;
+  }
+}
+template <class T, int N> DK_INLINE vec<T, N> filled(int x) {
+  vec<T, N> all;
+#pragma unroll
+  for (int i = 0; i < N; ++i) all.e[i] = (T)x;
+  return all;
 }
 
 } // namespace dk

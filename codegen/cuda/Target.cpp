@@ -40,8 +40,12 @@ std::optional<GpuTarget> parseArch(const std::string &arch, std::string &why) {
 
 } // namespace
 
+static int versionOf(const std::string &arch) {
+  return std::atoi(arch.c_str() + std::strlen("sm_"));
+}
+
 int64_t sharedBytesOf(const std::string &arch) {
-  int version = std::atoi(arch.c_str() + std::strlen("sm_"));
+  int version = versionOf(arch);
   int64_t kilobytes = 99;
   if (version == 75)
     kilobytes = 64;
@@ -53,6 +57,8 @@ int64_t sharedBytesOf(const std::string &arch) {
 }
 
 bool hasWarpgroups(const std::string &arch) { return arch == "sm_90a"; }
+
+bool multipliesBytes(const std::string &arch) { return versionOf(arch) >= 80; }
 
 std::optional<GpuTarget> targetOf(const std::string &device, const std::string &asked,
                                   std::string &why) {

@@ -19,6 +19,8 @@ struct GpuTarget {
 int64_t sharedBytesOf(const std::string &arch);
 /// Whether it has products of four warps at a time.
 bool hasWarpgroups(const std::string &arch);
+/// Whether its tensor cores multiply integers of 8 bits, 32 along the depth.
+bool multipliesBytes(const std::string &arch);
 
 /// What the device ("cuda:0") is: the architecture that somebody asked for ("sm_90a"), which needs
 /// no GPU here; else what the device of that name on this machine says of itself.

@@ -23,12 +23,14 @@ public:
     placeBlock();
     sides[0] = sideOf(true);
     sides[1] = sideOf(false);
+    for (TileSide &side : sides)
+      declareZeroPoint(side);
     // Products that read shared memory on their own time are done one step later.
     ahead = s.warpgroups ? s.stages - 2 : s.stages - 1;
     t.line("extern __shared__ __align__(1024) unsigned char memory[];");
     int64_t place = 0;
     for (TileSide &side : sides) {
-      t.line(s.sharedName + " *const " + side.shared + " = (" + s.sharedName + " *)(memory + " +
+      t.line(side.type + " *const " + side.shared + " = (" + side.type + " *)(memory + " +
              Twine(place) + ");");
       place += s.stages * elementsOf(side) * s.sharedBytes;
     }
@@ -90,8 +92,12 @@ public:
     if (s.warpgroups)
       t.line("dk::products_settle(total);");
     int64_t pitch = s.columns + 8;
-    t.line("float *const sums = (float *)memory;");
+    std::string type = computeName(s.accumulator);
+    t.line(type + " *const sums = (" + type + " *)memory;");
     t.line("__syncthreads();");
+    int64_t sums = s.rows * pitch;
+    for (const TileSide &side : sides)
+      sums += putElementSums(side, sums);
     t.line("dk::put_sums<" + Twine(fragmentRows) + ", " + Twine(fragmentColumns) + ", " +
            Twine(rowStep) + ", " + Twine(pitch) + ">(sums, total, warp_row, warp_column, lane);");
     t.line("__syncthreads();");
@@ -102,11 +108,12 @@ public:
       std::string found = t.fresh("sum");
       t.line("const auto " + found + " = dk::load<" + Twine(width) + ">(sums + " +
              (row * pitch + column).text() + ");");
-      finish(rowStart + row, columnStart + column, width,
-             [&](const Expr &lane) { return found + ".e[" + lane.text() + "]"; });
+      finish(rowStart + row, columnStart + column, width, [&](const Expr &lane) {
+        return centred(found + ".e[" + lane.text() + "]", row, column + lane);
+      });
     });
     plan.kernel.tiles = true;
-    return done(uint32_t(std::max(place, s.rows * pitch * 4)), s.blocksTogether);
+    return done(uint32_t(std::max(place, sums * 4)), s.blocksTogether);
   }
 
 private:
@@ -132,6 +139,9 @@ private:
   /// Which vector of the tile a thread has at its step: (along, k).
   std::pair<Expr, Expr> vectorOfThread(const TileSide &side, const Expr &step, const Expr &thread) {
     Expr vector = step * s.threads + thread;
+    // Neighbouring threads read what is together in memory.
+    if (side.turned)
+      return {e.x.remainder(vector, side.extent), e.x.divide(vector, side.extent) * side.together};
     int64_t line = (side.depthFirst ? s.depth : side.extent) / side.together;
     Expr within = e.x.remainder(vector, line) * side.together, outer = e.x.divide(vector, line);
     return side.depthFirst ? std::pair(outer, within) : std::pair(within, outer);
@@ -144,7 +154,7 @@ private:
         copy(side, side.depthFirst ? along : along + Expr(part),
              side.depthFirst ? within + Expr(part) : within, k, ring);
     };
-    if (side.width * s.sharedBytes == 16)
+    if (side.width * s.sharedBytes == 16 && !side.guarded)
       forVectors(side, [&](Expr step) { copyVector(step, thread); });
     else
       someAtATime(side, copyVector);
@@ -154,7 +164,8 @@ private:
     someAtATime(side, [&](const Expr &step, const Expr &thread) {
       auto [along, within] = vectorOfThread(side, step, thread);
       std::string vector = t.fresh("x");
-      t.line("dk::vec<" + s.sharedName + ", " + Twine(side.together) + "> " + vector + " = {};");
+      t.line("dk::vec<" + side.type + ", " + Twine(side.together) + "> " + vector + " = " +
+             filled(side, side.together) + ";");
       computeVector(side, (side.rows ? rowStart : columnStart) + along, k + within, vector);
       t.line("dk::store<" + Twine(side.together) + ">(&" + slot(side, ring, along, within) + ", " +
              vector + ");");
@@ -179,13 +190,77 @@ private:
     Expr wanted = (side.rows ? rowStart : columnStart) + along, place = k + within;
     SmallVector<std::string> inside = insideOf(side, wanted, place);
     Read read = termAt(side, wanted, place)[side.operand];
-    auto found = e.place(op->getOperand(side.operand), read.at);
+    auto found = e.place(multiplied(side.operand), read.at);
     llvm::append_range(inside, e.conditionsOf(read));
     e.used.insert(found->first.name);
-    t.line("dk::copy_async<" + Twine(side.width * s.sharedBytes) + ">(&" +
-           slot(side, ring, along, within) + ", " + found->first.name + " + " +
-           found->second.text(true) + ", " +
-           (inside.empty() ? "true" : llvm::join(inside, " && ")) + ");");
+    std::string to = "&" + slot(side, ring, along, within),
+                there = inside.empty() ? "true" : llvm::join(inside, " && ");
+    bool fills = !side.filling.empty() && !inside.empty();
+    if (fills)
+      t.open("if (" + there + ")");
+    t.line("dk::copy_async<" + Twine(side.width * s.sharedBytes) + ">(" + to + ", " +
+           found->first.name + " + " + found->second.text(true) + ", " + (fills ? "true" : there) +
+           ");");
+    if (!fills)
+      return;
+    t.close();
+    t.line("else dk::store<" + Twine(side.width) + ">(" + to + ", " + filled(side, side.width) +
+           ");");
+  }
+
+  /// A vector of what lies outside.
+  static std::string filled(const TileSide &side, int64_t width) {
+    std::string type = side.type + ", " + std::to_string(width);
+    return side.filling.empty() ? "dk::vec<" + type + ">{}"
+                                : "dk::filled<" + type + ">(" + side.filling + ")";
+  }
+
+  /// A side's zero point, and the sums of the other's elements by which it is subtracted:
+  ///   sum (a - p) (b - q) = sum a b - p sum b - q sum a + n p q
+  void declareZeroPoint(TileSide &side) {
+    if (!side.zeroPoint)
+      return;
+    std::string name = zeroOf(side);
+    t.line("const int " + name + " = " +
+           e.eval(side.zeroPoint, Indices(shapeOf(side.zeroPoint).size(), Expr(0))) + ";");
+    if ((*bytes)[side.operand].isPadded)
+      side.filling = name;
+  }
+  static std::string zeroOf(const TileSide &side) { return side.rows ? "zero_a" : "zero_b"; }
+  static std::string elementSumsOf(const TileSide &side) {
+    return side.rows ? "row_sums" : "column_sums";
+  }
+  /// Whether the sums of its elements are wanted.
+  bool isSummed(const TileSide &side) const { return bool(sides[side.rows ? 1 : 0].zeroPoint); }
+
+  /// The sums of a side's elements behind `place` integers of shared memory; how many they are.
+  int64_t putElementSums(const TileSide &side, int64_t place) {
+    if (!isSummed(side))
+      return 0;
+    std::string name = elementSumsOf(side);
+    t.line("int *const all_" + name + " = (int *)memory + " + Twine(place) + ";");
+    t.line("if (" + std::string(side.rows ? "warp_column" : "warp_row") +
+           " == 0) dk::put_element_sums(all_" + name + " + " +
+           (side.rows ? "warp_row" : "warp_column") + ", " + name + ", lane);");
+    return side.extent;
+  }
+
+  /// A sum of the tile less what zero points add to it.
+  std::string centred(std::string sum, const Expr &row, const Expr &column) {
+    for (const TileSide &side : sides)
+      if (isSummed(side))
+        sum = "dk::sub(" + sum + ", dk::mul(" + zeroOf(sides[side.rows ? 1 : 0]) + ", all_" +
+              elementSumsOf(side) + "[" + (side.rows ? row : column).text() + "]))";
+    if (!sides[0].zeroPoint || !sides[1].zeroPoint)
+      return sum;
+    // Those outside an image count, and so do all others that are filled with a zero point.
+    std::string last = end + " * " + std::to_string(s.depth),
+                all = sides[0].filling.empty() && sides[1].filling.empty()
+                          ? "dk::smallest::of<int>(" + last + ", " + std::to_string(g.contracted) +
+                                ")"
+                          : last;
+    return "dk::add(" + sum + ", dk::mul(" + all + " - " + begin + " * " + std::to_string(s.depth) +
+           ", dk::mul(zero_a, zero_b)))";
   }
 
   void declareAccumulators() {
@@ -202,7 +277,12 @@ private:
              ";");
       fragmentRows = s.warpTileRows / 16, rowStep = 16, fragmentColumns = s.warpTileColumns / 8;
     }
-    t.line("float total[" + Twine(fragmentRows) + "][" + Twine(fragmentColumns) + "][4] = {};");
+    t.line(computeName(s.accumulator) + " total[" + Twine(fragmentRows) + "][" +
+           Twine(fragmentColumns) + "][4] = {};");
+    for (const TileSide &side : sides)
+      if (isSummed(side))
+        t.line("int " + elementSumsOf(side) + "[" +
+               Twine(side.rows ? 2 * fragmentRows : fragmentColumns) + "] = {};");
   }
 
   void multiply() {
@@ -236,10 +316,20 @@ private:
       t.line("const int now = 0;");
       fragments("0", "kk");
     }
+    std::string types;
+    if (bytes) {
+      auto isSigned = [](const TileSide &side) { return side.type == "signed char"; };
+      auto name = [](bool yes) { return yes ? "true" : "false"; };
+      for (const TileSide &side : sides)
+        if (isSummed(side))
+          t.line("dk::add_" + elementSumsOf(side) + "<" + name(isSigned(side)) + ">(" +
+                 elementSumsOf(side) + ", " + (side.rows ? "a" : "b") + "[now]);");
+      types = std::string("<") + name(isSigned(sides[0])) + ", " + name(isSigned(sides[1])) + ">";
+    }
     t.line("#pragma unroll");
     t.line("for (int i = 0; i < " + Twine(m) + "; ++i)");
     t.line("#pragma unroll");
-    t.line("  for (int j = 0; j < " + Twine(n) + "; ++j) dk::mma_" + s.mma +
+    t.line("  for (int j = 0; j < " + Twine(n) + "; ++j) dk::mma_" + s.mma + types +
            "(total[i][j], a[now][i], b[now][j / 2] + j % 2 * 2);");
     t.close();
     t.close();

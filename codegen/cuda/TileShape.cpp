@@ -1,15 +1,50 @@
 //===- TileShape.cpp - contractions as rows and columns, and their tiles ---===//
 #include "codegen/cuda/TileShape.h"
 
+#include "codegen/cuda/Bytes.h"
+#include "passes/layout/Tag.h"
+
 using namespace mlir;
 
 namespace dlc::cuda {
 
+namespace {
+
+/// Whether neighbouring channels of the image are neighbours in memory: by its layout, or by the
+/// transposition that stands for it.
+bool areChannelsLast(Value image) {
+  int64_t rank = typeOf(image).getRank();
+  if (rank < 3 || rank > 5 || shapeOf(image)[1] == 1)
+    return false;
+  if (!layoutOf(image.getType()).empty())
+    return layoutOf(image.getType()) == channelsLast(rank);
+  Operation *op = image.getDefiningOp();
+  if (isa_and_nonnull<CastOp, SubOp>(op) && shapeOf(op->getOperand(0)) == shapeOf(image))
+    return areChannelsLast(op->getOperand(0));
+  auto transpose = dyn_cast_or_null<TransposeOp>(op);
+  if (!transpose || transpose.getPermutation()[0] != 0 || transpose.getPermutation()[1] != rank - 1)
+    return false;
+  return llvm::is_sorted(transpose.getPermutation().drop_front(2));
+}
+
+} // namespace
+
+Indices Geometry::foldedAt(Emitter &e, const Expr &k) const {
+  if (!channelsLast)
+    return e.x.unravel(folded, k);
+  SmallVector<int64_t> extents(folded);
+  std::rotate(extents.begin(), extents.begin() + 1, extents.end());
+  Indices at = e.x.unravel(extents, k);
+  std::rotate(at.begin(), at.end() - 1, at.end());
+  return at;
+}
+
 Geometry geometryOf(Operation *op) {
   Geometry g;
+  g.folded = foldedExtents(op);
   SmallVector<int64_t> shape(shapeOf(op->getResult(0)));
   g.results = product(shape);
-  g.contracted = product(foldedExtents(op));
+  g.contracted = product(g.folded);
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
     // Batches that only the rows know are rows.
     bool shared =
@@ -49,12 +84,17 @@ Geometry geometryOf(Operation *op) {
   SmallVector<int64_t> rest{shape[0]};
   rest.append(shape.begin() + 2, shape.end());
   g.columns = product(rest);
-  g.indexOf = [=, rows = g.rows](Emitter &e, const Expr &batch, const Expr &row,
-                                 const Expr &column) {
-    Indices at = e.x.unravel(rest, column);
-    at.insert(at.begin() + 1, e.x.add(batch * rows, row));
+  g.channelsLast = conv && areChannelsLast(conv.getX());
+  g.indexOf = [rest, channels = g.rows, last = g.channelsLast](
+                  Emitter &e, const Expr &batch, const Expr &row, const Expr &column) {
+    Indices at = e.x.unravel(rest, last ? row : column);
+    at.insert(at.begin() + 1, e.x.add(batch * channels, last ? column : row));
     return at;
   };
+  if (g.channelsLast) {
+    std::swap(g.rows, g.columns);
+    g.rowOperand = 0;
+  }
   return g;
 }
 
@@ -105,14 +145,14 @@ constexpr int64_t kShortestPart = 128, kMostParts = 64;
 void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bool (&computed)[2],
                        TileShape &s) {
   double least = 0;
-  double work = s.sharedBytes == 2 ? 1 : 2.3;
+  double work = s.sharedBytes == 1 ? 0.5 : s.sharedBytes == 2 ? 1 : 2.3;
   int64_t processors = std::max(1, options.multiprocessors);
   // Of those between which the estimate cannot tell, the earlier one.
   auto consider = [&](const TensorTile &tile, bool warpgroups) {
     if (tile.bytes != 0 && tile.bytes != s.sharedBytes)
       return;
     int64_t stage = (tile.rows + tile.columns) * s.depth * s.sharedBytes;
-    int64_t sums = tile.rows * (tile.columns + 8) * 4;
+    int64_t sums = (tile.rows * (tile.columns + 8) + tile.rows + tile.columns) * 4;
     int64_t fewest = warpgroups ? 3 : 2, most = 4, together = tile.blocksTogether;
     auto stagesOf = [&](int64_t blocks) {
       int64_t bytes = (options.sharedBytes + 1024) / blocks - 1024;
@@ -183,6 +223,11 @@ TileShape typesOfTiles(const Planner &plan, Operation *op) {
     s.tensorCores = true;
     s.mma = "tf32";
     s.step = 8;
+  } else if (plan.options.bytes && byteOperandsOf(op)) {
+    s.tensorCores = true;
+    s.mma = "bytes";
+    s.sharedBytes = 1;
+    s.step = 32;
   }
   return s;
 }

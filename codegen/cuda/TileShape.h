@@ -7,19 +7,25 @@
 namespace dlc::cuda {
 
 /// A contraction's result as [batch, row, column]. Convolutions have their output channels as rows
-/// and images with positions as columns; a gradient of weights has channels and window as columns.
+/// and images with positions as columns, or the other way round where images lie with their
+/// channels last; a gradient of weights has channels and window as columns.
 struct Geometry {
   int64_t batches = 1, rows = 1, columns = 1, contracted = 1;
   int64_t results = 1; ///< elements
   unsigned rowOperand = 0;
+  bool channelsLast = false;
+  llvm::SmallVector<int64_t> folded; ///< the contracted dimensions
   /// The result's index.
   std::function<Indices(Emitter &, const Expr &batch, const Expr &row, const Expr &column)> indexOf;
+  /// The index in the contracted dimensions: of channels that lie last the window's positions come
+  /// first.
+  Indices foldedAt(Emitter &e, const Expr &k) const;
 };
 Geometry geometryOf(mlir::Operation *contraction);
 
 struct TileShape {
   bool tensorCores = false;
-  std::string mma;                  ///< bf16, f16, tf32
+  std::string mma;                  ///< bf16, f16, tf32; bytes: integers of 8 bits
   mlir::Type computed, accumulator; ///< of an operand's element and of the sum
   std::string sharedName;           ///< the type of elements in shared memory
   int64_t sharedBytes = 4;

@@ -54,7 +54,7 @@ void TileFrame::placeBlock() {
 
 SmallVector<Read, 2> TileFrame::termAt(const TileSide &side, const Expr &along, const Expr &k) {
   Indices at = g.indexOf(e, batch, side.rows ? along : Expr(0), side.rows ? Expr(0) : along);
-  return e.readsOf(op, at, e.x.unravel(foldedExtents(op), k));
+  return e.readsOf(op, at, g.foldedAt(e, k));
 }
 
 /// Whether the place behind each is that of the next lane.
@@ -78,7 +78,10 @@ TileSide TileFrame::sideOf(bool rows) {
   side.staged = rows ? "staged_a" : "staged_b";
   side.extent = rows ? s.rows : s.columns;
   side.limit = rows ? g.rows : g.columns;
-  Value value = op->getOperand(side.operand);
+  Value value = multiplied(side.operand);
+  side.type = bytes ? storageName(elementOf(value)) : s.sharedName;
+  if (bytes)
+    side.zeroPoint = (*bytes)[side.operand].zeroPoint;
   // Which neighbours lie together in memory, of whatever the operand is made?
   int64_t vector = 16 / s.sharedBytes;
   double together[2] = {0, 0};
@@ -96,13 +99,14 @@ TileSide TileFrame::sideOf(bool rows) {
   };
   for (bool depth : {true, false}) {
     auto [lane, read] = probe(depth, vector);
+    side.guarded |= !e.conditionsOf(read).empty();
     Emitter::Reads reads;
     e.reads(value, read.at, reads);
     for (auto &[from, at] : reads)
       if (isNext(e.x.linear(shapeOf(from), at), lane))
         together[depth] += double(ref::elementBytes(elementOf(from)));
     auto found = e.place(value, read.at);
-    if (!found || storageName(found->first.element) != s.sharedName)
+    if (!found || storageName(found->first.element) != side.type)
       continue;
     // Four bytes or more are copied as they are, if none or all of them are there.
     for (int64_t width = vector; width * s.sharedBytes >= 4 && !copied[depth]; width /= 2) {
@@ -118,8 +122,12 @@ TileSide TileFrame::sideOf(bool rows) {
         copied[depth] = width;
     }
   }
+  // Tensor cores take bytes with their neighbours along the depth alone.
+  if (bytes)
+    copied[false] = 0;
   side.async = copied[true] || copied[false];
-  side.depthFirst = together[true] > together[false];
+  side.depthFirst = bytes || together[true] > together[false];
+  side.turned = bytes && !side.async && together[false] > together[true];
   if (side.async) {
     if (copied[true] != copied[false])
       side.depthFirst = copied[true] > copied[false];
@@ -182,7 +190,7 @@ void TileFrame::guarded(const SmallVectorImpl<std::string> &conditions, function
 
 void TileFrame::computeVector(const TileSide &side, const Expr &along, const Expr &k,
                               const std::string &slot) {
-  Value value = op->getOperand(side.operand);
+  Value value = multiplied(side.operand);
   // In range from here on, which the conditions see to.
   guarded(insideOf(side, along, k), [&] {
     auto read = [&](const Expr &lane) {
@@ -206,12 +214,12 @@ void TileFrame::computeVector(const TileSide &side, const Expr &along, const Exp
         e.guarded(conditions, [&] {
           std::string element;
           auto place = e.place(value, own.at);
-          if (place && s.sharedBytes == 2 && storageName(place->first.element) == s.sharedName) {
+          if (place && s.sharedBytes <= 2 && storageName(place->first.element) == side.type) {
             // As it is, without a way through f32.
             e.used.insert(place->first.name);
             element = place->first.name + "[" + place->second.text() + "]";
           } else {
-            element = "dk::as<" + s.sharedName + ">(" + e.eval(value, own.at) + ")";
+            element = "dk::as<" + side.type + ">(" + e.eval(value, own.at) + ")";
           }
           t.line(slot + ".e[" + lane.text() + "] = " + element + ";");
         });
@@ -230,9 +238,13 @@ int64_t TileFrame::resultWidth() {
     Expr lane = e.freshAtom("lane", 0, width - 1);
     Expr group = e.freshAtom("group", 0, std::max<int64_t>(1, g.columns / width));
     Expr row = e.freshAtom("other", 0, std::max<int64_t>(1, g.rows) - 1);
-    return isVector(
-        e.x.linear(shapeOf(op->getResult(0)), g.indexOf(e, batch, row, group * width + lane)), lane,
-        width);
+    Indices at = g.indexOf(e, batch, row, group * width + lane);
+    if (s.parts > 1)
+      return isVector(e.x.linear(shapeOf(op->getResult(0)), at), lane, width);
+    return llvm::all_of(targets, [&](const Target &target) {
+      return isVector(e.x.linear(shapeOf(target.value), *indexInTarget(plan, e, op, target, at)),
+                      lane, width);
+    });
   };
   while (width > 1 && (g.columns % width != 0 || !together()))
     width /= 2;
@@ -252,8 +264,9 @@ void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
   guarded(inside, [&] {
     const Expr &i = row, &j = column;
     Expr part = partial ? e.variable("part", "blockIdx.y", 0, s.parts - 1) : Expr(0);
-    auto offsetOf = [&](const Indices &at) {
-      return part * g.results + e.x.linear(shapeOf(op->getResult(0)), at);
+    auto offsetIn = [&](const Target &store, const Indices &at) {
+      return part * g.results +
+             e.x.linear(shapeOf(store.value), *indexInTarget(plan, e, op, store, at));
     };
     std::vector<std::string> vectors;
     if (width > 1)
@@ -273,16 +286,12 @@ void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
           value = e.let(computeName(s.accumulator), Emitter::combine(ReduceKind::sum, s.accumulator,
                                                                      value, e.eval(bias, {at[1]})));
         e.seedAll(op->getResult(0), value);
-        // Every target's elements are in the order of the product's.
         for (const Target &target : targets)
-          elements.push_back(e.eval(target.value, target.value == op->getResult(0)
-                                                      ? at
-                                                      : e.x.reshape(shapeOf(op->getResult(0)),
-                                                                    shapeOf(target.value), at)));
+          elements.push_back(e.eval(target.value, *indexInTarget(plan, e, op, target, at)));
       }
       for (auto [n, store] : llvm::enumerate(stores)) {
         if (width == 1)
-          e.store(store.buffer, offsetOf(at), elements[n]);
+          e.store(store.buffer, offsetIn(store, at), elements[n]);
         else
           t.line(vectors[n] + ".e[" + lane.text() + "] = dk::as<" +
                  storageName(store.buffer.element) + ">(" + elements[n] + ");");
@@ -290,9 +299,9 @@ void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
     });
     if (width == 1)
       return;
-    Expr offset = offsetOf(g.indexOf(e, batch, i, j));
+    Indices at = g.indexOf(e, batch, i, j);
     for (auto [store, vector] : llvm::zip(stores, vectors))
-      e.storeVector(store.buffer, offset, width, vector);
+      e.storeVector(store.buffer, offsetIn(store, at), width, vector);
   });
 }
 

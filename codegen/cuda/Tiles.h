@@ -2,6 +2,7 @@
 #ifndef DLC_CODEGEN_CUDA_TILES_H
 #define DLC_CODEGEN_CUDA_TILES_H
 
+#include "codegen/cuda/Bytes.h"
 #include "codegen/cuda/TileShape.h"
 
 namespace dlc::cuda {
@@ -11,9 +12,14 @@ struct TileSide {
   bool rows = true; ///< depends on the result's rows
   unsigned operand = 0;
   std::string shared, staged;
+  std::string type;        ///< of elements in shared memory
   int64_t extent = 0;      ///< of the tile
   int64_t limit = 0;       ///< of the result in this direction
-  bool depthFirst = false; ///< neighbours in memory are neighbours along the contracted dimension
+  bool depthFirst = false; ///< neighbours in shared memory are so along the contracted dimension
+  bool turned = false;     ///< in memory they are not
+  mlir::Value zeroPoint;   ///< which is subtracted from each element; null: none
+  std::string filling;     ///< a number to be where there is no element; empty: 0
+  bool guarded = false;    ///< an image whose padding is asked for
   bool async = false;      ///< copied without a way through registers
   int64_t width = 1;       ///< neighbours that are copied at once
   int64_t together = 1;    ///< neighbours that are a thread's, a vector: whole copies
@@ -28,6 +34,8 @@ public:
       : plan(plan), op(op), targets(targets), g(geometryOf(op)), s(shape), frame(plan), e(frame.e),
         t(frame.t) {
     e.x.joinsRemainders = true;
+    if (s.mma == "bytes")
+      bytes = byteOperandsOf(op);
   }
 
   /// How an operand's tile is filled.
@@ -37,6 +45,10 @@ protected:
   /// Where the block's tile begins, and its part of the contracted dimension, in steps.
   void placeBlock();
   llvm::SmallVector<Read, 2> termAt(const TileSide &side, const Expr &along, const Expr &k);
+  /// What is multiplied: the operand, or what it is widened from.
+  mlir::Value multiplied(unsigned operand) const {
+    return bytes ? (*bytes)[operand].x : op->getOperand(operand);
+  }
   /// What of (along, k) a thread must ask before it reads the operand.
   llvm::SmallVector<std::string> insideOf(const TileSide &side, const Expr &along, const Expr &k);
   /// Over a thread's vectors of a tile.
@@ -59,6 +71,7 @@ protected:
   llvm::ArrayRef<Target> targets;
   Geometry g;
   TileShape s;
+  std::optional<ByteOperands> bytes;
   Frame frame;
   Emitter &e;
   Text &t;

@@ -292,39 +292,13 @@ private:
     return at;
   }
 
-  /// Where the target's element stands that the operation's result at `at` becomes.
-  std::optional<Indices> indexOf(Emitter &e, Value target, const Indices &at) {
-    Operation *def = target.getDefiningOp();
-    if (def == op)
-      return at;
-    if (!def || plan.known.count(target))
-      return std::nullopt;
-    for (Value operand : def->getOperands()) {
-      if (typeOf(operand).getNumElements() != typeOf(target).getNumElements())
-        continue;
-      auto from = indexOf(e, operand, at);
-      if (!from)
-        continue;
-      if (auto transpose = dyn_cast<TransposeOp>(def)) {
-        Indices turned;
-        for (int64_t d : transpose.getPermutation())
-          turned.push_back((*from)[d]);
-        return turned;
-      }
-      return shapeOf(operand) == shapeOf(target)
-                 ? *from
-                 : e.x.reshape(shapeOf(operand), shapeOf(target), *from);
-    }
-    return std::nullopt;
-  }
-
   /// Whether the target's elements lie in the order of the operation's.
   bool isPlain(const Target &target) {
     Text nowhere;
     Emitter probe(nowhere, plan.indexType);
     auto shape = shapeOf(op->getResult(0));
     Indices at = probe.x.variables("d", shape);
-    auto index = indexOf(probe, target.value, at);
+    auto index = indexInTarget(plan, probe, op, target, at);
     return index && probe.x.linear(shapeOf(target.value), *index) == probe.x.linear(shape, at);
   }
 
@@ -380,7 +354,7 @@ private:
                 e.let("unsigned char", "(unsigned char)(" + place + " < 0 ? 0 : " + place + ")"));
     SmallVector<std::string> elements;
     for (const Target &target : targets)
-      elements.push_back(e.eval(target.value, *indexOf(e, target.value, at)));
+      elements.push_back(e.eval(target.value, *indexInTarget(plan, e, op, target, at)));
     return elements;
   }
 
@@ -396,7 +370,8 @@ private:
       return at;
     };
     auto offsetOf = [&](const Target &target, const Expr &lane) {
-      return e.x.linear(shapeOf(target.value), *indexOf(e, target.value, neighbour(lane)));
+      return e.x.linear(shapeOf(target.value),
+                        *indexInTarget(plan, e, op, target, neighbour(lane)));
     };
     SmallVector<std::string> vectors;
     for (const Target &target : targets) {

@@ -54,8 +54,20 @@ FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
 cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
                                      std::vector<int64_t> alignments) {
   // Which products may round their operands stands at each of them.
-  return {target.figures.multiprocessors, std::move(alignments), /*tf32=*/false,
-          cuda::sharedBytesOf(target.arch), cuda::hasWarpgroups(target.arch)};
+  return {target.figures.multiprocessors,
+          std::move(alignments),
+          /*tf32=*/false,
+          cuda::sharedBytesOf(target.arch),
+          cuda::hasWarpgroups(target.arch),
+          cuda::multipliesBytes(target.arch)};
+}
+
+bool multipliesBytes(const std::string &device, const std::string &gpuArch,
+                     Operation *contraction) {
+  std::string why;
+  auto target = cuda::targetOf(device, gpuArch, why);
+  return target && cuda::multipliesBytes(target->arch) &&
+         !cuda::isWindowed(contraction, /*channelsLast=*/false);
 }
 
 std::vector<int64_t> alignmentsOf(ArrayRef<Value> buffers) {

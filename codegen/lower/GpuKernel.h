@@ -30,6 +30,11 @@ mlir::FailureOr<FusionOp> normalForGpu(mlir::Operation *op, std::string &why);
 cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
                                      std::vector<int64_t> alignments = {});
 
+/// Whether a kernel for the device, or for the architecture that stands for it, sums a
+/// contraction's products of 8-bit integers.
+bool multipliesBytes(const std::string &device, const std::string &gpuArch,
+                     mlir::Operation *contraction);
+
 /// What the runtime promises of every buffer that it or a caller allocates.
 constexpr int64_t kBufferAlignment = 16;
 

@@ -11,7 +11,7 @@ struct Row {
   int version;
   const char *name;
   int multiprocessors;
-  double gigahertz, f32, f64, tensor16, tensor32, gigabytes;
+  double gigahertz, f32, f64, tensor16, tensor32, tensor8, gigabytes;
 };
 
 constexpr Row kRows[] = {
@@ -39,6 +39,7 @@ GpuFigures gpuFigures(int version, const GpuFound &found) {
   gpu.f64 = clocks * row.f64;
   gpu.tensor16 = clocks * row.tensor16;
   gpu.tensor32 = clocks * row.tensor32;
+  gpu.tensor8 = clocks * row.tensor8;
   gpu.gigabytes = (found.gigabytes > 0 ? found.gigabytes : row.gigabytes) * GpuShares().memory;
   return gpu;
 }

@@ -9,8 +9,8 @@ namespace dlc {
 /// Rates in gigaflops and gigabytes a second.
 struct GpuFigures {
   int multiprocessors = 0;
-  double f32 = 0, f64 = 0, tensor16 = 0, tensor32 = 0; ///< as the clock allows
-  double gigabytes = 0;                                ///< that copies reach
+  double f32 = 0, f64 = 0, tensor16 = 0, tensor32 = 0, tensor8 = 0; ///< as the clock allows
+  double gigabytes = 0;                                             ///< that copies reach
 };
 
 /// What a device says of itself; zeros: it does not.

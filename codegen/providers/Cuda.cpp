@@ -1,4 +1,5 @@
 //===- Cuda.cpp - generated kernels on a GPU ------------------------------===//
+#include "codegen/cuda/Bytes.h"
 #include "codegen/cuda/Kernel.h"
 #include "codegen/cuda/TileShape.h"
 #include "codegen/providers/GpuLibrary.h"
@@ -46,10 +47,13 @@ private:
                       (isa<MatmulOp>(op) || !isDepthwise(op));
     if (!multiplies && !isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
       return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
-    double rate = gpuRate(gpu, elementName(typeOf(op->getOperand(0)).getElementType()),
-                          op->hasAttr("dlc.math"));
+    bool isBytes = cuda::byteOperandsOf(op).has_value();
+    double rate = isBytes ? gpu.tensor8
+                          : gpuRate(gpu, elementName(typeOf(op->getOperand(0)).getElementType()),
+                                    op->hasAttr("dlc.math"));
     bool isTf32 = rate > gpu.f32 && typeOf(op->getOperand(0)).getElementType().isF32();
-    double product = isTf32           ? shares.generatedTf32
+    double product = isBytes          ? shares.generatedBytes
+                     : isTf32         ? shares.generatedTf32
                      : rate > gpu.f32 ? shares.generated
                                       : shares.generatedVectors;
     if (!multiplies)
@@ -57,12 +61,17 @@ private:
     if (cuda::isWindowed(op, !layoutOf(op->getOperand(0).getType()).empty()))
       return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
     cuda::Geometry g = cuda::geometryOf(op);
+    // Of channels that lie last whole vectors are copied; what is no vector is read element by
+    // element.
+    constexpr int64_t kVector = 16;
+    int64_t bytes = isBytes ? 1 : ref::elementBytes(typeOf(op->getOperand(0)).getElementType());
+    bool vectors = g.channelsLast && g.folded.front() * bytes % kVector == 0;
     double part = isa<MatmulOp>(op) ? 1
+                  : vectors         ? shares.channelsLastPart
                   : isa<ConvOp>(op) ? shares.convolutionPart
                                     : shares.gradientPart;
-    // Tiles of images with channels last are read element by element.
     constexpr double kTurned = 4;
-    if (!layoutOf(op->getOperand(0).getType()).empty())
+    if (!layoutOf(op->getOperand(0).getType()).empty() && !vectors)
       part /= kTurned;
     return GpuProduct{double(g.batches), double(g.rows), double(g.columns), double(g.contracted),
                       rate * product * part}

@@ -5,6 +5,7 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/select/AttentionForm.h"
 #include "codegen/select/Candidates.h"
+#include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
 #include "passes/fuse/TransposeReorders.h"
@@ -88,7 +89,8 @@ public:
         llvm::all_of(transposed.getStrides(), [](int64_t stride) { return stride == 1; }))
       return 0;
     RankedTensorType x = typeOf(transposed.getX()), w = typeOf(transposed.getW());
-    double flops = 2.0 * double(x.getNumElements()) * double(w.getNumElements() / w.getDimSize(0));
+    double flops =
+        2.0 * double(x.getNumElements()) * double(w.getNumElements()) / double(w.getDimSize(0));
     CostModel cost(profileOf(options, target), target, options.threads);
     return cost.leastTransposed(flops);
   }
@@ -132,18 +134,27 @@ public:
     return known->second;
   }
 
-  bool sumsIntegers(Operation *op) override { return oracle.sumsIntegers(op); }
+  bool sumsIntegers(Operation *op) override {
+    if (!can(options.device, DLC_DEVICE_GPU_CODE))
+      return oracle.sumsIntegers(op);
+    return multipliesBytes(options.device, options.gpuArch, op);
+  }
   int64_t rowsOfBlocks() override { return options.accuracy == "strict" ? 0 : blocks::mostRows(); }
 
 private:
   /// Operands that a contraction in i32 reads as integers of 8 bits, as these.
-  static SmallVector<Type> narrowed(Operation *op, ArrayRef<Type> operands) {
+  SmallVector<Type> narrowed(Operation *op, ArrayRef<Type> operands) {
     SmallVector<Type> types(operands);
     if (!op->getNumResults() || !isInt32(op->getResult(0).getType()))
       return types;
     for (auto [operand, type] : llvm::zip(op->getOpOperands(), types))
       if (auto widened = matchWidened(operand))
         type = cast<RankedTensorType>(type).clone(typeOf(widened->x).getElementType());
+      else if (isInt32(type) && operand.getOperandNumber() == 1 &&
+               operand.get().getDefiningOp<ConstantOp>() &&
+               can(options.device, DLC_DEVICE_GPU_CODE))
+        // Weights become these (passes/fuse/NarrowWeights.cpp).
+        type = cast<RankedTensorType>(type).clone(IntegerType::get(op->getContext(), 8));
     return types;
   }
 

@@ -59,12 +59,12 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
   takeIn(grouping, chain, operand, members);
 }
 
-/// Makes what widens 8-bit integers for a contraction in i32 part of it: libraries read those. It
-/// is copied, as views are.
+/// Makes what widens 8-bit integers for a contraction in i32 part of it: libraries and tensor cores
+/// read those. It is copied, as views are. On a GPU a zero point of 8 bits comes along: kernels
+/// fill the padding of images with it.
 void absorbWidening(Grouping &grouping, Operation *anchor, OpOperand &operand,
                     SmallVectorImpl<Operation *> &members) {
-  if (!isInt32(operand.get().getType()) ||
-      can(deviceOf(operand.get().getType()), DLC_DEVICE_GPU_CODE))
+  if (!isInt32(operand.get().getType()))
     return;
   SmallVector<Operation *> chain; // from the contraction outwards
   Value value = operand.get();
@@ -80,6 +80,10 @@ void absorbWidening(Grouping &grouping, Operation *anchor, OpOperand &operand,
   if (!widened)
     return;
   chain.append(widened->ops);
+  Operation *zero = widened->zeroPoint ? widened->zeroPoint.getDefiningOp() : nullptr;
+  if (isa_and_nonnull<CastOp>(zero) && here(zero) &&
+      can(deviceOf(operand.get().getType()), DLC_DEVICE_GPU_CODE))
+    chain.push_back(zero);
   takeIn(grouping, chain, operand, members);
 }
 
@@ -210,7 +214,8 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
 
 /// On a GPU: whether what follows the steps behind a contraction is done by kernels that can do
 /// these steps, too, while they read. Libraries that multiply know few steps, and a product of 16
-/// bits has half the bytes of sums in f32.
+/// bits has half the bytes of sums in f32. (Sums of integers have more bytes than what is made of
+/// them.)
 bool isTakenByReaders(Grouping &grouping, Value value) {
   if (!can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE) || value.use_empty())
     return false;
@@ -320,7 +325,7 @@ void groupContractions(Grouping &grouping) {
       if (update.empty()) {
         SmallVector<Operation *> alone(ops);
         Value value = growPostOps(grouping, anchor->getResult(0), ops);
-        if (isTakenByReaders(grouping, value)) {
+        if (!isInt32(anchor->getResult(0).getType()) && isTakenByReaders(grouping, value)) {
           ops = alone;
           value = anchor->getResult(0);
         }

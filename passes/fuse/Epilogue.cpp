@@ -1,6 +1,7 @@
 //===- Epilogue.cpp - a contraction with what a library does around it ----===//
 #include "passes/fuse/Epilogue.h"
 
+#include "passes/Devices.h"
 #include "passes/Widened.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/EpilogueEltwise.h"
@@ -165,6 +166,10 @@ bool matchNarrow(StridedView &view, Value &zeroPoint, OpFilter inside,
     view.base = widened->x;
     zeroPoint = widened->zeroPoint;
     used.insert(widened->ops.begin(), widened->ops.end());
+    // A GPU's kernels see that it is of 8 bits, too.
+    if (isMember(zeroPoint) && isa<CastOp>(zeroPoint.getDefiningOp()) &&
+        can(deviceOf(view.base.getType()), DLC_DEVICE_GPU_CODE))
+      return used.insert(zeroPoint.getDefiningOp()), true;
     return !isMember(zeroPoint);
   }
   return !isMember(view.base);

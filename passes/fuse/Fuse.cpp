@@ -33,6 +33,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
     // grouped.
     for (Block *block : llvm::reverse(blocks)) {
       sinkScatters(*block);
+      narrowWeights(*block);
       reorderNarrow(*block);
       transposeReordersOfGpus(*block);
       markClimbing(*block);

@@ -16,6 +16,10 @@ inline constexpr int maxFusionInputs = 24;
 /// 0. Sums over indices that are added to state or to a product go there directly, not into zeros.
 void sinkScatters(mlir::Block &block);
 
+/// On GPUs weights of contractions in i32 are 8 bits again where they can be, as tensor cores take
+/// them.
+void narrowWeights(mlir::Block &block);
+
 /// Reorders of integers that were 8 bits reorder those.
 void reorderNarrow(mlir::Block &block);
 

@@ -10,6 +10,7 @@
 // in between would be in the way; of 8 bits it is also a quarter of the work.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/Devices.h"
 #include "passes/Widened.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/FuseSteps.h"
@@ -48,11 +49,12 @@ static bool moveNarrow(Operation *move) {
   return true;
 }
 
-/// The views between a product's operand and what widens it, outwards; none where libraries read
-/// through these.
+/// The views between a product's operand and what widens it, outwards; none where libraries on
+/// processors read through these.
 static SmallVector<Operation *> viewsInTheWay(OpOperand &operand, bool isTransposed) {
   SmallVector<Operation *> views;
-  if (!isInt32(operand.get().getType()) || matrixView(operand.get(), isTransposed))
+  bool isGpu = can(deviceOf(operand.get().getType()), DLC_DEVICE_GPU_CODE);
+  if (!isInt32(operand.get().getType()) || (!isGpu && matrixView(operand.get(), isTransposed)))
     return views;
   Block *block = operand.getOwner()->getBlock();
   Value value = operand.get();

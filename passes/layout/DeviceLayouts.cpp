@@ -2,6 +2,7 @@
 #include "passes/layout/DeviceLayouts.h"
 
 #include "passes/Devices.h"
+#include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/layout/Tag.h"
 
@@ -93,7 +94,15 @@ public:
   bool pools(Operation *, StringRef) override { return true; }
 
 private:
-  /// Whether its products are of 16 bits, or may be of tf32.
+  /// Whether its products are of 16 bits, of integers of 8, or may be of tf32.
+  static bool areBytes(Operation *product) {
+    auto isByte = [](OpOperand &operand) { return matchWidened(operand).has_value(); };
+    return isa<ConvOp>(product) && isByte(product->getOpOperand(0)) &&
+           (isByte(product->getOpOperand(1)) ||
+            (isInt32(product->getOperand(1).getType()) &&
+             product->getOperand(1).getDefiningOp<ConstantOp>()));
+  }
+
   static bool isForTensorCores(Operation *product) {
     RankedTensorType x = typeOf(product->getOperand(0));
     Type element = x.getElementType();
@@ -103,7 +112,7 @@ private:
     return llvm::all_of(llvm::concat<Value>(product->getOperands(), product->getResults()),
                         isFilled) &&
            x.getRank() >= 3 && x.getRank() <= 5 &&
-           (element.isF16() || element.isBF16() ||
+           (element.isF16() || element.isBF16() || areBytes(product) ||
             (element.isF32() && product->hasAttr("dlc.math")));
   }
 };

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 #include "passes/precision/Blocks.h"
 
-#include "ir/reference/Evaluate.h"
 #include "passes/ScaledBlocks.h"
 #include "passes/precision/Names.h"
 
@@ -99,37 +98,6 @@ void fold(Value weights) {
 }
 
 } // namespace
-
-/// Whether only constants make it.
-bool isOfConstants(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->getNumRegions() == 0 &&
-         (isa<ConstantOp>(op) ||
-          (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isOfConstants)));
-}
-
-/// What constants make of it.
-std::optional<ref::Tensor> evaluated(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
-    FailureOr<ref::Tensor> read = ref::Tensor::fromAttr(constant.getValue());
-    if (failed(read))
-      return std::nullopt;
-    ref::Tensor tensor = *read;
-    return tensor;
-  }
-  SmallVector<ref::Tensor> inputs, outputs;
-  for (Value operand : op->getOperands()) {
-    std::optional<ref::Tensor> input = evaluated(operand);
-    if (!input)
-      return std::nullopt;
-    inputs.push_back(std::move(*input));
-  }
-  auto outer = [](Value) { return ref::Tensor(); };
-  if (failed(ref::evaluateOp(op, inputs, outer, outputs)) || outputs.size() != 1)
-    return std::nullopt;
-  return outputs.front();
-}
 
 bool keepBlocks(MatmulOp product, Costs *costs) {
   constexpr int64_t kMostRows = 4, kFewest = 4096;

@@ -5,13 +5,9 @@
 #include "ir/tensor/Tensor.h"
 #include "passes/Costs.h"
 #include "passes/TensorBuilder.h"
+#include "passes/simplify/Constants.h"
 
 namespace dlc::precision {
-
-/// Whether only constants make it.
-bool isOfConstants(mlir::Value value);
-/// What constants make of it.
-std::optional<ref::Tensor> evaluated(mlir::Value value);
 
 /// A product by constant weights in blocks with scales (passes/ScaledBlocks.h) keeps their few bits
 /// where `costs` know a kernel that reads those; null: nobody does. Without one, few rows are

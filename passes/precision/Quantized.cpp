@@ -8,8 +8,9 @@
 //   x·w, of w in blocks           ->  Blocks.cpp
 //   what 16 bits hold, in f32     ->  Whole.cpp
 //
-// Sums of integers where a library has a kernel for them; products of f32 where it has none: on
-// processors without VNNI, on GPUs, for windows that it lacks.
+// Sums of integers where there are kernels for them: those of a library on processors, of tensor
+// cores on GPUs. Products of f32 where there are none: on processors without VNNI, for windows that
+// a library lacks, between devices of both kinds.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/tensor/Tensor.h"
@@ -34,9 +35,6 @@
 using namespace mlir;
 
 namespace dlc {
-
-using precision::evaluated;
-using precision::isOfConstants;
 
 namespace {
 
@@ -183,9 +181,9 @@ std::optional<Dequantized> dequantizedRows(Value value, OpBuilder &builder) {
 
 class Rewriter {
 public:
-  /// `isHost`: everything stands where processors' kernels run.
-  Rewriter(ModuleOp module, Costs &costs, bool isHost)
-      : builder(module.getContext()), costs(costs), isHost(isHost) {
+  /// `isHost`, `isGpu`: everything stands where kernels of that kind run.
+  Rewriter(ModuleOp module, Costs &costs, bool isHost, bool isGpu)
+      : builder(module.getContext()), costs(costs), isHost(isHost), isGpu(isGpu) {
     module.walk([&](GradientOp) { isTraining = true; });
   }
 
@@ -202,9 +200,9 @@ public:
     auto product = dyn_cast<MatmulOp>(op);
     if (product && precision::keepBlocks(product, isHost && !isTraining ? &costs : nullptr))
       return;
-    if (element.isF32() && isHost && !isTraining) {
+    if (element.isF32() && (isHost || isGpu) && !isTraining) {
       Operation *sums = asIntegers(op);
-      if (!sums)
+      if (!sums && isHost)
         readNarrow(op);
       op = sums;
     }
@@ -213,7 +211,7 @@ public:
     builder.setInsertionPoint(op);
     if (!hasKernel(op))
       asFloats(op);
-    else if (isOfConstants(op->getOperand(1)) && !isPlainInt8(op->getOperand(1)))
+    else if (isOfConstants(op->getOperand(1)) && !isTaken(op->getOperand(1)))
       withoutShift(op);
   }
 
@@ -224,8 +222,12 @@ private:
     bool isWeight =
         isOfConstants(op->getOperand(1)) ||
         (isa<MatmulOp>(op) && weights && !typeOf(weights->x).getElementType().isUnsignedInteger());
-    return isHost && isWeight && isRead(op->getOperand(0)) && costs.sumsIntegers(op);
+    bool isTakenThere = isHost ? isWeight : isGpu && (isWeight || isRead(op->getOperand(1)));
+    return isTakenThere && isRead(op->getOperand(0)) && costs.sumsIntegers(op);
   }
+
+  /// Whether kernels take weights that only constants make as they are.
+  bool isTaken(Value weights) { return isGpu ? isRead(weights) : isPlainInt8(weights); }
 
   /// Few rows wait for weights to come from memory: these stay 8 bits there, and their scales
   /// follow the product.
@@ -586,7 +588,7 @@ private:
 
   OpBuilder builder;
   Costs &costs;
-  const bool isHost;
+  const bool isHost, isGpu;
   bool isTraining = false;
 };
 
@@ -602,9 +604,9 @@ struct QuantizedPass : OptionPass<QuantizedPass> {
     std::unique_ptr<Costs> costs = makeCosts(which, kernels, options, module);
     if (!costs)
       return failure();
-    bool isHost = options.place.empty() && !can(options.device, DLC_DEVICE_GPU_CODE);
+    bool isGpu = can(options.device, DLC_DEVICE_GPU_CODE), isOnePlace = options.place.empty();
     precision::keepWhole(module);
-    Rewriter rewriter(module, *costs, isHost);
+    Rewriter rewriter(module, *costs, isOnePlace && !isGpu, isOnePlace && isGpu);
     SmallVector<Operation *> contractions;
     module.walk([&](Operation *op) {
       if (isa<ConvOp, ConvTransposeOp, MatmulOp>(op))

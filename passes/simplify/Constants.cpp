@@ -1,6 +1,8 @@
 //===- Constants.cpp - reading and making constants in patterns -----------===//
 #include "passes/simplify/Constants.h"
 
+#include "ir/reference/Evaluate.h"
+
 #include "mlir/IR/DialectResourceBlobManager.h"
 
 #include <cstring>
@@ -14,6 +16,30 @@ std::optional<ref::Tensor> constantTensor(Value value) {
   if (!constant || !typeOf(value).hasStaticShape())
     return std::nullopt;
   return ref::Tensor::fromAttr(constant.getValue());
+}
+
+bool isOfConstants(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->getNumRegions() == 0 &&
+         (isa<ConstantOp>(op) ||
+          (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), isOfConstants)));
+}
+
+std::optional<ref::Tensor> evaluated(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<ConstantOp>(op))
+    return constantTensor(value);
+  SmallVector<ref::Tensor> inputs, outputs;
+  for (Value operand : op->getOperands()) {
+    std::optional<ref::Tensor> input = evaluated(operand);
+    if (!input)
+      return std::nullopt;
+    inputs.push_back(std::move(*input));
+  }
+  auto outer = [](Value) { return ref::Tensor(); };
+  if (failed(ref::evaluateOp(op, inputs, outer, outputs)) || outputs.size() != 1)
+    return std::nullopt;
+  return outputs.front();
 }
 
 ElementsAttr constantAttr(const ref::Tensor &tensor, RankedTensorType type) {

@@ -9,6 +9,11 @@ namespace dlc {
 /// The value of a constant, if it is one that can be read.
 std::optional<ref::Tensor> constantTensor(mlir::Value value);
 
+/// Whether only constants make the value.
+bool isOfConstants(mlir::Value value);
+/// What constants make of such a value.
+std::optional<ref::Tensor> evaluated(mlir::Value value);
+
 /// A constant of the tensor's elements under a type (same shape and element type; the encoding may
 /// differ). Equal elements become a splat.
 mlir::Value makeConstant(mlir::OpBuilder &builder, mlir::Location loc, const ref::Tensor &tensor,

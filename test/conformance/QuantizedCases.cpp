@@ -23,7 +23,7 @@ std::string constantIntegers(const Shape &shape, const std::string &type, int64_
   return "dense<" + text(text, 0, 0) + "> : " + typeText(shape, type);
 }
 
-enum class Point { None, Constant, Operand };
+enum class Point { None, Constant, Operand, Byte };
 enum class After { Nothing, Floats, Bytes };
 
 /// Weights of 8 bits: with a sign, as all integers of 8 bits, or without one and centred, all alike
@@ -64,8 +64,11 @@ struct Text {
     if (point == Point::Constant)
       lines +=
           zero + " = dlc.constant dense<" + (type == "ui8" ? "121" : "-7") + "> : tensor<i32>\n";
-    else
+    else if (point == Point::Operand)
       zero = argument({{}, "i32", {Fill::Uniform, -3, 100}});
+    else
+      line(zero, "cast " + argument({{}, type, {Fill::Uniform, 3, 100}}) + " to i32",
+           typeText({}, type), {}, "i32");
     line(name, "sub " + name + "_w, " + zero, wide + ", tensor<i32>", shape, "i32");
   }
 
@@ -118,7 +121,10 @@ struct Text {
 };
 
 std::string nameOf(Point point) {
-  return point == Point::None ? "" : point == Point::Constant ? "/centred" : "/centred_later";
+  return point == Point::None       ? ""
+         : point == Point::Constant ? "/centred"
+         : point == Point::Operand  ? "/centred_later"
+                                    : "/centred_by_byte";
 }
 std::string nameOf(After after) {
   return after == After::Nothing ? "" : after == After::Floats ? "/floats" : "/bytes";
@@ -162,7 +168,7 @@ const Layer layers[] = {
 void addConvolutions(std::vector<Case> &cases, const Weights &v) {
   for (const Layer &l : layers)
     for (const char *type : {"ui8", "i8"})
-      for (Point point : {Point::None, Point::Constant, Point::Operand})
+      for (Point point : {Point::None, Point::Constant, Point::Operand, Point::Byte})
         for (After after : {After::Nothing, After::Floats, After::Bytes}) {
           int64_t out = (l.size + 2 * l.pad - l.window) / l.stride + 1;
           Shape x = {2, l.channels, l.size, l.size},
@@ -260,12 +266,33 @@ void addHeads(std::vector<Case> &cases) {
     }
 }
 
+/// Both operands from outside, neither seen turned: in whole vectors along one's depth, along the
+/// columns of the other, with zero points of both.
+void addPlain(std::vector<Case> &cases) {
+  for (auto [m, k, n] : {std::array<int64_t, 3>{40, 256, 48}, {70, 132, 36}, {3, 40, 200}})
+    for (bool isTurned : {false, true})
+      for (Point point : {Point::None, Point::Operand}) {
+        Shape x = {m, k}, w = isTurned ? Shape{n, k} : Shape{k, n};
+        Text t;
+        t.centre("%x", t.argument({x, "i8", {Fill::Uniform, -300, 300}}), x, "i8", point);
+        t.centre("%w", t.argument({w, "i8", {Fill::Uniform, -300, 300}}), w, "i8", point);
+        t.line("%s", std::string("matmul %x, %w") + (isTurned ? " transpose_b" : ""),
+               typeText(x, "i32") + ", " + typeText(w, "i32"), {m, n}, "i32");
+        std::string result = t.follow(After::Nothing, {m, n}, {n}, 1);
+        cases.push_back(t.end("matmul",
+                              std::string("plain") + (isTurned ? "/turned" : "") + nameOf(point) +
+                                  "/" + std::to_string(m),
+                              result));
+      }
+}
+
 } // namespace
 
 void addQuantizedCases(std::vector<Case> &cases) {
   addProducts(cases);
   addRows(cases);
   addHeads(cases);
+  addPlain(cases);
   for (const Weights &each : weights)
     addConvolutions(cases, each);
 }

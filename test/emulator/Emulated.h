@@ -313,6 +313,17 @@ static inline int __all_sync(unsigned m, int p) { return dlc_emulated::ballot(m,
 static inline void __syncwarp(unsigned m = 0xffffffffu) { dlc_emulated::ballot(m, false); }
 static inline unsigned __activemask() { return 0xffffffffu; }
 
+static inline int __dp4a(int a, int b, int c) {
+  for (int i = 0; i < 4; ++i)
+    c = (int)((unsigned)c + (unsigned)((signed char)(a >> 8 * i) * (signed char)(b >> 8 * i)));
+  return c;
+}
+static inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
+  for (int i = 0; i < 4; ++i)
+    c += (a >> 8 * i & 0xffu) * (b >> 8 * i & 0xffu);
+  return c;
+}
+
 // --- tensor cores ------------------------------------------------------------------
 namespace dlc_emulated {
 struct Half {
@@ -335,52 +346,67 @@ struct Tensor32 {
   static constexpr int perWord = 1;
   static float of(const unsigned *words, int i) { return __uint_as_float(words[i] & 0xffffe000u); }
 };
-struct Product {
-  float *d;
+template <bool Signed> struct Byte {
+  static constexpr int perWord = 4;
+  static int of(const unsigned *words, int i) {
+    unsigned byte = words[i / 4] >> (i % 4 * 8) & 0xffu;
+    return Signed ? (int)(signed char)byte : (int)byte;
+  }
+};
+/// Sums of integers wrap.
+static inline float add(float a, float b) { return a + b; }
+static inline int add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+template <class Sum> struct Product {
+  Sum *d;
   const unsigned *a, *b;
 };
-/// mma.m16n8 of K, row by column, with sums in f32; d += a b, in the layouts of the PTX manual.
-template <class T, int K> static void mma16x8(float *d, const unsigned *a, const unsigned *b) {
-  Product mine = {d, a, b};
+/// mma.m16n8 of K, row by column; d += a b, in the layouts of the PTX manual.
+template <class TA, class TB, int K, class Sum>
+static void mma16x8(Sum *d, const unsigned *a, const unsigned *b) {
+  Product<Sum> mine = {d, a, b};
   services->collective(0xffffffffu, &mine, [](void *const *all, unsigned) {
-    constexpr int P = T::perWord;
-    float A[16][K], B[K][8];
+    constexpr int P = TA::perWord;
+    Sum A[16][K], B[K][8];
     for (int l = 0; l < 32; ++l) {
       if (!all[l])
         return services->trap("mma without all of its warp");
-      auto *p = static_cast<Product *>(all[l]);
+      auto *p = static_cast<Product<Sum> *>(all[l]);
       int group = l / 4, in = l % 4;
       for (int w = 0; w < K / 4 / P; ++w)
         for (int e = 0; e < P; ++e) {
           int k = w * 4 * P + in * P + e;
-          A[group][k] = T::of(p->a, (w * 2) * P + e);
-          A[group + 8][k] = T::of(p->a, (w * 2 + 1) * P + e);
-          B[k][group] = T::of(p->b, w * P + e);
+          A[group][k] = TA::of(p->a, (w * 2) * P + e);
+          A[group + 8][k] = TA::of(p->a, (w * 2 + 1) * P + e);
+          B[k][group] = TB::of(p->b, w * P + e);
         }
     }
     for (int l = 0; l < 32; ++l) {
-      float *out = static_cast<Product *>(all[l])->d;
+      Sum *out = static_cast<Product<Sum> *>(all[l])->d;
       for (int i = 0; i < 4; ++i) {
         int row = l / 4 + i / 2 * 8, column = l % 4 * 2 + i % 2;
-        float sum = 0;
+        Sum sum = 0;
         for (int k = 0; k < K; ++k)
           sum += A[row][k] * B[k][column];
-        out[i] += sum;
+        out[i] = add(out[i], sum);
       }
     }
   });
 }
 static inline void mma_m16n8k16_f16(float *d, const unsigned *a, const unsigned *b) {
-  mma16x8<Half, 16>(d, a, b);
+  mma16x8<Half, Half, 16>(d, a, b);
 }
 static inline void mma_m16n8k16_bf16(float *d, const unsigned *a, const unsigned *b) {
-  mma16x8<Brain, 16>(d, a, b);
+  mma16x8<Brain, Brain, 16>(d, a, b);
 }
 static inline void mma_m16n8k8_tf32(float *d, const unsigned *a, const unsigned *b) {
-  mma16x8<Tensor32, 8>(d, a, b);
+  mma16x8<Tensor32, Tensor32, 8>(d, a, b);
 }
 static inline void mma_m16n8k4_tf32(float *d, const unsigned *a, const unsigned *b) {
-  mma16x8<Tensor32, 4>(d, a, b);
+  mma16x8<Tensor32, Tensor32, 4>(d, a, b);
+}
+template <bool SignedA, bool SignedB>
+static inline void mma_m16n8k32_bytes(int *d, const unsigned *a, const unsigned *b) {
+  mma16x8<Byte<SignedA>, Byte<SignedB>, 32>(d, a, b);
 }
 struct Rows {
   unsigned *to;

@@ -277,6 +277,7 @@ int main(int argc, char **argv) {
     for (const std::string &arch : archs) {
       arguments.options.sharedBytes = cuda::sharedBytesOf(arch);
       arguments.options.warpgroups = cuda::hasWarpgroups(arch);
+      arguments.options.bytes = cuda::multipliesBytes(arch);
       std::vector<Named> kernels;
       for (StringRef text : texts) {
         auto module = parseSourceString<ModuleOp>(text, &context, file);

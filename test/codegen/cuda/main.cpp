@@ -158,7 +158,7 @@ int main(int argc, char **argv) {
        {conformance::addElementwiseCases, conformance::addShapeCases, conformance::addGatherCases,
         conformance::addReduceCases, conformance::addContractCases, conformance::addWindowCases,
         conformance::addTrainingCases, conformance::addNormCases, conformance::addRecurrentCases,
-        conformance::addControlCases})
+        conformance::addControlCases, conformance::addQuantizedCases})
     add(all);
   for (const conformance::Case &c : all)
     if (matches(c.name(), arguments.filter))

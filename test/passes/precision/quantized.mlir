@@ -1,5 +1,6 @@
 // RUN: dlc-opt %s -dlc-quantized=costs=assumed -cse | FileCheck %s
-// RUN: dlc-opt %s "-dlc-quantized=costs=assumed device=cuda:0" -dlc-simplify | FileCheck %s --check-prefix=GPU
+// RUN: dlc-opt %s "-dlc-quantized=costs=assumed device=cuda:0 place=some=cpu" -dlc-simplify | FileCheck %s --check-prefix=BOTH
+// RUN: dlc-opt %s "-dlc-quantized=costs=assumed device=cuda:0" -cse | FileCheck %s --check-prefix=GPU
 
 // Sums of integers, then one factor for each channel.
 // CHECK-LABEL: @conv
@@ -13,7 +14,9 @@
 // CHECK: dlc.add
 
 // GPU-LABEL: @conv
-// GPU-NOT: dlc.conv {{.*}}i32>
+// GPU: dlc.conv {{.*}} -> tensor<1x6x8x8xi32>
+// BOTH-LABEL: @conv
+// BOTH-NOT: dlc.conv {{.*}}i32>
 func.func @conv(%x: tensor<1x4x8x8xui8>, %b: tensor<6xf32>, %ws: tensor<6x1x1x1xf32>) -> tensor<1x6x8x8xf32> {
   %xz = dlc.constant dense<12> : tensor<i32>
   %xs = dlc.constant dense<0.25> : tensor<f32>
@@ -33,11 +36,13 @@ func.func @conv(%x: tensor<1x4x8x8xui8>, %b: tensor<6xf32>, %ws: tensor<6x1x1x1x
 // CHECK-LABEL: @product
 // CHECK: dlc.matmul {{.*}} -> tensor<2x8xi32>
 // GPU-LABEL: @product
-// GPU: %[[A:.*]] = dlc.matmul {{.*}}dlc.accuracy = "strict", dlc.precision = "f32"{{.*}} : (tensor<2x512xf32>, tensor<512x8xf32>) -> tensor<2x8xf32>
-// GPU: dlc.cast %[[A]] to i32
-// GPU: %[[B:.*]] = dlc.matmul {{.*}} : (tensor<2x88xf32>, tensor<88x8xf32>) -> tensor<2x8xf32>
-// GPU: dlc.cast %[[B]] to i32
-// GPU: dlc.add {{.*}} -> tensor<2x8xi32>
+// GPU: dlc.matmul {{.*}} -> tensor<2x8xi32>
+// BOTH-LABEL: @product
+// BOTH: %[[A:.*]] = dlc.matmul {{.*}}dlc.accuracy = "strict", dlc.precision = "f32"{{.*}} : (tensor<2x512xf32>, tensor<512x8xf32>) -> tensor<2x8xf32>
+// BOTH: dlc.cast %[[A]] to i32
+// BOTH: %[[B:.*]] = dlc.matmul {{.*}} : (tensor<2x88xf32>, tensor<88x8xf32>) -> tensor<2x8xf32>
+// BOTH: dlc.cast %[[B]] to i32
+// BOTH: dlc.add {{.*}} -> tensor<2x8xi32>
 func.func @product(%x: tensor<2x600xui8>, %zero: tensor<ui8>, %w: tensor<600x8xi8>) -> tensor<2x8xi32> {
   %z = dlc.cast %zero to i32 : (tensor<ui8>) -> tensor<i32>
   %0 = dlc.cast %x to i32 : (tensor<2x600xui8>) -> tensor<2x600xi32>
@@ -50,15 +55,15 @@ func.func @product(%x: tensor<2x600xui8>, %zero: tensor<ui8>, %w: tensor<600x8xi
 // Of integers, and of zero points, that no 8 bits held, nothing is known.
 // CHECK-LABEL: @others
 // CHECK: dlc.matmul {{.*}} -> tensor<2x2xi32>
-// GPU-LABEL: @others
-// GPU: dlc.matmul {{.*}} -> tensor<2x2xi32>
+// BOTH-LABEL: @others
+// BOTH: dlc.matmul {{.*}} -> tensor<2x2xi32>
 func.func @others(%x: tensor<2x4xi32>, %w: tensor<4x2xi32>) -> tensor<2x2xi32> {
   %y = dlc.matmul %x, %w : (tensor<2x4xi32>, tensor<4x2xi32>) -> tensor<2x2xi32>
   return %y : tensor<2x2xi32>
 }
 
-// GPU-LABEL: @other_points
-// GPU: dlc.matmul {{.*}} -> tensor<2x2xi32>
+// BOTH-LABEL: @other_points
+// BOTH: dlc.matmul {{.*}} -> tensor<2x2xi32>
 func.func @other_points(%x: tensor<2x4xi8>, %z: tensor<i32>, %w: tensor<4x2xi8>) -> tensor<2x2xi32> {
   %0 = dlc.cast %x to i32 : (tensor<2x4xi8>) -> tensor<2x4xi32>
   %1 = dlc.sub %0, %z : (tensor<2x4xi32>, tensor<i32>) -> tensor<2x4xi32>

@@ -1,0 +1,202 @@
+// Contractions of integers of 8 bits on tensor cores; GPUs before sm_80 have no such products.
+// RUN: cuda-text --for sm_90a %s | FileCheck %s
+// RUN: cuda-text --for sm_75 %s | FileCheck %s --check-prefix OLD
+
+// The largest tiles: both operands come in vectors along the depth, several steps ahead. The zero point is subtracted with the sums of the other
+// operand's columns, and what follows leaves 8 bits.
+// CHECK-LABEL: k0_cast(const unsigned char *__restrict__ in0, const signed char *__restrict__ in1
+// CHECK: const int zero_a = 117;
+// CHECK: int total[4][8][4] = {};
+// CHECK: int column_sums[8] = {};
+// CHECK: dk::copy_async<16>(&tile_a
+// CHECK: dk::copy_async<16>(&tile_b
+// CHECK: dk::add_column_sums<true>(column_sums, b[now]);
+// CHECK: dk::mma_bytes<false, true>(total[i][j]
+// CHECK: dk::sub({{.*}}dk::mul(zero_a, all_column_sums[
+// CHECK: dk::store<8>(out0
+// OLD-LABEL: k0_cast(
+// OLD-NOT: mma_bytes
+func.func @main(%x: tensor<4096x4096xui8>, %w: tensor<4096x4096xi8>, %s: tensor<4096xf32>) -> tensor<4096x4096xui8> {
+  %a = dlc.cast %x to i32 : (tensor<4096x4096xui8>) -> tensor<4096x4096xi32>
+  %p = dlc.constant dense<117> : tensor<i32>
+  %c = dlc.sub %a, %p : (tensor<4096x4096xi32>, tensor<i32>) -> tensor<4096x4096xi32>
+  %b = dlc.cast %w to i32 : (tensor<4096x4096xi8>) -> tensor<4096x4096xi32>
+  %y = dlc.matmul %c, %b transpose_b : (tensor<4096x4096xi32>, tensor<4096x4096xi32>) -> tensor<4096x4096xi32>
+  %f = dlc.cast %y to f32 : (tensor<4096x4096xi32>) -> tensor<4096x4096xf32>
+  %g = dlc.mul %f, %s : (tensor<4096x4096xf32>, tensor<4096xf32>) -> tensor<4096x4096xf32>
+  %r = dlc.relu %g : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %o = dlc.round %r : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<255.0> : tensor<f32>
+  %e = dlc.max %o, %low : (tensor<4096x4096xf32>, tensor<f32>) -> tensor<4096x4096xf32>
+  %h = dlc.min %e, %high : (tensor<4096x4096xf32>, tensor<f32>) -> tensor<4096x4096xf32>
+  %z = dlc.cast %h to ui8 : (tensor<4096x4096xf32>) -> tensor<4096x4096xui8>
+  return %z : tensor<4096x4096xui8>
+}
+
+// -----
+
+// Two zero points.
+// CHECK-LABEL: k0_cast(
+// CHECK: dk::add_row_sums<false>
+// CHECK: dk::add_column_sums<false>
+// CHECK: dk::mma_bytes<false, false>
+// CHECK: dk::mul(dk::smallest::of<int>(6 * 128, 768) - 0 * 128, dk::mul(zero_a, zero_b))
+func.func @main(%x: tensor<512x768xui8>, %w: tensor<768x768xui8>, %s: tensor<768xf32>) -> tensor<512x768xui8> {
+  %a = dlc.cast %x to i32 : (tensor<512x768xui8>) -> tensor<512x768xi32>
+  %p = dlc.constant dense<117> : tensor<i32>
+  %c = dlc.sub %a, %p : (tensor<512x768xi32>, tensor<i32>) -> tensor<512x768xi32>
+  %b = dlc.cast %w to i32 : (tensor<768x768xui8>) -> tensor<768x768xi32>
+  %q = dlc.constant dense<3> : tensor<i32>
+  %d = dlc.sub %b, %q : (tensor<768x768xi32>, tensor<i32>) -> tensor<768x768xi32>
+  %y = dlc.matmul %c, %d transpose_b : (tensor<512x768xi32>, tensor<768x768xi32>) -> tensor<512x768xi32>
+  %f = dlc.cast %y to f32 : (tensor<512x768xi32>) -> tensor<512x768xf32>
+  %g = dlc.mul %f, %s : (tensor<512x768xf32>, tensor<768xf32>) -> tensor<512x768xf32>
+  %r = dlc.relu %g : (tensor<512x768xf32>) -> tensor<512x768xf32>
+  %o = dlc.round %r : (tensor<512x768xf32>) -> tensor<512x768xf32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<255.0> : tensor<f32>
+  %e = dlc.max %o, %low : (tensor<512x768xf32>, tensor<f32>) -> tensor<512x768xf32>
+  %h = dlc.min %e, %high : (tensor<512x768xf32>, tensor<f32>) -> tensor<512x768xf32>
+  %z = dlc.cast %h to ui8 : (tensor<512x768xf32>) -> tensor<512x768xui8>
+  return %z : tensor<512x768xui8>
+}
+
+// -----
+
+// None.
+// CHECK-LABEL: k0_cast(
+// CHECK-NOT: zero_a
+// CHECK: dk::mma_bytes<true, true>
+func.func @main(%x: tensor<512x768xi8>, %w: tensor<768x768xi8>, %s: tensor<768xf32>) -> tensor<512x768xui8> {
+  %a = dlc.cast %x to i32 : (tensor<512x768xi8>) -> tensor<512x768xi32>
+  %b = dlc.cast %w to i32 : (tensor<768x768xi8>) -> tensor<768x768xi32>
+  %y = dlc.matmul %a, %b transpose_b : (tensor<512x768xi32>, tensor<768x768xi32>) -> tensor<512x768xi32>
+  %f = dlc.cast %y to f32 : (tensor<512x768xi32>) -> tensor<512x768xf32>
+  %g = dlc.mul %f, %s : (tensor<512x768xf32>, tensor<768xf32>) -> tensor<512x768xf32>
+  %r = dlc.relu %g : (tensor<512x768xf32>) -> tensor<512x768xf32>
+  %o = dlc.round %r : (tensor<512x768xf32>) -> tensor<512x768xf32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<255.0> : tensor<f32>
+  %e = dlc.max %o, %low : (tensor<512x768xf32>, tensor<f32>) -> tensor<512x768xf32>
+  %h = dlc.min %e, %high : (tensor<512x768xf32>, tensor<f32>) -> tensor<512x768xf32>
+  %z = dlc.cast %h to ui8 : (tensor<512x768xf32>) -> tensor<512x768xui8>
+  return %z : tensor<512x768xui8>
+}
+
+// -----
+
+// A depth that is no vector is read element by element.
+// CHECK-LABEL: k0_cast(
+// CHECK-NOT: copy_async
+// CHECK: dk::mma_bytes<false, true>
+func.func @main(%x: tensor<200x77xui8>, %w: tensor<50x77xi8>, %s: tensor<50xf32>) -> tensor<200x50xui8> {
+  %a = dlc.cast %x to i32 : (tensor<200x77xui8>) -> tensor<200x77xi32>
+  %p = dlc.constant dense<117> : tensor<i32>
+  %c = dlc.sub %a, %p : (tensor<200x77xi32>, tensor<i32>) -> tensor<200x77xi32>
+  %b = dlc.cast %w to i32 : (tensor<50x77xi8>) -> tensor<50x77xi32>
+  %y = dlc.matmul %c, %b transpose_b : (tensor<200x77xi32>, tensor<50x77xi32>) -> tensor<200x50xi32>
+  %f = dlc.cast %y to f32 : (tensor<200x50xi32>) -> tensor<200x50xf32>
+  %g = dlc.mul %f, %s : (tensor<200x50xf32>, tensor<50xf32>) -> tensor<200x50xf32>
+  %r = dlc.relu %g : (tensor<200x50xf32>) -> tensor<200x50xf32>
+  %o = dlc.round %r : (tensor<200x50xf32>) -> tensor<200x50xf32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<255.0> : tensor<f32>
+  %e = dlc.max %o, %low : (tensor<200x50xf32>, tensor<f32>) -> tensor<200x50xf32>
+  %h = dlc.min %e, %high : (tensor<200x50xf32>, tensor<f32>) -> tensor<200x50xf32>
+  %z = dlc.cast %h to ui8 : (tensor<200x50xf32>) -> tensor<200x50xui8>
+  return %z : tensor<200x50xui8>
+}
+
+// -----
+
+// Weights along their columns are turned on the way: neighbouring threads read neighbours.
+// CHECK-LABEL: k0_cast(
+// CHECK: dk::copy_async<16>(&tile_a
+// CHECK: x{{[0-9]+}}.e[l{{[0-9]+}}] = in1[
+// CHECK: dk::mma_bytes<true, false>
+func.func @main(%x: tensor<256x256xi8>, %w: tensor<256x192xui8>, %s: tensor<192xf32>) -> tensor<256x192xui8> {
+  %a = dlc.cast %x to i32 : (tensor<256x256xi8>) -> tensor<256x256xi32>
+  %b = dlc.cast %w to i32 : (tensor<256x192xui8>) -> tensor<256x192xi32>
+  %q = dlc.constant dense<5> : tensor<i32>
+  %d = dlc.sub %b, %q : (tensor<256x192xi32>, tensor<i32>) -> tensor<256x192xi32>
+  %y = dlc.matmul %a, %d : (tensor<256x256xi32>, tensor<256x192xi32>) -> tensor<256x192xi32>
+  %f = dlc.cast %y to f32 : (tensor<256x192xi32>) -> tensor<256x192xf32>
+  %g = dlc.mul %f, %s : (tensor<256x192xf32>, tensor<192xf32>) -> tensor<256x192xf32>
+  %r = dlc.relu %g : (tensor<256x192xf32>) -> tensor<256x192xf32>
+  %o = dlc.round %r : (tensor<256x192xf32>) -> tensor<256x192xf32>
+  %low = dlc.constant dense<0.0> : tensor<f32>
+  %high = dlc.constant dense<255.0> : tensor<f32>
+  %e = dlc.max %o, %low : (tensor<256x192xf32>, tensor<f32>) -> tensor<256x192xf32>
+  %h = dlc.min %e, %high : (tensor<256x192xf32>, tensor<f32>) -> tensor<256x192xf32>
+  %z = dlc.cast %h to ui8 : (tensor<256x192xf32>) -> tensor<256x192xui8>
+  return %z : tensor<256x192xui8>
+}
+
+// -----
+
+// What lies outside a plain image is its zero point.
+// CHECK-LABEL: k0_mul(
+// CHECK: dk::vec<unsigned char, 4> x{{[0-9]+}} = dk::filled<unsigned char, 4>(zero_b);
+// CHECK: dk::mma_bytes<true, false>
+func.func @main(%x: tensor<8x64x56x56xui8>, %w: tensor<128x64x3x3xi8>, %s: tensor<128x1x1xf32>) -> tensor<8x128x56x56xf32> {
+  %0 = dlc.fusion(%u = %x, %v = %w, %t = %s) : (tensor<8x64x56x56xui8>, tensor<128x64x3x3xi8>, tensor<128x1x1xf32>) -> tensor<8x128x56x56xf32> {
+    %a = dlc.cast %u to i32 : (tensor<8x64x56x56xui8>) -> tensor<8x64x56x56xi32>
+    %p = dlc.constant dense<117> : tensor<i32>
+    %c = dlc.sub %a, %p : (tensor<8x64x56x56xi32>, tensor<i32>) -> tensor<8x64x56x56xi32>
+    %b = dlc.cast %v to i32 : (tensor<128x64x3x3xi8>) -> tensor<128x64x3x3xi32>
+    %y = dlc.conv %c, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<8x64x56x56xi32>, tensor<128x64x3x3xi32>) -> tensor<8x128x56x56xi32>
+    %f = dlc.cast %y to f32 : (tensor<8x128x56x56xi32>) -> tensor<8x128x56x56xf32>
+    %g = dlc.mul %f, %t : (tensor<8x128x56x56xf32>, tensor<128x1x1xf32>) -> tensor<8x128x56x56xf32>
+    dlc.yield %g : tensor<8x128x56x56xf32>
+  }
+  return %0 : tensor<8x128x56x56xf32>
+}
+
+// -----
+
+// An image with its channels last is copied in vectors of channels.
+// CHECK-LABEL: k0_transpose(
+// CHECK: dk::copy_async<16>(&tile_a
+// CHECK: else dk::store<16>(&tile_a{{.*}}, dk::filled<unsigned char, 16>(zero_a));
+// CHECK: dk::copy_async<16>(&tile_b
+// CHECK: dk::mma_bytes<false, true>
+// CHECK: dk::store<4>(out0
+func.func @main(%x: tensor<8x56x56x64xui8>, %w: tensor<128x3x3x64xi8>, %s: tensor<128x1x1xf32>) -> tensor<8x56x56x128xf32> {
+  %0 = dlc.fusion(%u = %x, %v = %w, %t = %s) : (tensor<8x56x56x64xui8>, tensor<128x3x3x64xi8>, tensor<128x1x1xf32>) -> tensor<8x56x56x128xf32> {
+    %m = dlc.transpose %u [0, 3, 1, 2] : (tensor<8x56x56x64xui8>) -> tensor<8x64x56x56xui8>
+    %n = dlc.transpose %v [0, 3, 1, 2] : (tensor<128x3x3x64xi8>) -> tensor<128x64x3x3xi8>
+    %a = dlc.cast %m to i32 : (tensor<8x64x56x56xui8>) -> tensor<8x64x56x56xi32>
+    %p = dlc.constant dense<117> : tensor<i32>
+    %c = dlc.sub %a, %p : (tensor<8x64x56x56xi32>, tensor<i32>) -> tensor<8x64x56x56xi32>
+    %b = dlc.cast %n to i32 : (tensor<128x64x3x3xi8>) -> tensor<128x64x3x3xi32>
+    %y = dlc.conv %c, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<8x64x56x56xi32>, tensor<128x64x3x3xi32>) -> tensor<8x128x56x56xi32>
+    %f = dlc.cast %y to f32 : (tensor<8x128x56x56xi32>) -> tensor<8x128x56x56xf32>
+    %g = dlc.mul %f, %t : (tensor<8x128x56x56xf32>, tensor<128x1x1xf32>) -> tensor<8x128x56x56xf32>
+    %l = dlc.transpose %g [0, 2, 3, 1] : (tensor<8x128x56x56xf32>) -> tensor<8x56x56x128xf32>
+    dlc.yield %l : tensor<8x56x56x128xf32>
+  }
+  return %0 : tensor<8x56x56x128xf32>
+}
+
+// -----
+
+// Of few channels as far as they go.
+// CHECK-LABEL: k0_transpose(
+// CHECK: dk::copy_async<8>(&tile_b
+func.func @main(%x: tensor<1x14x14x24xui8>, %w: tensor<48x3x3x24xi8>, %s: tensor<48x1x1xf32>) -> tensor<1x14x14x48xf32> {
+  %0 = dlc.fusion(%u = %x, %v = %w, %t = %s) : (tensor<1x14x14x24xui8>, tensor<48x3x3x24xi8>, tensor<48x1x1xf32>) -> tensor<1x14x14x48xf32> {
+    %m = dlc.transpose %u [0, 3, 1, 2] : (tensor<1x14x14x24xui8>) -> tensor<1x24x14x14xui8>
+    %n = dlc.transpose %v [0, 3, 1, 2] : (tensor<48x3x3x24xi8>) -> tensor<48x24x3x3xi8>
+    %a = dlc.cast %m to i32 : (tensor<1x24x14x14xui8>) -> tensor<1x24x14x14xi32>
+    %p = dlc.constant dense<117> : tensor<i32>
+    %c = dlc.sub %a, %p : (tensor<1x24x14x14xi32>, tensor<i32>) -> tensor<1x24x14x14xi32>
+    %b = dlc.cast %n to i32 : (tensor<48x24x3x3xi8>) -> tensor<48x24x3x3xi32>
+    %y = dlc.conv %c, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x14x14xi32>, tensor<48x24x3x3xi32>) -> tensor<1x48x14x14xi32>
+    %f = dlc.cast %y to f32 : (tensor<1x48x14x14xi32>) -> tensor<1x48x14x14xf32>
+    %g = dlc.mul %f, %t : (tensor<1x48x14x14xf32>, tensor<48x1x1xf32>) -> tensor<1x48x14x14xf32>
+    %l = dlc.transpose %g [0, 2, 3, 1] : (tensor<1x48x14x14xf32>) -> tensor<1x14x14x48xf32>
+    dlc.yield %l : tensor<1x14x14x48xf32>
+  }
+  return %0 : tensor<1x14x14x48xf32>
+}
