@@ -25,9 +25,22 @@ int64_t directSteps(int64_t taps) { return 2 * taps - 1; }
 
 } // namespace
 
-bool Windows::goAlongRows(int64_t lanes) const {
-  constexpr int64_t most = 8, mostTaps = 32;
-  return lanes > 1 && stride <= kNearStep && registers(lanes) <= most && taps <= mostTaps;
+/// Registers that the code for some neighbouring results keeps of a row.
+static constexpr int64_t kMostOfRow = 8;
+
+bool Windows::goTapByTap(int64_t lanes, int64_t vectorBits) const {
+  // Whole registers of 512 bits cross the caches' lines wherever they begin: they are loaded as
+  // few times as can be.
+  constexpr int64_t fewest = 3;
+  return lanes > 1 && stride == 1 &&
+         (vectorBits < 512 || taps < fewest ||
+          registers(lanes) >= std::min(2 * taps, kMostOfRow + 1));
+}
+
+bool Windows::goAlongRows(int64_t lanes, bool isTapByTap) const {
+  constexpr int64_t mostTaps = 32;
+  return lanes > 1 && stride <= kNearStep && taps <= mostTaps &&
+         (isTapByTap || registers(lanes) <= kMostOfRow);
 }
 
 bool Windows::doubleUp(int64_t lanes) const {
@@ -56,7 +69,8 @@ std::optional<double> stepsAlongRows(Operation *op, const Target &target) {
   Windows row = windowsOf(op, spatial - 1);
   int64_t bits = y.getElementTypeBitWidth();
   // Parts of rows are loaded in elements of 32 bits and more.
-  if (!y.hasStaticShape() || y.getNumElements() == 0 || !row.goAlongRows(lanes) ||
+  bool isTapByTap = isa<ConvOp>(op) && row.goTapByTap(lanes, target.vectorBits);
+  if (!y.hasStaticShape() || y.getNumElements() == 0 || !row.goAlongRows(lanes, isTapByTap) ||
       (row.reachBeyond() && bits < 32))
     return std::nullopt;
   int64_t rows = 1, registers = row.registers(lanes), steps = 0;
@@ -107,7 +121,7 @@ Value Emitter::alongRow(Value from, const Windows &row, const Indices &at, int64
 std::optional<RowParts> Emitter::partsOfRow(Value from, const Windows &row, const Indices &at,
                                             int64_t lanes, bool isTapByTap) {
   auto isSame = [](const Index &i) { return i.isUniform(); };
-  if (!row.goAlongRows(lanes) || at.back().vec || at.back().step != 1 ||
+  if (!row.goAlongRows(lanes, isTapByTap) || at.back().vec || at.back().step != 1 ||
       !llvm::all_of(ArrayRef(at).drop_back(), isSame))
     return std::nullopt;
   // Beyond a row nothing is touched.
@@ -170,10 +184,7 @@ Value Emitter::convAlongRow(ConvOp op, const Indices &at, int64_t lanes) {
   if (!isa<FloatType>(element) || x.getRank() < 3)
     return {};
   Windows row = windowsOf(op, x.getRank() - 3);
-  // Whole registers of 512 bits cross the caches' lines wherever they begin: they are loaded as
-  // few times as can be.
-  constexpr int64_t fewest = 3;
-  bool isTapByTap = row.stride == 1 && (target.vectorBits < 512 || row.taps < fewest);
+  bool isTapByTap = row.goTapByTap(lanes, target.vectorBits);
   SmallVector<int64_t> extents = foldedExtents(op);
   extents.pop_back();
   beginWalk();

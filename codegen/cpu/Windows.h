@@ -21,9 +21,11 @@ struct Windows {
   /// Elements that those of so many neighbouring results cover.
   int64_t span(int64_t lanes) const { return (lanes - 1) * stride + (taps - 1) * dilation + 1; }
   int64_t registers(int64_t lanes) const { return (span(lanes) + lanes - 1) / lanes; }
+  /// Whether a convolution's code loads each tap of so many neighbouring results by itself.
+  bool goTapByTap(int64_t lanes, int64_t vectorBits) const;
   /// Whether code for so many results works along rows: takes what their windows' rows hold
-  /// register by register, and picks what each window takes of that.
-  bool goAlongRows(int64_t lanes) const;
+  /// register by register, and picks what each window takes of that, or takes it tap by tap.
+  bool goAlongRows(int64_t lanes, bool isTapByTap = false) const;
   /// Whether a pool makes runs of 2, 4, 8.. elements before it makes windows of them.
   bool doubleUp(int64_t lanes) const;
 };

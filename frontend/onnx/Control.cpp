@@ -178,23 +178,12 @@ bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
     b.discard(region);
     return false;
   }
-  OperationState state(loc, LoopOp::getOperationName());
-  SmallVector<int32_t> segments{0, 0, int32_t(form.inits.size())};
-  if (form.trip) {
-    state.addOperands(b.reshape(b.cast(form.trip, b.i64), {}));
-    segments[0] = 1;
-  }
-  if (conditional) {
-    state.addOperands(b.reshape(form.condition, {}));
-    segments[1] = 1;
-  }
-  for (const Item &item : form.inits)
-    state.addOperands(item.value);
-  state.addAttribute("operandSegmentSizes", b.b.getDenseI32ArrayAttr(segments));
-  state.addTypes(types);
-  state.addRegion()->takeBody(region);
-  Operation *op = b.b.create(state);
-  for (auto [i, value] : llvm::enumerate(op->getResults()))
+  Value times = form.trip ? b.reshape(b.cast(form.trip, b.i64), {}) : Value();
+  Value condition = conditional ? b.reshape(form.condition, {}) : Value();
+  auto inits = llvm::map_to_vector(form.inits, [](const Item &item) { return item.value; });
+  auto loop = LoopOp::create(b.b, loc, types, times, condition, inits);
+  loop.getBody().takeBody(region);
+  for (auto [i, value] : llvm::enumerate(loop->getResults()))
     if (i < form.inits.size())
       result.carried.push_back(Value(value));
     else

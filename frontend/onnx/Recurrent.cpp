@@ -113,10 +113,13 @@ struct Weights {
   SmallVector<Value> peepholes;
 };
 
+Quantization ofDirection(Build &b, const Quantization &q, int64_t d) {
+  return q.scale ? Quantization{b.at(q.scale, 0, d), b.at(q.zeroPoint, 0, d)} : Quantization();
+}
+
 Weights weightsOf(Build &b, const Layer &l, int64_t d) {
   Weights own{b.at(l.r, 0, d), b.sliceAxis(b.at(l.bias, 0, d), 0, l.gates * l.H, l.gates * l.H)};
-  if (l.rq.scale)
-    own.by = {b.at(l.rq.scale, 0, d), b.at(l.rq.zeroPoint, 0, d)};
+  own.by = ofDirection(b, l.rq, d);
   if (l.cell == Cell::Gru && !l.linearBeforeReset) {
     own.gates = b.sliceAxis(own.r, 0, 0, 2 * l.H);
     own.candidate = b.sliceAxis(own.r, 0, 2 * l.H, l.H);
@@ -225,9 +228,7 @@ std::vector<Value> byLoops(Build &b, const Layer &l) {
     bool backward = l.direction == "reverse" || d == 1;
     Value w = b.at(l.w, 0, d);
     Weights own = weightsOf(b, l, d);
-    Quantization wq;
-    if (l.wq.scale)
-      wq = {b.at(l.wq.scale, 0, d), b.at(l.wq.zeroPoint, 0, d)};
+    Quantization wq = ofDirection(b, l.wq, d);
     Value bias = b.sliceAxis(b.at(l.bias, 0, d), 0, 0, l.gates * l.H);
     if (own.gates)
       bias = b.add(bias, own.bias);

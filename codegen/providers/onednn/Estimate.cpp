@@ -129,6 +129,23 @@ double pixelsLeft(const json &desc) {
              : 0;
 }
 
+/// Bytes that unfolding images moves beside their elements: of a group's few channels that lie
+/// last each element is in a cache line of its own.
+double linesApart(const json &desc) {
+  constexpr double kLine = 64, kElement = 4;
+  auto src = dimsOf(desc, "src"), dst = dimsOf(desc, "dst"), weights = dimsOf(desc, "weights");
+  auto found = desc.find("src");
+  if (weights.size() <= src.size() || src.size() < 3 || dst.size() != src.size())
+    return 0;
+  auto tag = found->value("tag", std::string());
+  if (tag.size() != src.size() || tag.back() != 'b')
+    return 0;
+  double together = std::min(double(weights[2]) * kElement, kLine);
+  double elements = double(src[0] * src[1]) * productOf(ArrayRef(dst).drop_front(2)) *
+                    productOf(ArrayRef(weights).drop_front(3));
+  return elements * (kLine / together - 1) * kElement;
+}
+
 /// Nanoseconds of a matrix product.
 double product(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
@@ -218,7 +235,8 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
     if (name.contains("gemm:"))
       nanoseconds += productOf(dimsOf(call.desc, "dst")) * slowSteps(call.desc) /
                          (machine.unfoldedSteps * cores) +
-                     summedUp(call.desc) / (machine.unfoldedSummed * cores);
+                     summedUp(call.desc) / (machine.unfoldedSummed * cores) +
+                     cost.streamed(linesApart(call.desc), machine.streamedGigabytes, cores);
     if (!recurrent)
       nanoseconds += cost.streamed(packedBytes(call) - machine.libraryStreamedBytes,
                                    machine.libraryStreamedGigabytes, cores);

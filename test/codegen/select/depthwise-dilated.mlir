@@ -11,3 +11,11 @@ func.func @main(%x: tensor<1x64x56x56xf32>, %w: tensor<64x1x7x7xf32>) -> tensor<
   %0 = "dlc.conv"(%x, %w) {strides = array<i64: 1, 1>, dilations = array<i64: 3, 3>, low = array<i64: 9, 9>, high = array<i64: 9, 9>, groups = 64 : i64} : (tensor<1x64x56x56xf32>, tensor<64x1x7x7xf32>) -> tensor<1x64x56x56xf32>
   return %0 : tensor<1x64x56x56xf32>
 }
+
+// Taps of 128 elements apart are loaded one by one; in plain tensors, too, where a library would unfold the image.
+// CHECK: dlc.fusion{{.*}} dlc.kernel = "generated"
+// CHECK-NEXT: dlc.conv
+func.func @apart(%x: tensor<1x512x2001xf32>, %w: tensor<512x1x3xf32>) -> tensor<1x512x2001xf32> {
+  %0 = "dlc.conv"(%x, %w) {strides = array<i64: 1>, dilations = array<i64: 128>, low = array<i64: 128>, high = array<i64: 128>, groups = 512 : i64} : (tensor<1x512x2001xf32>, tensor<512x1x3xf32>) -> tensor<1x512x2001xf32>
+  return %0 : tensor<1x512x2001xf32>
+}
