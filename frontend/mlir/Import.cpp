@@ -44,7 +44,7 @@ FailureOr<ImportInfo> inspectModule(OwningOpRef<ModuleOp> module) {
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
     auto value =
         describe(main, main.getArgument(i).getType(),
-                 main.getArgAttrOfType<StringAttr>(i, "dlc.name"), "arg" + std::to_string(i));
+                 main.getArgAttrOfType<StringAttr>(i, "dlc.name"), "input" + std::to_string(i));
     if (failed(value))
       return failure();
     value->isParameter = bool(main.getArgAttr(i, "dlc.parameter"));
@@ -55,7 +55,7 @@ FailureOr<ImportInfo> inspectModule(OwningOpRef<ModuleOp> module) {
       continue;
     auto value =
         describe(main, main.getResultTypes()[i],
-                 main.getResultAttrOfType<StringAttr>(i, "dlc.name"), "result" + std::to_string(i));
+                 main.getResultAttrOfType<StringAttr>(i, "dlc.name"), "output" + std::to_string(i));
     if (failed(value))
       return failure();
     info.outputs.push_back(*value);

@@ -62,7 +62,7 @@ LogicalResult specializeShapes(ModuleOp module,
     return success();
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto given = function.getArgAttrOfType<StringAttr>(i, "dlc.name");
-    auto found = shapes.find(given ? given.str() : "arg" + std::to_string(i));
+    auto found = shapes.find(given ? given.str() : "input" + std::to_string(i));
     auto type = cast<RankedTensorType>(function.getArgument(i).getType());
     if (found != shapes.end())
       function.getArgument(i).setType(type.clone(found->second));

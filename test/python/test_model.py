@@ -170,3 +170,14 @@ def test_memory(two):
 def test_devices():
     first = dlc.devices()[0]
     assert first.name == "cpu" and first.total_bytes >= first.free_bytes > 0 and first.cores >= 1
+
+
+def test_mlir_without_names(tmp_path):
+    """Inputs and outputs of a function that names none are called by their places."""
+    file = tmp_path / "m.mlir"
+    file.write_text("func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {\n"
+                    "  %0 = dlc.sub %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n")
+    net = dlc.compile(file)
+    assert [value.name for value in net.inputs] == ["input0", "input1"] and [value.name for value in net.outputs] == ["output0"]
+    x, y = np.arange(4, dtype=np.float32), np.ones(4, np.float32)
+    assert (net(x, y) == x - y).all()

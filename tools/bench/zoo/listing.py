@@ -44,7 +44,7 @@ def settle(module):
                     continue
                 if isinstance(part, nn.modules.batchnorm._BatchNorm):
                     value.copy_(0.8 + 0.4 * torch.rand_like(value) if name in ("weight", "running_var") else 0.1 * torch.randn_like(value))
-                elif value.numel() and (value.abs().max() < 1e-3 or value.std(unbiased=False) == 0):
+                elif value.numel() and (value.abs().max() < 1e-3 or value.min() == value.max()):
                     value.copy_((0.2 + 0.1 * torch.rand_like(value)) if value.ndim <= 1 or value.shape.numel() == max(value.shape) else 0.05 * torch.randn_like(value))
 
 
