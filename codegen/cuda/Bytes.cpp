@@ -9,8 +9,6 @@ namespace dlc::cuda {
 
 namespace {
 
-bool isUnsignedByte(Value value) { return typeOf(value).getElementType().isUnsignedInteger(); }
-
 /// Whether the number is one that the type of `x` holds.
 bool isElementOf(Value number, Value x) {
   Operation *op = number.getDefiningOp();
@@ -19,7 +17,7 @@ bool isElementOf(Value number, Value x) {
   if (auto cast = dyn_cast_or_null<CastOp>(op))
     return typeOf(cast.getX()).getElementType() == typeOf(x).getElementType();
   auto splat = splatValue(number);
-  double least = isUnsignedByte(x) ? 0 : -128;
+  double least = typeOf(x).getElementType().isUnsignedInteger() ? 0 : -128;
   return splat && *splat >= least && *splat <= least + 255;
 }
 
@@ -30,8 +28,6 @@ bool hasPadding(Operation *op) {
 }
 
 } // namespace
-
-bool ByteOperand::isSigned() const { return !isUnsignedByte(x); }
 
 std::optional<ByteOperands> byteOperandsOf(Operation *contraction) {
   if (!isa<MatmulOp, ConvOp>(contraction) || !isInt32(contraction->getResult(0).getType()))

@@ -15,8 +15,6 @@ struct ByteOperand {
   mlir::Value zeroPoint; ///< i32, one element; null: 0
   /// What lies outside the image is the zero point, which is one of x's integers.
   bool isPadded = false;
-
-  bool isSigned() const;
 };
 using ByteOperands = std::array<ByteOperand, 2>;
 

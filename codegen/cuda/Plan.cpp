@@ -38,8 +38,8 @@ int64_t contractionWork(Operation *op) {
   return typeOf(op->getResult(0)).getNumElements() * product(foldedExtents(op));
 }
 
-static std::optional<Indices> indexIn(const Planner &plan, Emitter &e, Operation *op, Value target,
-                                      const Indices &at) {
+std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, Operation *op, Value target,
+                                     const Indices &at) {
   Operation *def = target.getDefiningOp();
   if (def == op)
     return at;
@@ -48,7 +48,7 @@ static std::optional<Indices> indexIn(const Planner &plan, Emitter &e, Operation
   for (Value operand : def->getOperands()) {
     if (typeOf(operand).getNumElements() != typeOf(target).getNumElements())
       continue;
-    auto from = indexIn(plan, e, op, operand, at);
+    auto from = indexInTarget(plan, e, op, operand, at);
     if (!from)
       continue;
     if (auto transpose = dyn_cast<TransposeOp>(def)) {
@@ -62,11 +62,6 @@ static std::optional<Indices> indexIn(const Planner &plan, Emitter &e, Operation
                : e.x.reshape(shapeOf(operand), shapeOf(target), *from);
   }
   return std::nullopt;
-}
-
-std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, Operation *op,
-                                     const Target &target, const Indices &at) {
-  return indexIn(plan, e, op, target.value, at);
 }
 
 bool isKernel(Operation *op) {

@@ -107,7 +107,7 @@ bool launchWhole(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targ
 /// Where the target's element stands that the result of `op` at `at` becomes: through elementwise
 /// operations, transpositions and reshapes. Nothing where it becomes none.
 std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, mlir::Operation *op,
-                                     const Target &target, const Indices &at);
+                                     mlir::Value target, const Indices &at);
 
 /// Multiply-adds of a contraction.
 int64_t contractionWork(mlir::Operation *op);

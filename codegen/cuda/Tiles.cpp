@@ -242,8 +242,9 @@ int64_t TileFrame::resultWidth() {
     if (s.parts > 1)
       return isVector(e.x.linear(shapeOf(op->getResult(0)), at), lane, width);
     return llvm::all_of(targets, [&](const Target &target) {
-      return isVector(e.x.linear(shapeOf(target.value), *indexInTarget(plan, e, op, target, at)),
-                      lane, width);
+      return isVector(
+          e.x.linear(shapeOf(target.value), *indexInTarget(plan, e, op, target.value, at)), lane,
+          width);
     });
   };
   while (width > 1 && (g.columns % width != 0 || !together()))
@@ -266,7 +267,7 @@ void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
     Expr part = partial ? e.variable("part", "blockIdx.y", 0, s.parts - 1) : Expr(0);
     auto offsetIn = [&](const Target &store, const Indices &at) {
       return part * g.results +
-             e.x.linear(shapeOf(store.value), *indexInTarget(plan, e, op, store, at));
+             e.x.linear(shapeOf(store.value), *indexInTarget(plan, e, op, store.value, at));
     };
     std::vector<std::string> vectors;
     if (width > 1)
@@ -287,7 +288,7 @@ void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
                                                                      value, e.eval(bias, {at[1]})));
         e.seedAll(op->getResult(0), value);
         for (const Target &target : targets)
-          elements.push_back(e.eval(target.value, *indexInTarget(plan, e, op, target, at)));
+          elements.push_back(e.eval(target.value, *indexInTarget(plan, e, op, target.value, at)));
       }
       for (auto [n, store] : llvm::enumerate(stores)) {
         if (width == 1)

@@ -298,7 +298,7 @@ private:
     Emitter probe(nowhere, plan.indexType);
     auto shape = shapeOf(op->getResult(0));
     Indices at = probe.x.variables("d", shape);
-    auto index = indexInTarget(plan, probe, op, target, at);
+    auto index = indexInTarget(plan, probe, op, target.value, at);
     return index && probe.x.linear(shapeOf(target.value), *index) == probe.x.linear(shape, at);
   }
 
@@ -354,7 +354,7 @@ private:
                 e.let("unsigned char", "(unsigned char)(" + place + " < 0 ? 0 : " + place + ")"));
     SmallVector<std::string> elements;
     for (const Target &target : targets)
-      elements.push_back(e.eval(target.value, *indexInTarget(plan, e, op, target, at)));
+      elements.push_back(e.eval(target.value, *indexInTarget(plan, e, op, target.value, at)));
     return elements;
   }
 
@@ -371,7 +371,7 @@ private:
     };
     auto offsetOf = [&](const Target &target, const Expr &lane) {
       return e.x.linear(shapeOf(target.value),
-                        *indexInTarget(plan, e, op, target, neighbour(lane)));
+                        *indexInTarget(plan, e, op, target.value, neighbour(lane)));
     };
     SmallVector<std::string> vectors;
     for (const Target &target : targets) {

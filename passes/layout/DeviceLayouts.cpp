@@ -94,7 +94,7 @@ public:
   bool pools(Operation *, StringRef) override { return true; }
 
 private:
-  /// Whether its products are of 16 bits, of integers of 8, or may be of tf32.
+  /// Whether its operands are of 8 bits, or are weights that become so.
   static bool areBytes(Operation *product) {
     auto isByte = [](OpOperand &operand) { return matchWidened(operand).has_value(); };
     return isa<ConvOp>(product) && isByte(product->getOpOperand(0)) &&
@@ -103,6 +103,7 @@ private:
              product->getOperand(1).getDefiningOp<ConstantOp>()));
   }
 
+  /// Whether its products are of 16 bits, of integers of 8, or may be of tf32.
   static bool isForTensorCores(Operation *product) {
     RankedTensorType x = typeOf(product->getOperand(0));
     Type element = x.getElementType();
