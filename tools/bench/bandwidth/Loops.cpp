@@ -72,7 +72,12 @@ void Arrays::copy() {
 }
 
 double fmaGflops(int threads) {
-  typedef float Lanes __attribute__((vector_size(64)));
+#ifdef __AVX512F__
+  constexpr int kLanes = 16;
+#else
+  constexpr int kLanes = 8;
+#endif
+  typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float))));
   constexpr long kSteps = 4 << 20;
   constexpr int kSums = 12; // more than two units times their latency
   auto start = std::chrono::steady_clock::now();
@@ -92,7 +97,7 @@ double fmaGflops(int threads) {
       used = sums[s][0];
   });
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  return 2.0 * 16 * kSums * kSteps * threads / seconds.count() * 1e-9;
+  return 2.0 * kLanes * kSums * kSteps * threads / seconds.count() * 1e-9;
 }
 
 } // namespace bandwidth
