@@ -40,6 +40,15 @@ void readFigures(const Json &given, Machine &machine) {
 
 } // namespace
 
+Machine machineFor(const Profile &profile, int64_t vectorBits) {
+  Machine machine = profile.machine;
+  if (vectorBits != profile.vectorBits)
+    for (const Figure &figure : figures())
+      if (figure.scale == FigureScale::Products)
+        machine.*figure.field *= double(vectorBits) / double(profile.vectorBits);
+  return machine;
+}
+
 std::optional<Profile> parseProfile(const std::string &text, std::string &error) {
   try {
     Json json = Json::parse(text);

@@ -26,6 +26,9 @@ struct Profile {
   Corrections corrections; ///< of the samples
 };
 
+/// The figures on a processor of such vectors: rates of multiplications follow their length.
+Machine machineFor(const Profile &profile, int64_t vectorBits);
+
 /// Nothing, and what is wrong in `error`: a figure that is missing or unknown, a number that is
 /// none, a text of another kind or version.
 std::optional<Profile> parseProfile(const std::string &text, std::string &error);

@@ -10,12 +10,8 @@ using namespace mlir;
 namespace dlc {
 
 CostModel::CostModel(const Profile &profile, const cpu::Target &target, int threads)
-    : machine(profile.machine), threads(std::max(1, threads)), lanes(double(target.lanes32())) {
-  // A processor of other vectors than the profile's.
-  if (target.vectorBits != profile.vectorBits)
-    for (const Figure &figure : figures())
-      if (figure.scale == FigureScale::Products)
-        machine.*figure.field *= double(target.vectorBits) / double(profile.vectorBits);
+    : machine(machineFor(profile, target.vectorBits)), threads(std::max(1, threads)),
+      lanes(double(target.lanes32())) {
   if (!StringRef(target.features).contains("+avx512bf16"))
     machine.libraryBf16Gain = machine.libraryBf16Convolutions = 1;
 }

@@ -286,7 +286,9 @@ private:
 
 Profile measureProfile(const CompileOptions &given, const cpu::Target &target, double seconds) {
   CompileOptions options = resolved(given);
-  const Profile &base = nearestProfile(target);
+  Profile base = nearestProfile(target);
+  base.machine = machineFor(base, target.vectorBits);
+  base.vectorBits = target.vectorBits;
   // Building the cases once more, and learning from them, takes its time too.
   constexpr double kTimingPart = 0.85, kSilence = 10;
   auto start = Clock::now();

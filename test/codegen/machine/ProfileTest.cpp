@@ -66,9 +66,21 @@ TEST(Profile, WhatShipsStandsForItsProcessor) {
   ASSERT_TRUE(tiles);
   EXPECT_TRUE(tiles->tiles);
   EXPECT_FALSE(profileFor(target("znver5", "+avx2", 256)));
+  const Profile *short256 = profileFor(target("znver3", "+avx2,+fma", 256));
+  ASSERT_TRUE(short256);
+  EXPECT_EQ(short256->name, "zen3");
+  EXPECT_EQ(nearestProfile(target("alderlake", "+avx2,+fma", 256)).name, "zen3");
   EXPECT_FALSE(profileFor(target("a processor of tomorrow", "+avx512f", 512)));
   EXPECT_TRUE(nearestProfile(target("tomorrow", "+amx-tile", 512)).tiles);
   EXPECT_FALSE(nearestProfile(target("tomorrow", "+avx512f", 512)).tiles);
+}
+
+TEST(Profile, RatesOfMultiplicationsFollowTheVectors) {
+  const Profile &profile = *profileFor(target("znver5", "+avx512f", 512));
+  Machine same = machineFor(profile, 512), half = machineFor(profile, 256);
+  EXPECT_EQ(same.vectorsGflops, profile.machine.vectorsGflops);
+  EXPECT_EQ(half.vectorsGflops, profile.machine.vectorsGflops / 2);
+  EXPECT_EQ(half.memoryGigabytes, profile.machine.memoryGigabytes);
 }
 
 TEST(Profile, WhatIsAskedForCounts) {
