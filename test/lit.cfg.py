@@ -34,6 +34,8 @@ if {"amx_bf16", "avx512_bf16"} <= processor:
     config.available_features.add("tiles")
 if "avx512_vnni" in processor:
     config.available_features.add("vnni")
+if "avx512f" in processor:
+    config.available_features.add("avx512")
 if {"avx2", "fma"} <= processor:
     config.available_features.add("fma")
 config.substitutions += [

@@ -2,7 +2,7 @@
 // RUN: dlc compile %s --cache none --kernels onednn --to select --print-after select 2>&1 | FileCheck %s
 // RUN: %python -c "import numpy as np; np.save('%t.npy', np.arange(1, 13, dtype=np.uint16).reshape(4, 3).view(np.float16))"
 // RUN: dlc run %s --cache none --kernels onednn --input x=%t.npy | FileCheck %s --check-prefix=RESULT
-// REQUIRES: dlc, fma
+// REQUIRES: dlc, avx512
 
 // CHECK-NOT: simple:any
 // CHECK: dlc.transpose

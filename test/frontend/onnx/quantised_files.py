@@ -18,7 +18,7 @@ import numpy as np
 import onnx
 from onnx import numpy_helper, parser
 
-from contrib_tests import write
+from contrib_tests import exact_onnxruntime, write
 
 HEAD = '<ir_version: 10, opset_import: ["" : 17]>\n'
 NETWORKS = {
@@ -76,14 +76,15 @@ def variants(source, folder, samples):
         options.optimized_model_filepath, options.log_severity_level = path, 4
         options.graph_optimization_level = level
         onnxruntime.InferenceSession(start, options, providers=["CPUExecutionProvider"])
+    narrow = {"reduce_range": not exact_onnxruntime.sums_exactly()}
     made = {
         "extended": lambda path: optimised(source, path),
         "all": lambda path: optimised(source, path, levels.ORT_ENABLE_ALL),
-        "dynamic": lambda path: quantize_dynamic(source, path),
-        "dynamic-u8": lambda path: quantize_dynamic(source, path, weight_type=QuantType.QUInt8),
-        "qdq": lambda path: quantize_static(source, path, Samples(), quant_format=QuantFormat.QDQ, per_channel=True),
-        "qdq-s8": lambda path: quantize_static(source, path, Samples(), quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt8),
-        "operators": lambda path: quantize_static(source, path, Samples(), quant_format=QuantFormat.QOperator),
+        "dynamic": lambda path: quantize_dynamic(source, path, **narrow),
+        "dynamic-u8": lambda path: quantize_dynamic(source, path, weight_type=QuantType.QUInt8, **narrow),
+        "qdq": lambda path: quantize_static(source, path, Samples(), quant_format=QuantFormat.QDQ, per_channel=True, **narrow),
+        "qdq-s8": lambda path: quantize_static(source, path, Samples(), quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt8, **narrow),
+        "operators": lambda path: quantize_static(source, path, Samples(), quant_format=QuantFormat.QOperator, **narrow),
     }
     for name in ("dynamic", "qdq", "operators"):
         made[name + "-extended"] = lambda path, name=name: optimised(os.path.join(folder, name + ".onnx"), path)
