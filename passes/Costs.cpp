@@ -39,11 +39,19 @@ public:
 
   bool isWholeBetter(Operation *, bool, bool preferred) override { return preferred; }
   bool sumsIntegers(Operation *) override { return true; }
+  bool generatesSums() override { return false; }
   int64_t rowsOfBlocks() override { return kMostRows; }
 
 private:
   static constexpr int64_t kTogether = 8;
   static constexpr double kGflops = 200, kGigabytes = 20, kCall = 2;
+};
+
+/// The same where sums of integers are generated code, of products alone.
+class GeneratedSums : public AssumedCosts {
+public:
+  bool sumsIntegers(Operation *op) override { return isa<MatmulOp>(op); }
+  bool generatesSums() override { return true; }
 };
 
 } // namespace
@@ -58,7 +66,9 @@ std::unique_ptr<Costs> makeCosts(StringRef name, const CostsMaker &kernels,
     return kernels(options);
   if (name == "assumed")
     return assumedCosts(options);
-  op->emitError("costs '") << name << "': required: kernels or assumed";
+  if (name == "generated-sums")
+    return std::make_unique<GeneratedSums>();
+  op->emitError("costs '") << name << "': required: kernels, assumed or generated-sums";
   return nullptr;
 }
 

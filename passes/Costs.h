@@ -29,6 +29,9 @@ public:
   /// Whether a kernel of the device that all stands on does a contraction in i32 whose operands are
   /// widened from 8 bits.
   virtual bool sumsIntegers(mlir::Operation *contraction) = 0;
+  /// Whether these sums are generated code on a processor, for products alone, of operands with and
+  /// without signs: no library has exact ones.
+  virtual bool generatesSums() = 0;
   /// So many rows a processor's kernel multiplies by weights of 8 bits in blocks with scales about
   /// as fast as others by those in f32, or faster. 0: no kernel reads such weights.
   virtual int64_t rowsOfBlocks() = 0;
@@ -41,11 +44,13 @@ using CostsMaker = std::function<std::unique_ptr<Costs>(const ModelOptions &)>;
 /// bandwidth; attention is whole where that is preferred; integers of 8 bits have kernels.
 std::unique_ptr<Costs> assumedCosts(const ModelOptions &options = {});
 
-/// What dlc-opt calls costs: "kernels" are those that the maker makes, "assumed" the above. Null
-/// with a diagnostic on the operation for any other name.
+/// What dlc-opt calls costs: "kernels" are those that the maker makes, "assumed" the above, and
+/// "generated-sums" the same of a processor for which sums of integers are generated. Null with a
+/// diagnostic on the operation for any other name.
 std::unique_ptr<Costs> makeCosts(llvm::StringRef name, const CostsMaker &kernels,
                                  const ModelOptions &options, mlir::Operation *op);
-constexpr llvm::StringLiteral kCostsHelp = "who says what kernels cost: kernels or assumed";
+constexpr llvm::StringLiteral kCostsHelp =
+    "who says what kernels cost: kernels, assumed, or generated-sums (the same with these)";
 
 } // namespace dlc
 

@@ -1,6 +1,8 @@
 //===- Widened.cpp - integers of 8 bits, made wider and centred ------------===//
 #include "passes/Widened.h"
 
+#include "ir/tensor/Tensor.h"
+
 using namespace mlir;
 
 namespace dlc {
@@ -38,6 +40,29 @@ std::optional<Widened> matchWidened(Value value, llvm::function_ref<bool(Operati
 std::optional<Widened> matchWidened(OpOperand &operand) {
   Block *block = operand.getOwner()->getBlock();
   return matchWidened(operand.get(), [&](Operation *op) { return op->getBlock() == block; });
+}
+
+bool isZeroPoint(Value zero, FusionOp fusion) {
+  if (!zero)
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(zero))
+    return fusion && isZeroPoint(fusion.getInputs()[argument.getArgNumber()]);
+  Operation *op = zero.getDefiningOp();
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    auto tensor = ref::Tensor::fromAttr(constant.getValue());
+    return succeeded(tensor) && isInt32(zero.getType()) &&
+           llvm::all_of(llvm::seq<int64_t>(0, tensor->size()), [&](int64_t i) {
+             return tensor->getInt(i) >= -128 && tensor->getInt(i) <= 255;
+           });
+  }
+  if (auto made = dyn_cast<FusionOp>(op)) {
+    auto yield = cast<YieldOp>(made.getBody().front().getTerminator());
+    return isZeroPoint(yield.getOperand(cast<OpResult>(zero).getResultNumber()), made);
+  }
+  if (auto cast = dyn_cast<CastOp>(op))
+    return isInt8(cast.getX().getType());
+  return op->hasTrait<ViewLike>() && op->getNumOperands() == 1 &&
+         isZeroPoint(op->getOperand(0), fusion);
 }
 
 } // namespace dlc

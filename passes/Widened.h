@@ -20,6 +20,10 @@ std::optional<Widened> matchWidened(mlir::Value value,
 /// The same of a contraction's operand: from operations beside it, which may become part of it.
 std::optional<Widened> matchWidened(mlir::OpOperand &operand);
 
+/// Whether these integers are of 8 bits: constants, or what a cast made of such. `fusion`: whose
+/// body's arguments may be asked for; null: none. No value is a zero point, too: 0.
+bool isZeroPoint(mlir::Value zero, FusionOp fusion = nullptr);
+
 /// Whether a product has few rows and many weights: it waits for these to come from memory, so that
 /// they had better be 8 bits there.
 constexpr int64_t kMostRows = 8;

@@ -39,15 +39,24 @@ struct Generator {
   const ContractPlan &plan;
   const ContractOperands &operands;
   const Epilogue &epilogue;
-  Type sum; ///< element type of the sums
+  Type sum;  ///< element type of the sums
+  Type held; ///< and of operands that are packed on the way
   Type pointer;
+  Value zeroA, zeroB; ///< of `held`
 
   Generator(OpBuilder &b, Location loc, const ContractOperands &operands, const ContractSpec &spec,
             const ContractPlan &plan, const Epilogue &epilogue)
       : b(b), loc(loc), spec(spec), plan(plan), operands(operands), epilogue(epilogue),
-        sum(spec.elementA.isF64() || spec.elementB.isF64() ? Type(b.getF64Type())
-                                                           : Type(b.getF32Type())),
-        pointer(LLVM::LLVMPointerType::get(b.getContext())) {}
+        sum(spec.sumsIntegers()                              ? Type(b.getI32Type())
+            : spec.elementA.isF64() || spec.elementB.isF64() ? Type(b.getF64Type())
+                                                             : Type(b.getF32Type())),
+        held(spec.sumsIntegers() ? Type(b.getI16Type()) : sum),
+        pointer(LLVM::LLVMPointerType::get(b.getContext())) {
+    auto held16 = [&](Value zero) {
+      return zero ? arith::TruncIOp::create(b, loc, held, zero).getResult() : Value();
+    };
+    zeroA = held16(operands.zeroA), zeroB = held16(operands.zeroB);
+  }
 
   //===--------------------------------------------------------------------===//
   // Small builders.
@@ -118,7 +127,50 @@ struct Generator {
   Value splat(Value scalar) {
     return vector::BroadcastOp::create(b, loc, vectorOf(sum, plan.lanes), scalar);
   }
-  Value multiplyAdd(Value x, Value y, Value z) { return math::FmaOp::create(b, loc, x, y, z); }
+  /// Of integers: each sum gets the products of `together` elements.
+  Value multiplyAdd(Value x, Value y, Value z) {
+    if (!spec.sumsIntegers())
+      return math::FmaOp::create(b, loc, x, y, z);
+    StringRef intrinsic =
+        plan.lanes == 16 ? "llvm.x86.avx512.pmaddw.d.512" : "llvm.x86.avx2.pmadd.wd";
+    return add(z, LLVM::CallIntrinsicOp::create(b, loc, z.getType(), b.getStringAttr(intrinsic),
+                                                ValueRange{x, y})
+                      .getResult(0));
+  }
+  Value addSums(Value x, Value y) {
+    return spec.sumsIntegers() ? add(x, y) : arith::AddFOp::create(b, loc, x, y).getResult();
+  }
+  /// Of 8 bits: as 16, less a zero.
+  Value centred(Value stored, Type element, Value zero) {
+    Type type = held;
+    if (auto vector = dyn_cast<VectorType>(stored.getType()))
+      type = vectorOf(held, vector.getNumElements());
+    Value x = isUnsigned(element) ? arith::ExtUIOp::create(b, loc, type, stored).getResult()
+                                  : arith::ExtSIOp::create(b, loc, type, stored).getResult();
+    if (!zero)
+      return x;
+    return sub(x, isa<VectorType>(type) ? vector::BroadcastOp::create(b, loc, type, zero) : zero);
+  }
+  Value loadElements(Value address, Type element, int64_t count) {
+    Type type = count == 1 ? element : Type(vectorOf(element, count));
+    return LLVM::LoadOp::create(b, loc, type, address, bytes(element));
+  }
+  Value zeroOf(Type type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
+
+  /// What a row's step multiplies each column by.
+  Value loadLeft(Value address, Type element) {
+    if (!spec.sumsIntegers())
+      return splat(loadScalar(address, element));
+    Value pair = LLVM::LoadOp::create(b, loc, sum, address, bytes(element));
+    return vector::BitCastOp::create(b, loc, vectorOf(held, spec.together() * plan.lanes),
+                                     splat(pair));
+  }
+  Value loadRight(Value address, Type element, int64_t valid) {
+    if (!spec.sumsIntegers())
+      return loadVector(address, element, valid);
+    Value x = loadElements(address, element, spec.together() * plan.lanes);
+    return element == held ? x : centred(x, spec.elementB, zeroB);
+  }
 
   /// for (i = from; i < to; i += step) body(i, carried).
   SmallVector<Value> loop(Value from, Value to, int64_t step, ValueRange init,
@@ -142,16 +194,9 @@ struct Generator {
   // Packing into scratch.
   //===--------------------------------------------------------------------===//
 
-  /// Row stride of packed A: odd in lines, so that rows spread over the cache's sets.
-  int64_t packedStrideA() const {
-    int64_t perLine = 64 / bytes(sum);
-    int64_t lines = (spec.k + perLine - 1) / perLine;
-    return (lines | 1) * perLine;
-  }
-
   /// Copies `rows` rows of K elements to scratch, widened.
   View packA(View from, Value rows) {
-    View to{operands.scratch, sum, packedStrideA(), 1};
+    View to{operands.scratch, sum, packedRowA(spec, bytes(held)), 1};
     if (from.column == 1) {
       int64_t whole = spec.k / plan.lanes * plan.lanes;
       loop(i64(0), rows, 1, [&](Value row) {
@@ -231,14 +276,96 @@ struct Generator {
     return packed;
   }
 
+  /// for (k = 0; k < K; ++k): store(made(k), address(k)), and zeros up to the end of a step.
+  void fillDepth(Value from, llvm::function_ref<Value(Value)> address,
+                 llvm::function_ref<Value(Value)> made) {
+    loop(from, i64(spec.k), 1, [&](Value k) { store(made(k), address(k)); });
+    for (int64_t k = spec.k; k < spec.steps() * spec.together(); ++k)
+      store(zeroOf(held), address(i64(k)));
+  }
+
+  /// As packA, of integers.
+  View packIntegersA(View from, Value rows) {
+    constexpr int64_t wide = 16;
+    View to{operands.scratch, held, packedRowA(spec, bytes(held)), spec.together()};
+    loop(i64(0), rows, 1, [&](Value row) {
+      Value source = at(from.base, from.element, mul(row, from.row));
+      Value target = at(to.base, held, mul(row, to.row));
+      int64_t whole = from.column == 1 ? spec.k / wide * wide : 0;
+      if (whole)
+        loop(i64(0), i64(whole), wide, [&](Value k) {
+          store(centred(loadElements(at(source, from.element, k), from.element, wide),
+                        spec.elementA, zeroA),
+                at(target, held, k));
+        });
+      fillDepth(
+          i64(whole), [&](Value k) { return at(target, held, k); },
+          [&](Value k) {
+            return centred(
+                loadElements(at(source, from.element, mul(k, from.column)), from.element, 1),
+                spec.elementA, zeroA);
+          });
+    });
+    return to;
+  }
+
+  /// As packPanel, of integers: [step][column][of a step].
+  View packIntegersPanel(View from, int64_t width, Value to) {
+    const int64_t together = spec.together(), lanes = plan.lanes;
+    View packed{to, held, together * plan.panelColumns, 1};
+    auto load = [&](Value k, Value j, int64_t count) {
+      Value address =
+          at(at(from.base, from.element, mul(k, from.row)), from.element, mul(j, from.column));
+      return centred(loadElements(address, from.element, count), spec.elementB, zeroB);
+    };
+    auto place = [&](Value k, Value j) {
+      return at(to, held,
+                add(add(mul(div(k, together), packed.row), mul(j, together)), rem(k, together)));
+    };
+    if (from.column == 1 && width % lanes == 0) {
+      // Two rows, lane by lane.
+      SmallVector<int64_t> turns;
+      for (int64_t i = 0; i < lanes; ++i)
+        turns.append({i, lanes + i});
+      auto rows = [&](Value k, bool isLast) {
+        for (int64_t j = 0; j < width; j += lanes) {
+          Value first = load(k, i64(j), lanes),
+                second = isLast ? zeroOf(first.getType()) : load(add(k, i64(1)), i64(j), lanes);
+          store(vector::ShuffleOp::create(b, loc, first, second, turns), place(k, i64(j)));
+        }
+      };
+      int64_t whole = spec.k / together * together;
+      if (whole)
+        loop(i64(0), i64(whole), together, [&](Value k) { rows(k, false); });
+      if (whole < spec.k)
+        rows(i64(whole), true);
+      return packed;
+    }
+    constexpr int64_t wide = 16;
+    loop(i64(0), i64(width), 1, [&](Value j) {
+      int64_t whole = from.row == 1 ? spec.k / wide * wide : 0;
+      if (whole)
+        loop(i64(0), i64(whole), wide, [&](Value k) {
+          int64_t steps = wide / together;
+          Value pairs = vector::BitCastOp::create(b, loc, vectorOf(sum, steps), load(k, j, wide));
+          for (int64_t i = 0; i < steps; ++i)
+            store(vector::ExtractOp::create(b, loc, pairs, i), place(add(k, i64(i * together)), j));
+        });
+      fillDepth(
+          i64(whole), [&](Value k) { return place(k, j); }, [&](Value k) { return load(k, j, 1); });
+    });
+    return packed;
+  }
+
   //===--------------------------------------------------------------------===//
   // One block of rows by one panel.
   //===--------------------------------------------------------------------===//
 
   /// Adds to `sums`, `height` rows by a panel of `width` columns in row-major order of vectors, the
-  /// products for k in [from, to); from is a multiple of four.
+  /// products of steps in [from, to); from is a multiple of four.
   void multiplyBlock(View a, View panel, int64_t height, int64_t width, Value from, Value to,
                      SmallVectorImpl<Value> &sums) {
+    const int64_t steps = spec.steps();
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
     bool whole = spec.packedB || plan.packsB; // lanes behind the last column can be read
     int64_t count = height * vectors;
@@ -248,23 +375,23 @@ struct Generator {
       sets *= 2;
     int64_t unroll = std::max<int64_t>(sets, count <= 8 ? 4 : count <= 16 ? 2 : 1);
     bool readOnce = spec.packedB && plan.blocks == 1;
-    int64_t streams = readOnce && spec.k >= kStreams * kStreamRows ? kStreams : 1;
-    int64_t distance = spec.k / streams; // in rows, between what is read at a time
+    int64_t streams = readOnce && steps >= kStreams * kStreamRows ? kStreams : 1;
+    int64_t distance = steps / streams; // in steps, between what is read at a time
 
     auto step = [&](Value k, int64_t ahead, MutableArrayRef<Value> sums) {
       Value rowB =
           at(at(panel.base, panel.element, mul(k, panel.row)), panel.element, ahead * panel.row);
       Value columnA = at(at(a.base, a.element, mul(k, a.column)), a.element, ahead * a.column);
       if (readOnce)
-        for (int64_t j = 0; j < plan.panelColumns * bytes(panel.element); j += 64)
+        for (int64_t j = 0; j < panel.row * bytes(panel.element); j += 64)
           LLVM::Prefetch::create(b, loc, at(rowB, b.getI8Type(), kPrefetchBytes + j), /*rw=*/0,
                                  /*hint=*/3, /*cache=*/1);
       SmallVector<Value> right;
       for (int64_t j = 0; j < vectors; ++j)
-        right.push_back(loadVector(at(rowB, panel.element, j * plan.lanes), panel.element,
-                                   whole ? plan.lanes : width - j * plan.lanes));
+        right.push_back(loadRight(at(rowB, panel.element, j * plan.lanes * spec.together()),
+                                  panel.element, whole ? plan.lanes : width - j * plan.lanes));
       for (int64_t i = 0; i < height; ++i) {
-        Value left = splat(loadScalar(at(columnA, a.element, i * a.row), a.element));
+        Value left = loadLeft(at(columnA, a.element, i * a.row), a.element);
         for (int64_t j = 0; j < vectors; ++j)
           sums[i * vectors + j] = multiplyAdd(left, right[j], sums[i * vectors + j]);
       }
@@ -284,16 +411,16 @@ struct Generator {
     // What is read in several places is read whole.
     Value first = streams > 1 ? i64(0) : from, last = streams > 1 ? i64(distance) : to;
     Value bodyEnd = last;
-    if (spec.k % unroll || distance % unroll)
+    if (steps % unroll || distance % unroll)
       bodyEnd = sub(last, rem(sub(last, first), unroll));
     SmallVector<Value> done = rows(first, bodyEnd, unroll, streams, sums);
-    if (spec.k % unroll || distance % unroll)
+    if (steps % unroll || distance % unroll)
       done = rows(bodyEnd, last, 1, streams, done);
-    if (spec.k % streams)
-      done = rows(i64(streams * distance), i64(spec.k), 1, 1, done);
+    if (steps % streams)
+      done = rows(i64(streams * distance), i64(steps), 1, 1, done);
     for (int64_t set = 1; set < sets; ++set)
       for (int64_t i = 0; i < count; ++i)
-        done[i] = arith::AddFOp::create(b, loc, done[i], done[set * count + i]);
+        done[i] = addSums(done[i], done[set * count + i]);
     sums.assign(done.begin(), done.begin() + count);
   }
 
@@ -394,7 +521,7 @@ struct Generator {
   void chunkByPanel(const Chunk &chunk, View panel, Value firstColumn, int64_t width) {
     int64_t base = spec.m / plan.blocks, tall = plan.tallBlocks();
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
-    bool split = plan.kBlocks(spec.k) > 1;
+    bool split = plan.kBlocks(spec.steps()) > 1;
 
     auto blocks = [&](Value first, Value last, int64_t height, Value fromK, Value toK) {
       loop(first, last, 1, [&](Value block) {
@@ -402,6 +529,9 @@ struct Generator {
         Value inChunk = sub(row, chunk.firstRow);
         View rows = chunk.a;
         rows.base = at(rows.base, rows.element, mul(plan.packsA ? inChunk : row, rows.row));
+        // Its rows lie together, step by step.
+        if (spec.packedA)
+          rows.row = spec.together(), rows.column = height * spec.together();
         SmallVector<Value> sums(height * vectors, zeroVector());
         if (split)
           eachKept(inChunk, height, width, [&](Value address, int64_t i) {
@@ -430,10 +560,10 @@ struct Generator {
         eachKept(sub(row, chunk.firstRow), 1, width,
                  [&](Value address, int64_t) { store(zeroVector(), address); });
       });
-      loop(i64(0), i64(spec.k), plan.kBlock,
-           [&](Value k) { allBlocks(k, least(add(k, i64(plan.kBlock)), i64(spec.k))); });
+      loop(i64(0), i64(spec.steps()), plan.kBlock,
+           [&](Value k) { allBlocks(k, least(add(k, i64(plan.kBlock)), i64(spec.steps()))); });
     } else {
-      allBlocks(i64(0), i64(spec.k));
+      allBlocks(i64(0), i64(spec.steps()));
     }
     // One place for the epilogue, which may be long, and not one for each row of a block.
     if (plan.keepsSums)
@@ -464,27 +594,36 @@ struct Generator {
       chunk.lastBlock = least(add(chunk.firstBlock, i64(plan.blocksPerChunk)), i64(plan.blocks));
       chunk.firstRow = firstRowOf(chunk.firstBlock);
       chunk.endRow = firstRowOf(chunk.lastBlock);
-      chunk.a = {at(operands.a, spec.elementA, batchOffset(chunk.batch, &BatchDim::strideA)),
-                 spec.elementA, spec.strideAm, spec.strideAk};
+      Type elementA = spec.sumsIntegers() ? storageType(spec.elementA) : spec.elementA,
+           elementB = spec.sumsIntegers() ? storageType(spec.elementB) : spec.elementB;
+      chunk.a = {at(operands.a, elementA, batchOffset(chunk.batch, &BatchDim::strideA)), elementA,
+                 spec.strideAm, spec.strideAk};
+      if (spec.packedA)
+        chunk.a = {operands.a, held, spec.steps() * spec.together(), spec.together()};
       if (plan.packsA) {
         View rows = chunk.a;
         rows.base = at(rows.base, rows.element, mul(chunk.firstRow, rows.row));
-        chunk.a = packA(rows, sub(chunk.endRow, chunk.firstRow));
+        Value count = sub(chunk.endRow, chunk.firstRow);
+        chunk.a = spec.sumsIntegers() ? packIntegersA(rows, count) : packA(rows, count);
       }
 
       auto panelAt = [&](Value index, int64_t width) {
         Value column = mul(index, plan.panelColumns);
-        View panel{operands.b, spec.elementB, spec.strideBk, spec.strideBn};
+        View panel{operands.b, elementB, spec.strideBk, spec.strideBn};
         if (spec.packedB) {
           Value number = sharedB ? index : add(mul(chunk.batch, plan.panels), index);
-          panel = {at(operands.b, spec.elementB, mul(number, spec.k * plan.panelColumns)),
-                   spec.elementB, plan.panelColumns, 1};
+          Type packed = elementB.isInteger(32) ? held : elementB;
+          int64_t row = plan.panelColumns * spec.together();
+          panel = {at(operands.b, packed, mul(number, spec.steps() * row)), packed, row, 1};
         } else {
           Value offset =
               add(batchOffset(chunk.batch, &BatchDim::strideB), mul(column, spec.strideBn));
-          panel.base = at(operands.b, spec.elementB, offset);
+          panel.base = at(operands.b, elementB, offset);
+          Value scratch =
+              plan.packsB ? at(operands.scratch, b.getI8Type(), plan.scratchB) : Value();
           if (plan.packsB)
-            panel = packPanel(panel, width, at(operands.scratch, b.getI8Type(), plan.scratchB));
+            panel = spec.sumsIntegers() ? packIntegersPanel(panel, width, scratch)
+                                        : packPanel(panel, width, scratch);
         }
         plan.walksRows ? rowByPanel(chunk, panel, column, width)
                        : chunkByPanel(chunk, panel, column, width);

@@ -30,10 +30,17 @@ struct ContractSpec {
   int64_t strideAm = 1, strideAk = 1;
   int64_t strideBk = 1, strideBn = 1;
   int64_t strideCm = 1;
-  /// f32, bf16, f16, f64 or i8 (beside f32); sums are in f64 if either is f64, else in f32.
+  /// f32, bf16, f16, f64 or i8 (beside f32); sums are in f64 if either is f64, else in f32. Or
+  /// integers: of 8 bits, and packed ones also i32 that 16 bits hold; sums are in i32.
   mlir::Type elementA, elementB;
-  /// B is given as `packB` leaves it.
-  bool packedB = false;
+  /// B is given as `packB` leaves it; or, of integers, A as `packA` does.
+  bool packedB = false, packedA = false;
+
+  bool sumsIntegers() const { return elementA.isInteger(); }
+  bool isPacked() const { return packedA || packedB; }
+  /// Products that a step adds to a sum: these elements lie side by side where they are packed.
+  int64_t together() const { return sumsIntegers() ? 2 : 1; }
+  int64_t steps() const { return (k + together() - 1) / together(); }
 
   int64_t batchSize() const {
     int64_t size = 1;
@@ -46,7 +53,7 @@ struct ContractSpec {
 struct ContractPlan {
   /// How the runtime calls the kernel, and the memory that each thread gets, aligned to 64 bytes.
   int64_t extent = 1, grain = 1, scratchBytes = 0;
-  /// Size of B after packB; 0 unless the spec asks for a packed B.
+  /// Size of the operand that is packed before; 0: none is.
   int64_t packedBytes = 0;
 
   // The schedule.
@@ -56,8 +63,8 @@ struct ContractPlan {
   int64_t blocks = 1;         ///< of rows; heights differ by one at most
   int64_t blocksPerChunk = 1; ///< a unit of work is one panel by one chunk of blocks
   int64_t chunks = 1;
-  int64_t kBlock =
-      1; ///< rows of a panel that are kept in cache while all blocks of a chunk use them
+  /// Steps of a panel that are kept in cache while all blocks of a chunk use them.
+  int64_t kBlock = 1;
   bool packsA = false; ///< a chunk of A is copied to scratch
   bool packsB = false; ///< a panel of B is copied to scratch
   /// One row of A meets rows of B as they lie, a few at a time, each as long as a wide panel.
@@ -65,17 +72,26 @@ struct ContractPlan {
   bool keepsSums = false;                ///< sums of a chunk by a panel go through scratch
   int64_t scratchB = 0, scratchSums = 0; ///< where in scratch; packed A is at 0
 
-  int64_t kBlocks(int64_t k) const { return (k + kBlock - 1) / kBlock; }
+  int64_t kBlocks(int64_t steps) const { return (steps + kBlock - 1) / kBlock; }
   int64_t blockHeight() const { return (rows + blocks - 1) / blocks; } ///< of the taller ones
   int64_t tallBlocks() const { return rows - rows / blocks * blocks; }
   int64_t rows = 1;
 };
+
+/// Whether the processor has instructions for sums of integers.
+bool sumsIntegers(const Target &target);
 
 /// `hasEpilogue` says whether emitContract will be given one.
 ContractPlan planContract(const ContractSpec &spec, const Target &target, bool hasEpilogue);
 
 /// Fills `packed` (plan.packedBytes) from a constant B laid out as the spec's strides say.
 void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, void *packed);
+
+/// The same from a constant A of integers.
+void packA(const ContractSpec &spec, const ContractPlan &plan, const void *a, void *packed);
+/// Elements of `bytes` each from one row of A to the next where a kernel copies it: odd in lines,
+/// so that rows spread over the cache's sets.
+int64_t packedRowA(const ContractSpec &spec, int64_t bytes);
 
 /// Turns sums into elements of C. `sums` is a vector, `column` that of its first lane; what is
 /// returned has as many lanes and the element type of C. Indices are i64; `batch` is linear. Called
@@ -86,6 +102,8 @@ using Epilogue = std::function<mlir::Value(mlir::OpBuilder &b, mlir::Location lo
 struct ContractOperands {
   mlir::Value a, b, c;             ///< !llvm.ptr
   mlir::Value begin, end, scratch; ///< the kernel's own arguments
+  /// Of integers: i32, what is taken from their elements, so that 9 bits hold them; null: nothing.
+  mlir::Value zeroA, zeroB;
 };
 
 /// Emits the work of a kernel at the builder's insertion point: units [begin, end) of plan.extent.

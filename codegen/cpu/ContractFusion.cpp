@@ -1,6 +1,7 @@
 //===- ContractFusion.cpp - a fusion around one matrix product, as a blocked kernel ---===//
 #include "codegen/cpu/ContractFusion.h"
 
+#include "passes/Widened.h"
 #include "passes/fuse/StridedView.h"
 
 using namespace mlir;
@@ -42,13 +43,20 @@ bool isKeptNarrow(CastOp cast) {
          (from.isBF16() || from.isF16() || from.isSignlessInteger(8));
 }
 
+struct Operand : StridedView {
+  Value zero; ///< what is taken from each element; null: nothing
+};
+
 /// An operand as strides over an argument of the body, with as many dimensions as the product.
-std::optional<StridedView> operandView(Value value, bool transposed, size_t rank) {
-  auto view = asStrided(value, [](Operation *) { return true; });
-  if (!view)
+std::optional<Operand> operandView(Value value, bool transposed, size_t rank) {
+  auto strided = asStrided(value, [](Operation *) { return true; });
+  if (!strided)
     return std::nullopt;
-  // Weights kept in fewer bits are made f32 as they are read.
-  if (auto cast = view->base.getDefiningOp<CastOp>(); cast && isKeptNarrow(cast))
+  std::optional<Operand> view = Operand{*strided, Value()};
+  // Weights kept in fewer bits are made f32 as they are read, integers 16 bits.
+  if (auto widened = matchWidened(view->base))
+    view->base = widened->x, view->zero = widened->zeroPoint;
+  else if (auto cast = view->base.getDefiningOp<CastOp>(); cast && isKeptNarrow(cast))
     view->base = cast.getX();
   if (!isa<BlockArgument>(view->base))
     return std::nullopt;
@@ -68,8 +76,8 @@ bool isProductFloat(Type element) {
 
 } // namespace
 
-std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &target, bool packed,
-                                            std::string *why) {
+std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &target,
+                                            std::optional<unsigned> packed, std::string *why) {
   auto no = [&](const char *reason) {
     if (why)
       *why = reason;
@@ -87,9 +95,9 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
     return no("not one product with one result");
   MatmulOp matmul = contract.matmul;
   Type element = typeOf(matmul.getA()).getElementType();
-  if (!isProductFloat(element) ||
-      !isa<FloatType, IntegerType>(typeOf(matmul.getY()).getElementType()))
-    return no("a product of other than floating point numbers");
+  const bool sums = element.isInteger(32) && sumsIntegers(target);
+  if (!sums && !isProductFloat(element))
+    return no("a product of other than floating point numbers or integers of 8 bits");
   for (Value v : {Value(matmul.getA()), Value(matmul.getB()), yield.getOperand(0)})
     if (!layoutOf(v.getType()).empty())
       return no("a blocked layout");
@@ -101,7 +109,7 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   llvm::DenseMap<Value, Follows> known;
   if (follows(inner, matmul, known) != Follows::Yes)
     return no("what follows the product is not elementwise");
-  contract.hasEpilogue = inner != matmul.getY() || (!element.isF32() && !element.isF64());
+  contract.hasEpilogue = inner != matmul.getY() || element.isBF16() || element.isF16();
 
   ArrayRef<int64_t> shape = shapeOf(matmul.getY());
   size_t rank = shape.size();
@@ -134,10 +142,12 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   spec.strideCm = c->strides[row];
   spec.elementA = typeOf(a->base).getElementType();
   spec.elementB = typeOf(b->base).getElementType();
-  spec.packedB = packed;
   contract.argumentA = cast<BlockArgument>(a->base).getArgNumber();
   contract.argumentB = cast<BlockArgument>(b->base).getArgNumber();
   contract.offsetA = a->offset, contract.offsetB = b->offset;
+  contract.zeroA = a->zero, contract.zeroB = b->zero;
+  spec.packedB = packed == contract.argumentB;
+  spec.packedA = packed == contract.argumentA && !spec.packedB;
 
   contract.rowDims.push_back(row);
   bool folding = true;
@@ -162,21 +172,40 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   return contract;
 }
 
-bool canPackContract(FusionOp fusion, const ContractFusion &contract) {
-  if (!fusion.getInputs()[contract.argumentB].getDefiningOp<ConstantOp>())
+/// Whether a constant of i32 is one of integers of 9 bits.
+static bool isCentred(ConstantOp constant) {
+  auto tensor = ref::Tensor::fromAttr(constant.getValue());
+  if (failed(tensor))
     return false;
-  // Views on the way to the product may have no other reader.
-  Value value = fusion.getBody().getArgument(contract.argumentB);
-  while (true) {
-    if (!value.hasOneUse())
+  ArrayRef<int32_t> all(reinterpret_cast<const int32_t *>(tensor->data()), size_t(tensor->size()));
+  return llvm::all_of(all, [](int32_t x) { return x >= -kMostCentred && x <= kMostCentred; });
+}
+
+std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &contract) {
+  auto canPack = [&](unsigned argument, Type element) {
+    auto constant = fusion.getInputs()[argument].getDefiningOp<ConstantOp>();
+    if (!constant || (element.isInteger(32) && !isCentred(constant)))
       return false;
-    Operation *user = *value.getUsers().begin();
-    if (isa<MatmulOp>(user))
-      return true;
-    if (user->getNumResults() != 1)
-      return false;
-    value = user->getResult(0);
-  }
+    // Views on the way to the product may have no other reader.
+    Value value = fusion.getBody().getArgument(argument);
+    while (value.hasOneUse()) {
+      Operation *user = *value.getUsers().begin();
+      if (isa<MatmulOp>(user))
+        return true;
+      if (user->getNumResults() != 1)
+        return false;
+      value = user->getResult(0);
+    }
+    return false;
+  };
+  const ContractSpec &spec = contract.spec;
+  if (canPack(contract.argumentB, spec.elementB))
+    return contract.argumentB;
+  bool isShared = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideA == 0; });
+  if (spec.sumsIntegers() && isShared && !contract.zeroA &&
+      canPack(contract.argumentA, spec.elementA))
+    return contract.argumentA;
+  return std::nullopt;
 }
 
 KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract) {
@@ -242,7 +271,7 @@ private:
 } // namespace
 
 LogicalResult emitContractKernel(OpBuilder &b, FusionOp fusion, StringRef name,
-                                 const Target &target, bool packed) {
+                                 const Target &target, std::optional<unsigned> packed) {
   std::string why;
   auto contract = matchContract(fusion, target, packed, &why);
   if (!contract || !canEmit(fusion, &why))
@@ -275,13 +304,19 @@ LogicalResult emitContractKernel(OpBuilder &b, FusionOp fusion, StringRef name,
                                              ArrayRef<LLVM::GEPArg>{e.i64(offset)})
                              .getResult();
   };
-  ContractOperands operands{start(contract->argumentA, contract->offsetA),
-                            packed ? buffers[contract->argumentB]
-                                   : start(contract->argumentB, contract->offsetB),
-                            buffers.back(),
-                            entry->getArgument(1),
-                            entry->getArgument(2),
-                            entry->getArgument(3)};
+  auto zeroOf = [&](Value zero) {
+    return zero ? e.eval(zero, Indices(shapeOf(zero).size(), e.constant(0)), 0) : Value();
+  };
+  const ContractSpec &spec = contract->spec;
+  ContractOperands operands{
+      spec.packedA ? buffers[contract->argumentA] : start(contract->argumentA, contract->offsetA),
+      spec.packedB ? buffers[contract->argumentB] : start(contract->argumentB, contract->offsetB),
+      buffers.back(),
+      entry->getArgument(1),
+      entry->getArgument(2),
+      entry->getArgument(3),
+      zeroOf(contract->zeroA),
+      zeroOf(contract->zeroB)};
   Value inner = fusion.getBody().front().getTerminator()->getOperand(0);
   while (isa_and_nonnull<ReshapeOp, TransposeOp>(inner.getDefiningOp()))
     inner = inner.getDefiningOp()->getOperand(0);

@@ -20,6 +20,8 @@ struct ContractFusion {
   /// The body's arguments that the kernel's operands lie in, and where they start, in elements.
   unsigned argumentA = 0, argumentB = 0;
   int64_t offsetA = 0, offsetB = 0;
+  /// Of integers: values of the body, of one element, that are taken from theirs; null: none.
+  mlir::Value zeroA, zeroB;
   /// The kernel's rows are the product's columns: its result is stored transposed.
   bool swapped = false;
   /// Dimensions of the product that the kernel's batch runs over, and those that its rows do.
@@ -27,20 +29,25 @@ struct ContractFusion {
   bool hasEpilogue = false;
 };
 
-/// Reads the body; nothing where it has not that form, and `why` says what stands in the way. With
-/// `packed`, the kernel's operand B comes as packB leaves it.
-std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &target, bool packed,
+/// Reads the body; nothing where it has not that form, and `why` says what stands in the way.
+/// `packed`: the argument that comes as packA or packB leaves it.
+std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &target,
+                                            std::optional<unsigned> packed,
                                             std::string *why = nullptr);
 
-/// Whether the kernel's operand B is a constant that nothing else in the body reads, so that it can
-/// be packed when the program is compiled. `fusion` is the one in the model.
-bool canPackContract(FusionOp fusion, const ContractFusion &contract);
+/// What 9 bits hold: an integer of 8 bits less a zero point of 8 bits.
+constexpr int64_t kMostCentred = 255;
+
+/// The argument behind the kernel's operand B, or A where integers are summed, if it is a constant
+/// that nothing else in the body reads, so that it can be packed when the program is compiled.
+/// `fusion` is the one in the model.
+std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &contract);
 
 KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract);
 
 /// As emitKernel.
 mlir::LogicalResult emitContractKernel(mlir::OpBuilder &b, FusionOp fusion, llvm::StringRef name,
-                                       const Target &target, bool packed);
+                                       const Target &target, std::optional<unsigned> packed);
 
 } // namespace dlc::cpu
 

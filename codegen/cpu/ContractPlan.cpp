@@ -39,12 +39,23 @@ bool rowsCollide(int64_t rows, int64_t strideBytes) {
   return ceilDiv(rows, distinct) > kWays / 2;
 }
 
+/// What a packed B has for each element.
+int64_t packedWidth(const ContractSpec &spec) {
+  return std::min<int64_t>(byteWidth(spec.elementB), spec.sumsIntegers() ? 2 : 8);
+}
+
 } // namespace
+
+bool sumsIntegers(const Target &target) {
+  llvm::StringRef features = target.features;
+  return features.contains("+avx2") && (target.vectorBits == 256 || features.contains("+avx512bw"));
+}
 
 ContractPlan planContract(const ContractSpec &spec, const Target &target, bool hasEpilogue) {
   ContractPlan plan;
   bool wideSum = spec.elementA.isF64() || spec.elementB.isF64();
-  int64_t sumBytes = wideSum ? 8 : 4;
+  int64_t sumBytes = wideSum ? 8 : 4, heldBytes = spec.sumsIntegers() ? 2 : sumBytes;
+  int64_t depth = spec.steps() * spec.together();
   bool avx512 = target.vectorBits >= 512;
   plan.lanes = target.vectorBits / 8 / sumBytes;
   // Two sums per row, a broadcast and two columns of B fill the register file.
@@ -53,10 +64,10 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   plan.blocks = ceilDiv(spec.m, tallest);
   int64_t height = plan.blockHeight();
   int64_t vectors = 2;
-  if (!spec.packedB && spec.strideBn == 1 && plan.blocks == 1)
+  if (!spec.packedB && spec.strideBn == 1 && plan.blocks == 1 && !spec.sumsIntegers())
     vectors = std::clamp<int64_t>((avx512 ? 16 : 8) / spec.m, 2, avx512 ? 8 : 4);
   plan.panelColumns = vectors * plan.lanes;
-  plan.walksRows = spec.m == 1 && !spec.packedB && spec.strideBn == 1 &&
+  plan.walksRows = spec.m == 1 && !spec.packedB && !spec.sumsIntegers() && spec.strideBn == 1 &&
                    spec.n > plan.panelColumns &&
                    spec.k * spec.n * byteWidth(spec.elementB) * spec.batchSize() > kFarB;
   if (plan.walksRows) {
@@ -69,17 +80,19 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   // B as it lies serves few rows; more pay for packing. Small elements are widened once.
   bool vectorsInB = spec.strideBn == 1;
   bool manyRows = plan.blocks > 2 || (byteWidth(spec.elementB) < sumBytes && plan.blocks > 1);
-  plan.packsB = !spec.packedB && (!vectorsInB || manyRows);
+  plan.packsB = !spec.packedB && (!vectorsInB || manyRows || spec.sumsIntegers());
 
   bool widensA = byteWidth(spec.elementA) < sumBytes;
   bool contiguous = spec.strideAk == 1 || spec.strideAm == 1;
   bool collide =
       spec.strideAk == 1 && rowsCollide(height, spec.strideAm * byteWidth(spec.elementA));
-  plan.packsA = (widensA || !contiguous || collide) && plan.panels > 1 && spec.k > 1;
+  plan.packsA = (spec.sumsIntegers() && !spec.packedA) ||
+                (!spec.sumsIntegers() && (widensA || !contiguous || collide) && plan.panels > 1 &&
+                 spec.k > 1);
 
   // Chunks: few enough rows to stay in cache; and, when panels alone do not feed many threads,
   // fewer.
-  int64_t perBlock = height * spec.k * sumBytes;
+  int64_t perBlock = height * depth * heldBytes;
   // A panel that the kernel packs, or that comes from memory, should serve many rows.
   bool costlyB = plan.packsB || spec.k * spec.n * byteWidth(spec.elementB) > kLargeB;
   int64_t chunkBytes = costlyB ? kLargeChunkBytes : kChunkBytes;
@@ -93,39 +106,73 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
 
   // Equal blocks of k, whole numbers of unrolled steps.
-  int64_t panelRow = plan.panelColumns * (spec.packedB ? byteWidth(spec.elementB) : sumBytes);
-  int64_t kBlocks = plan.blocksPerChunk == 1 ? 1 : ceilDiv(spec.k * panelRow, kPanelBytes);
-  plan.kBlock = std::max<int64_t>(4, ceilDiv(ceilDiv(spec.k, kBlocks), 4) * 4);
-  plan.keepsSums = hasEpilogue || plan.walksRows || plan.kBlocks(spec.k) > 1;
+  int64_t panelRow = plan.panelColumns * (spec.packedB ? packedWidth(spec) : heldBytes);
+  int64_t kBlocks = plan.blocksPerChunk == 1 ? 1 : ceilDiv(depth * panelRow, kPanelBytes);
+  plan.kBlock = std::max<int64_t>(4, ceilDiv(ceilDiv(spec.steps(), kBlocks), 4) * 4);
+  plan.keepsSums = hasEpilogue || plan.walksRows || plan.kBlocks(spec.steps()) > 1;
 
   plan.extent = spec.batchSize() * plan.chunks * plan.panels;
   int64_t chunkRows = plan.blocksPerChunk * height;
   int64_t unitWork = std::max<int64_t>(1, chunkRows * plan.panelColumns * spec.k);
   plan.grain = std::clamp<int64_t>(kWorkPerThread / unitWork, 1, std::max<int64_t>(1, plan.extent));
 
-  auto reserve = [&](int64_t elements) {
+  auto reserve = [&](int64_t bytes) {
     int64_t offset = plan.scratchBytes;
-    plan.scratchBytes += ceilDiv(elements * sumBytes, kLine) * kLine;
+    plan.scratchBytes += ceilDiv(bytes, kLine) * kLine;
     return offset;
   };
   if (plan.packsA)
-    reserve(chunkRows * (ceilDiv(spec.k, 16) * 16 + 16));
+    reserve(chunkRows * packedRowA(spec, heldBytes) * heldBytes);
   if (plan.packsB)
-    plan.scratchB = reserve(spec.k * plan.panelColumns);
+    plan.scratchB = reserve(depth * plan.panelColumns * heldBytes);
   if (plan.keepsSums)
-    plan.scratchSums = reserve(chunkRows * plan.panelColumns);
+    plan.scratchSums = reserve(chunkRows * plan.panelColumns * sumBytes);
+  if (spec.packedA)
+    plan.packedBytes = spec.m * depth * heldBytes;
   if (spec.packedB) {
     bool shared = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
-    plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * spec.k * plan.panelColumns *
-                       byteWidth(spec.elementB);
+    plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * depth * plan.panelColumns *
+                       packedWidth(spec);
   }
   return plan;
 }
 
+int64_t packedRowA(const ContractSpec &spec, int64_t bytes) {
+  return (ceilDiv(spec.k * bytes, kLine) | 1) * kLine / bytes;
+}
+
+/// [block][step][row][of a step]
 template <class Element>
-static void packElements(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
-                         Element *packed) {
-  int64_t columns = plan.panelColumns, panelSize = spec.k * columns;
+static void packBlocks(const ContractSpec &spec, const ContractPlan &plan, const Element *a,
+                       int16_t *packed) {
+  const int64_t together = spec.together(), least = spec.m / plan.blocks;
+  std::fill_n(packed, plan.packedBytes / int64_t(sizeof(int16_t)), int16_t(0));
+  for (int64_t block = 0, first = 0; block < plan.blocks; ++block) {
+    const int64_t height = least + (block < plan.tallBlocks());
+    for (int64_t row = 0; row < height; ++row)
+      for (int64_t k = 0; k < spec.k; ++k)
+        packed[(k / together * height + row) * together + k % together] =
+            static_cast<int16_t>(+a[(first + row) * spec.strideAm + k * spec.strideAk]);
+    packed += height * spec.steps() * together;
+    first += height;
+  }
+}
+
+void packA(const ContractSpec &spec, const ContractPlan &plan, const void *a, void *packed) {
+  auto *to = static_cast<int16_t *>(packed);
+  if (spec.elementA.isUnsignedInteger())
+    packBlocks(spec, plan, static_cast<const uint8_t *>(a), to);
+  else if (spec.elementA.isInteger(8))
+    packBlocks(spec, plan, static_cast<const int8_t *>(a), to);
+  else
+    packBlocks(spec, plan, static_cast<const int32_t *>(a), to);
+}
+
+/// Calls body(where the panel lies in B, its columns) for each panel of each batch.
+template <class Element, class Body>
+static void eachPanel(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
+                      const Body &body) {
+  int64_t columns = plan.panelColumns;
   bool shared = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
   for (int64_t batch = 0, batches = shared ? 1 : spec.batchSize(); batch < batches; ++batch) {
     const Element *from = b;
@@ -133,16 +180,22 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
       from += rest % spec.batch[i].size * spec.batch[i].strideB;
       rest /= spec.batch[i].size;
     }
-    for (int64_t panel = 0; panel < plan.panels; ++panel, packed += panelSize) {
-      int64_t width = std::min(columns, spec.n - panel * columns);
-      const Element *source = from + panel * columns * spec.strideBn;
-      if (spec.strideBn == 1) {
-        for (int64_t k = 0; k < spec.k; ++k) {
-          std::memcpy(packed + k * columns, source + k * spec.strideBk, width * sizeof(Element));
-          std::fill_n(packed + k * columns + width, columns - width, Element(0));
-        }
-        continue;
+    for (int64_t panel = 0; panel < plan.panels; ++panel)
+      body(from + panel * columns * spec.strideBn, std::min(columns, spec.n - panel * columns));
+  }
+}
+
+template <class Element>
+static void packElements(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
+                         Element *packed) {
+  int64_t columns = plan.panelColumns;
+  eachPanel(spec, plan, b, [&](const Element *source, int64_t width) {
+    if (spec.strideBn == 1) {
+      for (int64_t k = 0; k < spec.k; ++k) {
+        std::memcpy(packed + k * columns, source + k * spec.strideBk, width * sizeof(Element));
+        std::fill_n(packed + k * columns + width, columns - width, Element(0));
       }
+    } else {
       // A few rows at a time: reads are then whole lines, and what is written stays in the
       // first-level cache.
       constexpr int64_t step = 16;
@@ -154,10 +207,33 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
                 j < width ? source[j * spec.strideBn + k * spec.strideBk] : Element(0);
       }
     }
-  }
+    packed += spec.k * columns;
+  });
+}
+
+/// [step][column][of a step]
+template <class Element, class Packed>
+static void packTogether(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
+                         Packed *packed) {
+  int64_t together = spec.together(), row = plan.panelColumns * together, size = spec.steps() * row;
+  std::fill_n(packed, plan.packedBytes / int64_t(sizeof(Packed)), Packed(0));
+  eachPanel(spec, plan, b, [&](const Element *source, int64_t width) {
+    constexpr int64_t some = 16;
+    for (int64_t k0 = 0; k0 < spec.k; k0 += some)
+      for (int64_t j = 0; j < width; ++j)
+        for (int64_t k = k0; k < std::min(spec.k, k0 + some); ++k)
+          packed[k / together * row + j * together + k % together] =
+              static_cast<Packed>(source[j * spec.strideBn + k * spec.strideBk]);
+    packed += size;
+  });
 }
 
 void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, void *packed) {
+  if (spec.sumsIntegers())
+    return spec.elementB.isInteger(8) ? packTogether(spec, plan, static_cast<const uint8_t *>(b),
+                                                     static_cast<uint8_t *>(packed))
+                                      : packTogether(spec, plan, static_cast<const int32_t *>(b),
+                                                     static_cast<int16_t *>(packed));
   switch (byteWidth(spec.elementB)) {
   case 1:
     return packElements(spec, plan, static_cast<const uint8_t *>(b),

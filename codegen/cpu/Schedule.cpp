@@ -15,10 +15,10 @@ namespace {
 
 constexpr llvm::StringLiteral kSchedule = "schedule", kPacked = "packed";
 
-/// The constant behind operand B, packed.
+/// The constant behind the operand, packed.
 LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedOperand &operand,
                    std::string &why) {
-  auto constant = fusion.getInputs()[contract.argumentB].getDefiningOp<ConstantOp>();
+  auto constant = fusion.getInputs()[operand.argument].getDefiningOp<ConstantOp>();
   auto plain = ref::Tensor::fromAttr(constant.getValue());
   if (failed(plain)) {
     why = "its weights cannot be read";
@@ -29,8 +29,10 @@ LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedO
     why = "not enough memory for packed weights";
     return failure();
   }
-  const char *start = plain->data() + contract.offsetB * ref::elementBytes(plain->getElementType());
-  cpu::packB(contract.spec, contract.plan, start, operand.data.get());
+  bool isA = contract.spec.packedA;
+  int64_t offset = isA ? contract.offsetA : contract.offsetB;
+  const char *start = plain->data() + offset * ref::elementBytes(plain->getElementType());
+  (isA ? cpu::packA : cpu::packB)(contract.spec, contract.plan, start, operand.data.get());
   return success();
 }
 
@@ -44,18 +46,27 @@ Schedule planRows(FusionOp normal, const cpu::Target &target) {
 
 FailureOr<Schedule> planBlocks(FusionOp fusion, FusionOp normal, const cpu::Target &target,
                                bool packs, std::string &why) {
-  auto contract = cpu::matchContract(normal, target, false, &why);
+  auto contract = cpu::matchContract(normal, target, std::nullopt, &why);
   if (!contract)
     return failure();
   Schedule schedule{"contract", {}, std::nullopt};
-  if (cpu::canPackContract(fusion, *contract)) {
-    contract = cpu::matchContract(normal, target, true);
-    PackedOperand operand{contract->argumentB, contract->plan.packedBytes, "", nullptr};
+  if (auto argument = cpu::packableArgument(fusion, *contract)) {
+    contract = cpu::matchContract(normal, target, argument);
+    const cpu::ContractSpec &spec = contract->spec;
+    PackedOperand operand{*argument, contract->plan.packedBytes, "", nullptr};
     operand.layout =
-        llvm::formatv("contract:{0}x{1}", contract->spec.k, contract->plan.panelColumns).str();
+        spec.packedA ? llvm::formatv("contract:{0}x{1}:rows", spec.m, spec.k).str()
+                     : llvm::formatv("contract:{0}x{1}", spec.k, contract->plan.panelColumns).str();
     if (packs && failed(pack(fusion, *contract, operand, why)))
       return failure();
     schedule.packed = operand;
+  }
+  auto isOther = [](Type element, bool isPacked) { return !element.isInteger(8) && !isPacked; };
+  const cpu::ContractSpec &spec = contract->spec;
+  if (spec.sumsIntegers() &&
+      (isOther(spec.elementA, spec.packedA) || isOther(spec.elementB, spec.packedB))) {
+    why = "integers of other than 8 bits";
+    return failure();
   }
   schedule.plan = cpu::planContractKernel(normal, *contract);
   return schedule;
@@ -75,6 +86,11 @@ std::string scheduleText(const Schedule &schedule) {
          (schedule.packed ? " packed " + std::to_string(schedule.packed->argument) : "") + "\n";
 }
 
+static std::optional<unsigned> packedArgument(exec::KernelOp kernel) {
+  auto packed = kernel->getAttrOfType<IntegerAttr>(kPacked);
+  return packed ? std::optional(unsigned(packed.getInt())) : std::nullopt;
+}
+
 LogicalResult emitScheduled(OpBuilder &b, exec::KernelOp kernel, StringRef name,
                             const cpu::Target &target) {
   auto fusion = *kernel.getBody().getOps<FusionOp>().begin();
@@ -89,7 +105,7 @@ LogicalResult emitScheduled(OpBuilder &b, exec::KernelOp kernel, StringRef name,
     return cpu::emitSplitKernel(b, fusion, name, *split, target);
   }
   if (schedule == "contract")
-    return cpu::emitContractKernel(b, fusion, name, target, kernel->hasAttr(kPacked));
+    return cpu::emitContractKernel(b, fusion, name, target, packedArgument(kernel));
   return kernel.emitError("required: schedule rows, parts or contract; found: ")
          << schedule.getValue();
 }

@@ -1,12 +1,18 @@
 //===- Contract.cpp - generated code for blocked matrix products -----------===//
 #include "codegen/cpu/ContractFusion.h"
 #include "codegen/providers/Provider.h"
+#include "passes/Widened.h"
+#include "runtime/library/onednn/Describe.h"
 
 using namespace mlir;
 
 namespace dlc {
 
 namespace {
+
+/// What sums of pairs of integers reach of the rate of f32; and beside a library that sums four at
+/// a time, which is estimated at that rate.
+constexpr double kPairs = 1.7, kBesideDots = 0.4;
 
 /// Microseconds of a blocked product.
 double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan,
@@ -20,6 +26,8 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
   bool large = bytesB > machine.largeBytes;
   double rate = (large && !spec.packedB ? machine.contractLargeGflops : machine.contractGflops) *
                 (spec.elementA.isF64() ? 0.5 : 1);
+  if (spec.sumsIntegers())
+    rate *= onednn::sumsInt8Exactly() ? kBesideDots : kPairs;
   // Short blocks leave sums waiting for one another; lanes behind the last column are computed for
   // nothing.
   rate *= std::min(1.0, machine.oneRow + machine.eachRow * double(schedule.blockHeight()));
@@ -60,7 +68,13 @@ public:
     auto schedule = planBlocks(proposals.fusion, normal, target, /*packs=*/false, why);
     if (failed(schedule))
       return;
-    auto contract = cpu::matchContract(normal, target, schedule->packed.has_value());
+    std::optional<unsigned> packed;
+    if (schedule->packed)
+      packed = schedule->packed->argument;
+    auto contract = cpu::matchContract(normal, target, packed);
+    if (!isZeroPoint(contract->zeroA, proposals.fusion) ||
+        !isZeroPoint(contract->zeroB, proposals.fusion))
+      return proposals.refuse("contract", "zero points of more than 8 bits");
     proposals.add({"contract",
                    schedule->packed ? "contract:packed" : "contract",
                    {},

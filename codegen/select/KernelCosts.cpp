@@ -1,6 +1,7 @@
 //===- KernelCosts.cpp - what kernels cost, for passes that choose by it --===//
 #include "codegen/select/KernelCosts.h"
 
+#include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Native.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/select/AttentionForm.h"
@@ -11,6 +12,7 @@
 #include "passes/fuse/TransposeReorders.h"
 #include "passes/layout/Ask.h"
 #include "runtime/library/blocks/Describe.h"
+#include "runtime/library/onednn/Describe.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -136,12 +138,28 @@ public:
 
   bool sumsIntegers(Operation *op) override {
     if (!can(options.device, DLC_DEVICE_GPU_CODE))
-      return oracle.sumsIntegers(op);
+      return oracle.sumsIntegers(op) || (isa<MatmulOp>(op) && generatesSums() &&
+                                         llvm::all_of(op->getOperands(), hasZeroPoint));
     return multipliesBytes(options.device, options.gpuArch, op);
+  }
+  bool generatesSums() override {
+    return !can(options.device, DLC_DEVICE_GPU_CODE) && !onednn::sumsInt8Exactly() &&
+           cpu::sumsIntegers(target);
   }
   int64_t rowsOfBlocks() override { return options.accuracy == "strict" ? 0 : blocks::mostRows(); }
 
 private:
+  /// Whether an operand of integers is centred as generated code takes it.
+  static bool hasZeroPoint(Value operand) {
+    while (Operation *op = operand.getDefiningOp()) {
+      if (!op->hasTrait<ViewLike>() || op->getNumOperands() != 1)
+        break;
+      operand = op->getOperand(0);
+    }
+    auto widened = matchWidened(operand);
+    return !widened || isZeroPoint(widened->zeroPoint);
+  }
+
   /// Operands that a contraction in i32 reads as integers of 8 bits, as these.
   SmallVector<Type> narrowed(Operation *op, ArrayRef<Type> operands) {
     SmallVector<Type> types(operands);

@@ -5,6 +5,7 @@
 #include "passes/Widened.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/EpilogueEltwise.h"
+#include "runtime/library/onednn/Describe.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -230,6 +231,23 @@ bool roundsTo(const Epilogue &epilogue, Type type) {
                   : isLibraryFloat(type);
 }
 
+/// One integer for each channel, added to a product's sums: generated code does that before it
+/// scales them; where libraries have sums of integers, they would round first.
+std::optional<PostOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> shape,
+                                 int64_t channel, OpFilter inside) {
+  if (!isa<AddOp>(user) || !sums.getDefiningOp<MatmulOp>() || onednn::sumsInt8Exactly())
+    return std::nullopt;
+  Value other = user->getOperand(user->getOperand(0) == sums ? 1 : 0);
+  Operation *def = other.getDefiningOp();
+  if ((def && inside(def)) || !isInt32(other.getType()) || !isPerChannel(other, shape, channel))
+    return std::nullopt;
+  PostOp add;
+  add.kind = PostOp::Kind::Binary;
+  add.alg = "add";
+  add.operand = other;
+  return add;
+}
+
 /// Walks from the anchor's result to `result`, and marks what it passes.
 bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradients,
                 llvm::DenseSet<Operation *> &used) {
@@ -255,6 +273,12 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
     if (!value.hasOneUse() || !inside(*value.getUsers().begin()))
       return false;
     Operation *user = *value.getUsers().begin();
+    if (auto bias = isSum ? biasOfSums(user, value, shape, channel, inside) : std::nullopt) {
+      epilogue.postOps.push_back(*bias);
+      used.insert(user);
+      value = user->getResult(0);
+      continue;
+    }
     bool negated = false;
     std::optional<PostOp> binary =
         isSum ? std::nullopt : matchBinary(user, value, channel, inside, negated, used);

@@ -3,14 +3,15 @@
 //   x·w of dequantised operands   ->  (x's integers · w's integers) * scales
 //   floats, rounded and clipped   ->  8 bits, with NaN in the scales of their rows
 //   a zero z for each row of x    ->  (x's integers · w's integers - z * Σw) * scales
+//   conv(x, w), generated sums    ->  a product                              (Unfold.cpp)
 //   x·w of i32, without a kernel  ->  the same in f32, in parts that f32 holds exactly
 //   x·w, of w that i8 cannot hold ->  x·(w - c) + Σx * c, with c for each channel
 //   x·w, of w in blocks           ->  Blocks.cpp
 //   what 16 bits hold, in f32     ->  Whole.cpp
 //
-// Sums of integers where there are kernels for them: those of a library on processors, of tensor
-// cores on GPUs. Products of f32 where there are none: on processors without VNNI, for windows that
-// a library lacks, between devices of both kinds.
+// Sums of integers where there are kernels for them: those of a library on processors, or generated
+// ones without VNNI; of tensor cores on GPUs. Products of f32 where there are none: for windows
+// that a library lacks, between devices of both kinds.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/tensor/Tensor.h"
@@ -23,6 +24,7 @@
 #include "passes/Widened.h"
 #include "passes/precision/Blocks.h"
 #include "passes/precision/Names.h"
+#include "passes/precision/Unfold.h"
 #include "passes/precision/Whole.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -209,6 +211,13 @@ public:
     if (!op || !isInt32(op->getResult(0).getType()))
       return;
     builder.setInsertionPoint(op);
+    if (auto conv = dyn_cast<ConvOp>(op); conv && !hasKernelAsItIs(op) && isProduct(conv)) {
+      TensorBuilder b(builder, op->getLoc());
+      Value y = precision::unfolded(conv, b);
+      conv.getY().replaceAllUsesWith(y);
+      conv.erase();
+      return precision::keepInRows(y);
+    }
     if (!hasKernel(op))
       asFloats(op);
     else if (isOfConstants(op->getOperand(1)) && !isTaken(op->getOperand(1)))
@@ -216,13 +225,23 @@ public:
   }
 
 private:
-  /// Of a contraction in i32.
+  /// Of a contraction in i32, perhaps as a product.
   bool hasKernel(Operation *op) {
+    auto conv = dyn_cast<ConvOp>(op);
+    return hasKernelAsItIs(op) || (conv && isProduct(conv));
+  }
+
+  bool isProduct(ConvOp conv) {
+    return isHost && costs.generatesSums() && precision::canUnfold(conv);
+  }
+
+  bool hasKernelAsItIs(Operation *op) {
     auto weights = matchWidened(op->getOpOperand(1));
     bool isWeight =
         isOfConstants(op->getOperand(1)) ||
         (isa<MatmulOp>(op) && weights && !typeOf(weights->x).getElementType().isUnsignedInteger());
-    bool isTakenThere = isHost ? isWeight : isGpu && (isWeight || isRead(op->getOperand(1)));
+    bool takesAny = isHost ? costs.generatesSums() : isGpu;
+    bool isTakenThere = isWeight ? isHost || isGpu : takesAny && isRead(op->getOperand(1));
     return isTakenThere && isRead(op->getOperand(0)) && costs.sumsIntegers(op);
   }
 

@@ -89,7 +89,7 @@ void measure(const Case &x, int threads, double seconds) {
   double t = now();
   test::ContractKernel kernel(product);
   double compile = now() - t;
-  auto packed = kernel.pack(b.data());
+  auto packed = kernel.pack(nullptr, b.data());
   const void *right = x.packed ? packed.get() : static_cast<void *>(b.data());
   OneDnn library(x, a.data(), b.data(), c.data());
   auto ours = [&] { kernel(a.data(), right, d.data(), nullptr, threads); };

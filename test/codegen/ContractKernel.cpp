@@ -14,6 +14,12 @@ static Type elementType(MLIRContext *context, char kind) {
     return b.getF16Type();
   case 'd':
     return b.getF64Type();
+  case 'c':
+    return b.getI8Type();
+  case 'u':
+    return b.getIntegerType(8, /*isSigned=*/false);
+  case 'i':
+    return b.getI32Type();
   default:
     return b.getF32Type();
   }
@@ -31,6 +37,7 @@ static cpu::ContractSpec specOf(const Product &p, MLIRContext *context) {
   spec.elementA = elementType(context, p.typeA);
   spec.elementB = elementType(context, p.typeB);
   spec.packedB = p.packedB;
+  spec.packedA = p.packedA;
   return spec;
 }
 
@@ -63,8 +70,14 @@ ContractKernel::ContractKernel(const Product &p, const cpu::Target &target) : pr
       epilogue = [&](OpBuilder &b, Location loc, Value sums, Value, Value, Value column) {
         return biasAndRelu(b, loc, buffers[3], sums, column);
       };
-    cpu::emitContract(b, loc, {buffers[0], buffers[1], buffers[2], args[1], args[2], args[3]}, spec,
-                      plan, epilogue);
+    auto zeroOf = [&](int32_t zero) {
+      return zero ? arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(zero)).getResult()
+                  : Value();
+    };
+    cpu::emitContract(b, loc,
+                      {buffers[0], buffers[1], buffers[2], args[1], args[2], args[3],
+                       zeroOf(p.zeroA), zeroOf(p.zeroB)},
+                      spec, plan, epilogue);
   });
 }
 
@@ -87,13 +100,15 @@ void ContractKernel::operator()(const void *a, const void *b, void *c, const voi
                        });
 }
 
-std::unique_ptr<void, ContractKernel::Free> ContractKernel::pack(const void *b) const {
-  if (!product.packedB)
+std::unique_ptr<void, ContractKernel::Free> ContractKernel::pack(const void *a,
+                                                                 const void *b) const {
+  if (!product.packedB && !product.packedA)
     return nullptr;
   std::unique_ptr<void, Free> packed(
       std::aligned_alloc(4096, (plan.packedBytes + 4095) / 4096 * 4096));
   MLIRContext context;
-  cpu::packB(specOf(product, &context), plan, b, packed.get());
+  const cpu::ContractSpec spec = specOf(product, &context);
+  (product.packedA ? cpu::packA : cpu::packB)(spec, plan, product.packedA ? a : b, packed.get());
   return packed;
 }
 

@@ -16,12 +16,15 @@ namespace dlc::test {
 struct Product {
   int64_t m, n, k;
   std::vector<cpu::BatchDim> batch;
-  bool transposeA = false, transposeB = false, packedB = false;
-  char typeA = 'f', typeB = 'f'; ///< f: f32, b: bf16, h: f16, d: f64
+  bool transposeA = false, transposeB = false, packedB = false, packedA = false;
+  /// f: f32, b: bf16, h: f16, d: f64; c: i8, u: ui8, and of packed ones i: i32 that 9 bits hold.
+  char typeA = 'f', typeB = 'f';
+  int32_t zeroA = 0, zeroB = 0; ///< of integers
   /// Elements behind each row, to keep rows apart.
   int64_t padA = 0, padB = 0, padC = 0;
   bool biasAndRelu = false; ///< with a fourth buffer, the bias
 
+  bool sumsIntegers() const { return typeA == 'c' || typeA == 'u' || typeA == 'i'; }
   int64_t leadingA() const { return (transposeA ? m : k) + padA; }
   int64_t leadingB() const { return (transposeB ? k : n) + padB; }
   int64_t leadingC() const { return n + padC; }
@@ -33,11 +36,12 @@ public:
   ContractKernel(const Product &product, const cpu::Target &target = cpu::hostTarget());
   void operator()(const void *a, const void *b, void *c, const void *bias = nullptr,
                   int threads = 1) const;
-  /// B as the kernel wants it, aligned as a program's constants are.
+  /// The operand that is packed, A or B, as the kernel wants it, aligned as a program's constants
+  /// are.
   struct Free {
     void operator()(void *memory) const { std::free(memory); }
   };
-  std::unique_ptr<void, Free> pack(const void *b) const;
+  std::unique_ptr<void, Free> pack(const void *a, const void *b) const;
 
   cpu::ContractPlan plan;
   size_t codeBytes() const { return kernel->codeBytes(); }

@@ -13,7 +13,9 @@ using test::Product;
 
 namespace {
 
-size_t elementBytes(char type) { return type == 'd' ? 8 : type == 'f' ? 4 : 2; }
+size_t elementBytes(char type) {
+  return type == 'd' ? 8 : type == 'f' || type == 'i' ? 4 : type == 'c' || type == 'u' ? 1 : 2;
+}
 
 float halfToFloat(uint16_t bits) {
   int exponent = bits >> 10 & 31;
@@ -34,6 +36,10 @@ struct Buffer {
         set<float>(i, v);
       else if (type == 'd')
         set<double>(i, v);
+      else if (type == 'c' || type == 'u')
+        set<uint8_t>(i, random());
+      else if (type == 'i')
+        set<int32_t>(i, static_cast<int>(random() % 511) - 255);
       else if (type == 'b')
         set<uint16_t>(i, std::bit_cast<uint32_t>(static_cast<float>(v)) >> 16);
       else // 15 bits of sign, exponent 0.5 .. 2 and mantissa
@@ -47,6 +53,12 @@ struct Buffer {
       return reinterpret_cast<const float *>(bytes.data())[i];
     case 'd':
       return reinterpret_cast<const double *>(bytes.data())[i];
+    case 'c':
+      return reinterpret_cast<const int8_t *>(bytes.data())[i];
+    case 'u':
+      return reinterpret_cast<const uint8_t *>(bytes.data())[i];
+    case 'i':
+      return reinterpret_cast<const int32_t *>(bytes.data())[i];
     case 'b':
       return std::bit_cast<float>(uint32_t(reinterpret_cast<const uint16_t *>(bytes.data())[i])
                                   << 16);
@@ -77,9 +89,9 @@ template <class Sum> void check(const Product &p, const cpu::Target &target, int
   std::vector<Sum> c(lastC + (p.m - 1) * p.leadingC() + p.n, untouched);
 
   test::ContractKernel kernel(p, target);
-  auto packed = kernel.pack(b.bytes.data());
-  kernel(a.bytes.data(), p.packedB ? packed.get() : b.bytes.data(), c.data(), bias.bytes.data(),
-         threads);
+  auto packed = kernel.pack(a.bytes.data(), b.bytes.data());
+  kernel(p.packedA ? packed.get() : a.bytes.data(), p.packedB ? packed.get() : b.bytes.data(),
+         c.data(), bias.bytes.data(), threads);
 
   std::vector<bool> written(c.size());
   for (int64_t batch = 0; batch < batches; ++batch) {
@@ -93,8 +105,9 @@ template <class Sum> void check(const Product &p, const cpu::Target &target, int
       for (int64_t n = 0; n < p.n; ++n) {
         double sum = 0, size = 0;
         for (int64_t k = 0; k < p.k; ++k) {
-          double x = a[atA + (p.transposeA ? k * p.leadingA() + m : m * p.leadingA() + k)] *
-                     b[atB + (p.transposeB ? n * p.leadingB() + k : k * p.leadingB() + n)];
+          double x =
+              (a[atA + (p.transposeA ? k * p.leadingA() + m : m * p.leadingA() + k)] - p.zeroA) *
+              (b[atB + (p.transposeB ? n * p.leadingB() + k : k * p.leadingB() + n)] - p.zeroB);
           sum += x;
           size += std::fabs(x);
         }
@@ -102,6 +115,7 @@ template <class Sum> void check(const Product &p, const cpu::Target &target, int
           sum = std::max(sum + bias[n], 0.0);
         int64_t at = atC + m * p.leadingC() + n;
         written[at] = true;
+        // Of integers nothing.
         ASSERT_LE(std::fabs(c[at] - sum), (size + 1) * std::numeric_limits<Sum>::epsilon() * 8)
             << "at " << batch << ", " << m << ", " << n;
       }
@@ -114,7 +128,9 @@ template <class Sum> void check(const Product &p, const cpu::Target &target, int
 
 void check(Product p, int threads = 1) {
   for (const cpu::Target &target : test::targets()) {
-    if (p.typeA == 'd' || p.typeB == 'd')
+    if (p.sumsIntegers())
+      check<int32_t>(p, target, threads);
+    else if (p.typeA == 'd' || p.typeB == 'd')
       check<double>(p, target, threads);
     else
       check<float>(p, target, threads);
@@ -166,6 +182,42 @@ TEST(Contract, ElementTypes) {
                  .typeB = type});
   check({.m = 20, .n = 37, .k = 35, .transposeA = true, .typeA = 'b', .typeB = 'f'});
   check({.m = 20, .n = 37, .k = 35, .packedB = true, .typeA = 'f', .typeB = 'b'});
+}
+
+/// Sums of integers are exact, whatever the signs and zero points.
+TEST(Contract, Integers) {
+  for (const cpu::Target &target : test::targets())
+    if (!cpu::sumsIntegers(target))
+      GTEST_SKIP() << "no instructions for sums of integers";
+  for (const char *types : {"uc", "cc", "uu", "cu"})
+    for (bool packed : {false, true})
+      for (bool tb : {false, true})
+        for (int64_t k : {1, 35, 64})
+          check({.m = 33,
+                 .n = 37,
+                 .k = k,
+                 .transposeB = tb,
+                 .packedB = packed,
+                 .typeA = types[0],
+                 .typeB = types[1],
+                 .zeroA = types[0] == 'u' ? 255 : -128,
+                 .zeroB = types[1] == 'u' ? 3 : 127,
+                 .padA = 3,
+                 .padB = 5,
+                 .padC = 7});
+  for (int64_t m : {1, 2, 4, 7, 100})
+    for (int64_t n : {1, 16, 70})
+      check({.m = m, .n = n, .k = 5003, .packedB = true, .typeA = 'u', .typeB = 'c'}, 2);
+  check({.m = 20, .n = 37, .k = 35, .transposeA = true, .typeA = 'u', .typeB = 'c', .zeroA = 7});
+  check({.m = 20, .n = 37, .k = 35, .packedB = true, .typeA = 'u', .typeB = 'i', .zeroA = 7});
+  for (char type : {'c', 'u', 'i'})
+    for (int64_t m : {1, 6, 43})
+      check({.m = m, .n = 37, .k = 35, .packedA = true, .typeA = type, .typeB = 'u', .zeroB = 9},
+            2);
+  Product heads{.m = 21, .n = 19, .k = 16, .transposeB = true, .typeA = 'u', .typeB = 'c'};
+  heads.padA = heads.padB = 48;
+  heads.batch = {{2, 21 * 64, 19 * 64, 4 * 21 * 19}, {4, 16, 16, 21 * 19}};
+  check(heads, 2);
 }
 
 TEST(Contract, Batches) {

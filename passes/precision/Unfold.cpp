@@ -1,0 +1,171 @@
+//===- Unfold.cpp - convolutions of integers as products -------------------===//
+//
+//   conv(cast(x) - z, cast(w))  ->  reshape(transpose(matmul(cast(x') - z, cast(w'))))
+//
+// where x' holds, for each tap of the window, the elements of x that it meets: slices of x padded
+// by z, one behind the other. A window of one element without strides reads x as it is. Channels
+// come last, as steps after a product know them; results are stored as the convolution has them.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/precision/Unfold.h"
+
+#include "ir/tensor/Tensor.h"
+#include "passes/Widened.h"
+#include "passes/simplify/Constants.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace dlc::precision {
+
+namespace {
+
+using Shape = SmallVector<int64_t>;
+
+int64_t tapsOf(ConvOp conv) {
+  return ShapedType::getNumElements(shapeOf(conv.getW()).drop_front(2));
+}
+
+int64_t positionsOf(ConvOp conv) {
+  return ShapedType::getNumElements(shapeOf(conv.getY()).drop_front(2));
+}
+
+/// [O, C, taps..] -> [O, taps C]
+ref::Tensor turned(const ref::Tensor &weights, int64_t taps) {
+  int64_t outputs = weights.getShape()[0], channels = weights.getShape()[1];
+  Type i8 = IntegerType::get(weights.getType().getContext(), 8);
+  auto made = ref::Tensor::empty(RankedTensorType::get({outputs, taps * channels}, i8));
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t t = 0; t < taps; ++t)
+        made.setInt((o * taps + t) * channels + c, weights.getInt((o * channels + c) * taps + t));
+  return made;
+}
+
+/// Where a zero point of 8-bit integers is known in their type: a constant, or what it was made
+/// wider from.
+bool isKnownBeside(Value x, Value zeroPoint) {
+  auto cast = zeroPoint.getDefiningOp<CastOp>();
+  return (splatValue(zeroPoint) && isZeroPoint(zeroPoint)) ||
+         (cast && typeOf(cast.getX()).getElementType() == typeOf(x).getElementType());
+}
+
+/// The same, 0-d.
+Value zeroBeside(const Widened &x, TensorBuilder &b) {
+  if (!x.zeroPoint)
+    return b.scalar(0, x.x);
+  if (auto constant = splatValue(x.zeroPoint))
+    return b.scalar(*constant, x.x);
+  return b.reshape(x.zeroPoint.getDefiningOp<CastOp>().getX(), {});
+}
+
+/// [N, C, image..] -> [N, taps C, positions]
+Value windows(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
+  ArrayRef<int64_t> window = shapeOf(conv.getW()).drop_front(2),
+                    result = shapeOf(conv.getY()).drop_front(2);
+  Shape low{0, 0}, high{0, 0}, stride{1, 1}, size(shapeOf(x).take_front(2));
+  low.append(conv.getLow().begin(), conv.getLow().end());
+  high.append(conv.getHigh().begin(), conv.getHigh().end());
+  stride.append(conv.getStrides().begin(), conv.getStrides().end());
+  size.append(result.begin(), result.end());
+  auto isZero = [](int64_t n) { return n == 0; };
+  if (!llvm::all_of(low, isZero) || !llvm::all_of(high, isZero))
+    x = b.make<PadOp>(x, zero, PadMode::constant, low, high);
+  SmallVector<Value> parts;
+  for (int64_t tap = 0, taps = tapsOf(conv); tap < taps; ++tap) {
+    Shape start(size.size(), 0);
+    for (int64_t rest = tap, d = int64_t(window.size()); d-- > 0; rest /= window[d])
+      start[d + 2] = rest % window[d] * conv.getDilations()[d];
+    bool isAll = taps == 1 && size == Shape(shapeOf(x));
+    parts.push_back(isAll ? x : b.make<SliceOp>(x, start, size, stride));
+  }
+  Value all = parts.size() == 1 ? parts[0] : b.make<ConcatOp>(parts, 1);
+  return b.reshape(all, {size[0], int64_t(parts.size()) * size[1], positionsOf(conv)});
+}
+
+} // namespace
+
+bool canUnfold(ConvOp conv) {
+  // Unfolded images beyond the caches would be read from memory once more.
+  constexpr int64_t kMostBytes = int64_t(32) << 20;
+  auto x = matchWidened(conv.getX());
+  if (!x || conv.getGroups() != 1 || !typeOf(conv.getY()).hasStaticShape() ||
+      typeOf(conv.getY()).getNumElements() == 0 || !isOfConstants(conv.getW()))
+    return false;
+  ArrayRef<int64_t> shape = shapeOf(conv.getX());
+  if (shape[0] * shape[1] * tapsOf(conv) * positionsOf(conv) > kMostBytes)
+    return false;
+  if (x->zeroPoint && !isKnownBeside(x->x, x->zeroPoint))
+    return false;
+  auto weights = evaluated(conv.getW());
+  return weights && llvm::all_of(llvm::seq<int64_t>(0, weights->size()), [&](int64_t i) {
+           return weights->getInt(i) >= -128 && weights->getInt(i) <= 127;
+         });
+}
+
+/// [N, positions, O] -> [N, O, image..]
+static Value inPlanes(Value rows, ArrayRef<int64_t> shape, TensorBuilder &b) {
+  return b.reshape(b.make<TransposeOp>(rows, ArrayRef<int64_t>{0, 2, 1}), shape);
+}
+
+Value unfolded(ConvOp conv, TensorBuilder &b) {
+  auto x = matchWidened(conv.getX());
+  Type i32 = typeOf(conv.getY()).getElementType();
+  Value images = b.cast(windows(conv, x->x, zeroBeside(*x, b), b), i32);
+  if (x->zeroPoint)
+    images = b.make<SubOp>(images, b.reshape(x->zeroPoint, {}));
+  Value weights =
+      b.cast(b.make<ConstantOp>(turned(*evaluated(conv.getW()), tapsOf(conv)).toAttr()), i32);
+  Value y = b.make<MatmulOp>(images, weights, /*transpose_a=*/true, /*transpose_b=*/true);
+  if (conv.getBias())
+    y = b.make<AddOp>(y, conv.getBias());
+  return inPlanes(y, shapeOf(conv.getY()), b);
+}
+
+/// An operand beside [N, O, image..] as one beside [N, positions, O]; null where that would move it
+/// otherwise.
+static Value inRows(Value operand, ArrayRef<int64_t> planes, TensorBuilder &b) {
+  ArrayRef<int64_t> shape = shapeOf(operand);
+  if (typeOf(operand).getNumElements() == 1)
+    return b.reshape(operand, {});
+  const int64_t outputs = planes[1], positions = ShapedType::getNumElements(planes.drop_front(2));
+  if (shape == planes)
+    return b.make<TransposeOp>(b.reshape(operand, {planes[0], outputs, positions}),
+                               ArrayRef<int64_t>{0, 2, 1});
+  const size_t missing = planes.size() - shape.size();
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] != 1 && d + missing != 1)
+      return nullptr;
+  return b.reshape(operand, {outputs});
+}
+
+void keepInRows(Value planes) {
+  while (planes.hasOneUse() && !isInt8(planes.getType())) {
+    Operation *user = *planes.user_begin();
+    if (!user->hasTrait<Elementwise>() || user->getNumResults() != 1 ||
+        shapeOf(user->getResult(0)) != shapeOf(planes))
+      return;
+    auto reshape = planes.getDefiningOp<ReshapeOp>();
+    auto transpose = reshape.getX().getDefiningOp<TransposeOp>();
+    OpBuilder builder(user);
+    TensorBuilder b(builder, user->getLoc());
+    SmallVector<Value> operands;
+    for (Value operand : user->getOperands()) {
+      operands.push_back(operand == planes ? transpose.getX()
+                                           : inRows(operand, shapeOf(planes), b));
+      if (!operands.back())
+        return;
+    }
+    Operation *rows = builder.clone(*user);
+    rows->setOperands(operands);
+    rows->getResult(0).setType(typeOf(user->getResult(0)).clone(shapeOf(transpose.getX())));
+    planes = inPlanes(rows->getResult(0), shapeOf(planes), b);
+    user->getResult(0).replaceAllUsesWith(planes);
+    user->erase();
+    reshape.erase();
+    transpose.erase();
+  }
+}
+
+} // namespace dlc::precision
