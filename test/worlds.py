@@ -19,7 +19,7 @@ def start(ranks, line, launcher="mpirun", environment=None, **options):
     return subprocess.Popen(command(ranks, line, launcher), env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
-def run(ranks, line, launcher="mpirun", environment=None, seconds=60):
+def run(ranks, line, launcher="mpirun", environment=None, seconds=240):
     """(status, output, messages, seconds it took)"""
     begin = time.monotonic()
     process = start(ranks, line, launcher, environment)

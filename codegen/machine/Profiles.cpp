@@ -99,8 +99,8 @@ const Profile &nearestProfile(const cpu::Target &target) {
   int best = -1;
   for (const Profile &profile : shippedProfiles()) {
     int likeness = 4 * (profile.tiles == hasTiles(target)) +
-                   2 * (isZen(profile.cpus.front()) == isZen(target.cpu)) +
-                   (profile.vectorBits == target.vectorBits);
+                   2 * (profile.vectorBits == target.vectorBits) +
+                   (isZen(profile.cpus.front()) == isZen(target.cpu));
     if (likeness > best) {
       best = likeness;
       nearest = &profile;

@@ -2,7 +2,7 @@
 #include "codegen/cpu/ContractFusion.h"
 #include "codegen/providers/Provider.h"
 #include "passes/Widened.h"
-#include "runtime/library/onednn/Describe.h"
+#include "passes/layout/Ask.h"
 
 using namespace mlir;
 
@@ -12,7 +12,7 @@ namespace {
 
 /// What sums of pairs of integers reach of the rate of f32; and beside a library that sums four at
 /// a time, which is estimated at that rate.
-constexpr double kPairs = 1.7, kBesideDots = 0.4;
+constexpr double kPairs = 1.6, kBesideDots = 0.4;
 
 /// Microseconds of a blocked product.
 double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan,
@@ -27,7 +27,7 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
   double rate = (large && !spec.packedB ? machine.contractLargeGflops : machine.contractGflops) *
                 (spec.elementA.isF64() ? 0.5 : 1);
   if (spec.sumsIntegers())
-    rate *= onednn::sumsInt8Exactly() ? kBesideDots : kPairs;
+    rate *= libraryHasExactSums() ? kBesideDots : kPairs;
   // Short blocks leave sums waiting for one another; lanes behind the last column are computed for
   // nothing.
   rate *= std::min(1.0, machine.oneRow + machine.eachRow * double(schedule.blockHeight()));

@@ -12,7 +12,6 @@
 #include "passes/fuse/TransposeReorders.h"
 #include "passes/layout/Ask.h"
 #include "runtime/library/blocks/Describe.h"
-#include "runtime/library/onednn/Describe.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -143,7 +142,7 @@ public:
     return multipliesBytes(options.device, options.gpuArch, op);
   }
   bool generatesSums() override {
-    return !can(options.device, DLC_DEVICE_GPU_CODE) && !onednn::sumsInt8Exactly() &&
+    return !can(options.device, DLC_DEVICE_GPU_CODE) && !libraryHasExactSums() &&
            cpu::sumsIntegers(target);
   }
   int64_t rowsOfBlocks() override { return options.accuracy == "strict" ? 0 : blocks::mostRows(); }

@@ -5,7 +5,7 @@
 #include "passes/Widened.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/EpilogueEltwise.h"
-#include "runtime/library/onednn/Describe.h"
+#include "passes/layout/Ask.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -235,7 +235,8 @@ bool roundsTo(const Epilogue &epilogue, Type type) {
 /// scales them; where libraries have sums of integers, they would round first.
 std::optional<PostOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> shape,
                                  int64_t channel, OpFilter inside) {
-  if (!isa<AddOp>(user) || !sums.getDefiningOp<MatmulOp>() || onednn::sumsInt8Exactly())
+  if (!isa<AddOp>(user) || !sums.getDefiningOp<MatmulOp>() || libraryHasExactSums() ||
+      can(deviceOf(sums.getType()), DLC_DEVICE_GPU_CODE))
     return std::nullopt;
   Value other = user->getOperand(user->getOperand(0) == sums ? 1 : 0);
   Operation *def = other.getDefiningOp();

@@ -84,12 +84,14 @@ std::optional<Wanted> ask(const json &desc, const char *sourceName, const char *
 
 } // namespace
 
+bool libraryHasExactSums() { return onednn::sumsInt8Exactly(); }
+
 std::optional<Wanted> LayoutOracle::wantedByConv(Operation *op) {
   return askConv(op, "any", "any");
 }
 
 bool LayoutOracle::sumsIntegers(Operation *op) {
-  return onednn::sumsInt8Exactly() && (!isa<ConvOp>(op) || wantedByConv(op));
+  return libraryHasExactSums() && (!isa<ConvOp>(op) || wantedByConv(op));
 }
 
 std::optional<Wanted> LayoutOracle::offerForConv(Operation *op, StringRef source,
@@ -115,7 +117,7 @@ std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
   auto conv = dyn_cast<ConvOp>(op);
   auto transposed = dyn_cast<ConvTransposeOp>(op);
   Value read = readBy(op->getOpOperand(0));
-  if (isInteger && (!conv || !isInt8(read.getType()) || !onednn::sumsInt8Exactly()))
+  if (isInteger && (!conv || !isInt8(read.getType()) || !libraryHasExactSums()))
     return std::nullopt;
   std::string type = isInteger ? "i32" : *typeName(typeOf(op->getResult(0)).getElementType());
   json from = argument(shapeOf(read), isInteger ? narrowName(read) : type, source);

@@ -14,6 +14,9 @@ struct Wanted {
   std::string source, destination; // empty: plain
 };
 
+/// Whether a library for processors sums products of 8-bit integers here, exactly.
+bool libraryHasExactSums();
+
 /// Asks, and remembers the answers: networks repeat themselves.
 class LayoutOracle {
 public:

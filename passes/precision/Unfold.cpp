@@ -31,15 +31,36 @@ int64_t positionsOf(ConvOp conv) {
   return ShapedType::getNumElements(shapeOf(conv.getY()).drop_front(2));
 }
 
+/// Whether all that only constants make is of i8: as it was made wider, or by its numbers.
+bool areBytes(Value weights) {
+  auto widened = matchWidened(weights);
+  if (widened && !widened->zeroPoint && typeOf(widened->x).getElementType().isSignlessInteger(8))
+    return true;
+  auto numbers = evaluated(weights);
+  return numbers && llvm::all_of(llvm::seq<int64_t>(0, numbers->size()), [&](int64_t i) {
+           return numbers->getInt(i) >= -128 && numbers->getInt(i) <= 127;
+         });
+}
+
+/// The weights' numbers, in as few bits as they come in.
+std::optional<ref::Tensor> numbersOf(Value weights) {
+  auto widened = matchWidened(weights);
+  return evaluated(widened && !widened->zeroPoint ? widened->x : weights);
+}
+
 /// [O, C, taps..] -> [O, taps C]
 ref::Tensor turned(const ref::Tensor &weights, int64_t taps) {
   int64_t outputs = weights.getShape()[0], channels = weights.getShape()[1];
   Type i8 = IntegerType::get(weights.getType().getContext(), 8);
   auto made = ref::Tensor::empty(RankedTensorType::get({outputs, taps * channels}, i8));
+  const bool isNarrow = weights.getElementType().isInteger(8);
+  char *const bytes = made.mutableData();
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t c = 0; c < channels; ++c)
-      for (int64_t t = 0; t < taps; ++t)
-        made.setInt((o * taps + t) * channels + c, weights.getInt((o * channels + c) * taps + t));
+      for (int64_t t = 0; t < taps; ++t) {
+        int64_t from = (o * channels + c) * taps + t, to = (o * taps + t) * channels + c;
+        bytes[to] = isNarrow ? weights.data()[from] : char(weights.getInt(from));
+      }
   return made;
 }
 
@@ -98,10 +119,7 @@ bool canUnfold(ConvOp conv) {
     return false;
   if (x->zeroPoint && !isKnownBeside(x->x, x->zeroPoint))
     return false;
-  auto weights = evaluated(conv.getW());
-  return weights && llvm::all_of(llvm::seq<int64_t>(0, weights->size()), [&](int64_t i) {
-           return weights->getInt(i) >= -128 && weights->getInt(i) <= 127;
-         });
+  return areBytes(conv.getW());
 }
 
 /// [N, positions, O] -> [N, O, image..]
@@ -116,7 +134,7 @@ Value unfolded(ConvOp conv, TensorBuilder &b) {
   if (x->zeroPoint)
     images = b.make<SubOp>(images, b.reshape(x->zeroPoint, {}));
   Value weights =
-      b.cast(b.make<ConstantOp>(turned(*evaluated(conv.getW()), tapsOf(conv)).toAttr()), i32);
+      b.cast(b.make<ConstantOp>(turned(*numbersOf(conv.getW()), tapsOf(conv)).toAttr()), i32);
   Value y = b.make<MatmulOp>(images, weights, /*transpose_a=*/true, /*transpose_b=*/true);
   if (conv.getBias())
     y = b.make<AddOp>(y, conv.getBias());
