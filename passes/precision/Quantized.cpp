@@ -4,7 +4,8 @@
 //   floats, rounded and clipped   ->  8 bits, with NaN in the scales of their rows
 //   a zero z for each row of x    ->  (x's integers · w's integers - z * Σw) * scales
 //   conv(x, w), generated sums    ->  a product                              (Unfold.cpp)
-//   x·w of i32, without a kernel  ->  the same in f32, in parts that f32 holds exactly
+//   x·w of i32, without a kernel  ->  the same in f32, in parts that f32 holds exactly, a few
+//                                     groups one by one where there are parts
 //   x·w, of w that i8 cannot hold ->  x·(w - c) + Σx * c, with c for each channel
 //   x·w, of w in blocks           ->  Blocks.cpp
 //   what 16 bits hold, in f32     ->  Whole.cpp
@@ -579,7 +580,9 @@ private:
     int64_t step = int64_t(most) / each;
     if (step > 64)
       step = step / 64 * 64;
-    if (step < 1 || (step < depth && conv && conv.getGroups() != 1))
+    if (step < depth && conv && conv.getGroups() != 1)
+      return splitGroups(conv);
+    if (step < 1)
       return;
     Value sum;
     for (int64_t from = 0; from < depth; from += step) {
@@ -595,6 +598,39 @@ private:
       return;
     op->getResult(0).replaceAllUsesWith(sum);
     op->erase();
+  }
+
+  /// A convolution for each of a few groups, whose results are joined.
+  void splitGroups(ConvOp conv) {
+    constexpr int64_t kMostGroups = 16;
+    const int64_t groups = conv.getGroups(), inputs = shapeOf(conv.getX())[1] / groups,
+                  outputs = shapeOf(conv.getY())[1] / groups;
+    auto x = matchWidened(conv.getX());
+    if (!x || groups > kMostGroups)
+      return;
+    TensorBuilder b(builder, conv.getLoc());
+    SmallVector<ConvOp> parts;
+    SmallVector<Value> results;
+    for (int64_t g = 0; g < groups; ++g) {
+      Value images = b.cast(slice(b, x->x, 1, g * inputs, inputs), builder.getI32Type());
+      if (x->zeroPoint)
+        images = b.make<SubOp>(images, x->zeroPoint);
+      SmallVector<Value> operands{images, slice(b, conv.getW(), 0, g * outputs, outputs)};
+      if (conv.getBias())
+        operands.push_back(slice(b, conv.getBias(), 0, g * outputs, outputs));
+      auto part = cast<ConvOp>(builder.clone(*conv));
+      part->setOperands(operands);
+      part.setGroups(1);
+      SmallVector<int64_t> shape(shapeOf(conv.getY()));
+      shape[1] = outputs;
+      part.getY().setType(typeOf(conv.getY()).clone(shape));
+      parts.push_back(part);
+      results.push_back(part.getY());
+    }
+    conv.getY().replaceAllUsesWith(b.make<ConcatOp>(results, 1));
+    conv.erase();
+    for (ConvOp part : parts)
+      rewrite(part);
   }
 
   static Value slice(TensorBuilder &b, Value x, int64_t axis, int64_t from, int64_t size) {

@@ -75,3 +75,18 @@ func.func @dynamic(%x: tensor<1x4x4x4xui8>, %zero: tensor<ui8>) -> tensor<1x2x4x
   %3 = dlc.conv %1, %2 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x4x4xi32>, tensor<2x4x3x3xi32>) -> tensor<1x2x4x4xi32>
   return %3 : tensor<1x2x4x4xi32>
 }
+
+// A few groups whose sums f32 does not hold are products one by one.
+// CHECK-LABEL: @deep_groups
+// CHECK: dlc.slice %arg0 start [0, 0, 0, 0] size [1, 600, 4, 4]
+// CHECK: dlc.matmul {{.*}} -> tensor<1x16x2xi32>
+// CHECK: dlc.slice %arg0 start [0, 600, 0, 0] size [1, 600, 4, 4]
+// CHECK: dlc.matmul {{.*}} -> tensor<1x16x2xi32>
+// CHECK: dlc.concat 1({{.*}}) : {{.*}} -> tensor<1x4x4x4xi32>
+func.func @deep_groups(%x: tensor<1x1200x4x4xui8>) -> tensor<1x4x4x4xi32> {
+  %0 = dlc.cast %x to i32 : (tensor<1x1200x4x4xui8>) -> tensor<1x1200x4x4xi32>
+  %w = dlc.constant dense<7> : tensor<4x600x1x1xi8>
+  %2 = dlc.cast %w to i32 : (tensor<4x600x1x1xi8>) -> tensor<4x600x1x1xi32>
+  %3 = dlc.conv %0, %2 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 2 : i64} : (tensor<1x1200x4x4xi32>, tensor<4x600x1x1xi32>) -> tensor<1x4x4x4xi32>
+  return %3 : tensor<1x4x4x4xi32>
+}
