@@ -110,9 +110,12 @@ Value windows(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
 bool canUnfold(ConvOp conv) {
   // Unfolded images beyond the caches would be read from memory once more.
   constexpr int64_t kMostBytes = int64_t(32) << 20;
+  // By fewer weights, products wait for what is unfolded and packed more than they multiply.
+  constexpr int64_t kFewestWeights = 8192;
   auto x = matchWidened(conv.getX());
-  if (!x || conv.getGroups() != 1 || !typeOf(conv.getY()).hasStaticShape() ||
-      typeOf(conv.getY()).getNumElements() == 0 || !isOfConstants(conv.getW()))
+  if (!x || conv.getGroups() != 1 || typeOf(conv.getW()).getNumElements() < kFewestWeights ||
+      !typeOf(conv.getY()).hasStaticShape() || typeOf(conv.getY()).getNumElements() == 0 ||
+      !isOfConstants(conv.getW()))
     return false;
   ArrayRef<int64_t> shape = shapeOf(conv.getX());
   if (shape[0] * shape[1] * tapsOf(conv) * positionsOf(conv) > kMostBytes)

@@ -7,7 +7,8 @@
 namespace dlc::precision {
 
 /// Whether a convolution in i32 of 8-bit integers by weights that only constants make, all of them
-/// those of i8, may become a product: of one group, and with unfolded images of a moderate size.
+/// those of i8, may become a product: of one group, of more than a few weights, and with unfolded
+/// images of a moderate size.
 bool canUnfold(ConvOp conv);
 
 /// The sums of a product in the convolution's shape: of the elements that each window reads, which
