@@ -284,11 +284,43 @@ struct Generator {
       store(zeroOf(held), address(i64(k)));
   }
 
+  /// So many rows that lie side by side, step by step.
+  void packIntegersAcross(View from, View to, Value row) {
+    SmallVector<int64_t> turns;
+    for (int64_t i = 0; i < plan.lanes; ++i)
+      turns.append({i, plan.lanes + i});
+    Value source = at(from.base, from.element, row), target = at(to.base, held, mul(row, to.row));
+    auto column = [&](Value k) {
+      return centred(
+          loadElements(at(source, from.element, mul(k, from.column)), from.element, plan.lanes),
+          spec.elementA, zeroA);
+    };
+    auto step = [&](Value k, bool isLast) {
+      Value even = column(k), odd = isLast ? zeroOf(even.getType()) : column(add(k, i64(1)));
+      Value pairs = vector::BitCastOp::create(
+          b, loc, vectorOf(sum, plan.lanes),
+          vector::ShuffleOp::create(b, loc, even, odd, turns).getResult());
+      for (int64_t i = 0; i < plan.lanes; ++i)
+        store(vector::ExtractOp::create(b, loc, pairs, i),
+              at(target, held, add(k, i64(i * to.row))));
+    };
+    int64_t whole = spec.k / spec.together() * spec.together();
+    if (whole)
+      loop(i64(0), i64(whole), spec.together(), [&](Value k) { step(k, false); });
+    if (whole < spec.k)
+      step(i64(whole), true);
+  }
+
   /// As packA, of integers.
   View packIntegersA(View from, Value rows) {
     constexpr int64_t wide = 16;
     View to{operands.scratch, held, packedRowA(spec, bytes(held)), spec.together()};
-    loop(i64(0), rows, 1, [&](Value row) {
+    Value first = i64(0);
+    if (from.row == 1 && from.column != 1) {
+      first = sub(rows, rem(rows, plan.lanes));
+      loop(i64(0), first, plan.lanes, [&](Value row) { packIntegersAcross(from, to, row); });
+    }
+    loop(first, rows, 1, [&](Value row) {
       Value source = at(from.base, from.element, mul(row, from.row));
       Value target = at(to.base, held, mul(row, to.row));
       int64_t whole = from.column == 1 ? spec.k / wide * wide : 0;

@@ -208,7 +208,10 @@ TEST(Contract, Integers) {
   for (int64_t m : {1, 2, 4, 7, 100})
     for (int64_t n : {1, 16, 70})
       check({.m = m, .n = n, .k = 5003, .packedB = true, .typeA = 'u', .typeB = 'c'}, 2);
-  check({.m = 20, .n = 37, .k = 35, .transposeA = true, .typeA = 'u', .typeB = 'c', .zeroA = 7});
+  for (int64_t m : {20, 32, 100})
+    for (int64_t k : {34, 35})
+      check({.m = m, .n = 37, .k = k, .transposeA = true, .typeA = 'u', .typeB = 'c', .zeroA = 7},
+            2);
   check({.m = 20, .n = 37, .k = 35, .packedB = true, .typeA = 'u', .typeB = 'i', .zeroA = 7});
   for (char type : {'c', 'u', 'i'})
     for (int64_t m : {1, 6, 43})
