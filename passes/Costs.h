@@ -49,8 +49,8 @@ std::unique_ptr<Costs> assumedCosts(const ModelOptions &options = {});
 /// diagnostic on the operation for any other name.
 std::unique_ptr<Costs> makeCosts(llvm::StringRef name, const CostsMaker &kernels,
                                  const ModelOptions &options, mlir::Operation *op);
-constexpr llvm::StringLiteral kCostsHelp =
-    "who says what kernels cost: kernels, assumed, or generated-sums (the same with these)";
+constexpr llvm::StringLiteral kCostsHelp = "who says what kernels cost: kernels, assumed, or "
+                                           "generated-sums (assumed, integers in products)";
 
 } // namespace dlc
 

@@ -1,8 +1,6 @@
 //===- Widened.cpp - integers of 8 bits, made wider and centred ------------===//
 #include "passes/Widened.h"
 
-#include "ir/tensor/Tensor.h"
-
 using namespace mlir;
 
 namespace dlc {
@@ -42,6 +40,21 @@ std::optional<Widened> matchWidened(OpOperand &operand) {
   return matchWidened(operand.get(), [&](Operation *op) { return op->getBlock() == block; });
 }
 
+std::optional<Widened> matchWidenedBehindViews(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!op->hasTrait<ViewLike>() || op->getNumOperands() != 1)
+      break;
+    value = op->getOperand(0);
+  }
+  return matchWidened(value);
+}
+
+bool areWithin(const ref::Tensor &integers, int64_t low, int64_t high) {
+  return llvm::all_of(llvm::seq<int64_t>(0, integers.size()), [&](int64_t i) {
+    return integers.getInt(i) >= low && integers.getInt(i) <= high;
+  });
+}
+
 bool isZeroPoint(Value zero, FusionOp fusion) {
   if (!zero)
     return true;
@@ -50,10 +63,7 @@ bool isZeroPoint(Value zero, FusionOp fusion) {
   Operation *op = zero.getDefiningOp();
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     auto tensor = ref::Tensor::fromAttr(constant.getValue());
-    return succeeded(tensor) && isInt32(zero.getType()) &&
-           llvm::all_of(llvm::seq<int64_t>(0, tensor->size()), [&](int64_t i) {
-             return tensor->getInt(i) >= -128 && tensor->getInt(i) <= 255;
-           });
+    return succeeded(tensor) && isInt32(zero.getType()) && areWithin(*tensor, -128, 255);
   }
   if (auto made = dyn_cast<FusionOp>(op)) {
     auto yield = cast<YieldOp>(made.getBody().front().getTerminator());

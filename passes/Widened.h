@@ -2,6 +2,7 @@
 #ifndef DLC_PASSES_WIDENED_H
 #define DLC_PASSES_WIDENED_H
 
+#include "ir/tensor/Tensor.h"
 #include "passes/TensorBuilder.h"
 
 namespace dlc {
@@ -19,6 +20,12 @@ std::optional<Widened> matchWidened(mlir::Value value,
 
 /// The same of a contraction's operand: from operations beside it, which may become part of it.
 std::optional<Widened> matchWidened(mlir::OpOperand &operand);
+
+/// The same of what is seen in other shapes on the way.
+std::optional<Widened> matchWidenedBehindViews(mlir::Value value);
+
+/// Whether all of a tensor's integers are from `low` up to `high`.
+bool areWithin(const ref::Tensor &integers, int64_t low, int64_t high);
 
 /// Whether these integers are of 8 bits: constants, or what a cast made of such. `fusion`: whose
 /// body's arguments may be asked for; null: none. No value is a zero point, too: 0.

@@ -25,6 +25,9 @@ constexpr int64_t kRowsTogether = 8;
 /// How far ahead of its use a panel is asked for, in each of these places.
 constexpr int64_t kPrefetchBytes = 1024;
 
+/// Integers of 8 bits that are read at a time where they lie along the depth.
+constexpr int64_t kAlongDepth = 16;
+
 /// A matrix in memory with strides that are known when the code is emitted.
 struct View {
   Value base;
@@ -113,14 +116,13 @@ struct Generator {
     std::fill_n(keep.begin(), valid, true);
     Value mask = arith::ConstantOp::create(
         b, loc, DenseElementsAttr::get(vectorOf(b.getI1Type(), plan.lanes), ArrayRef<bool>(keep)));
-    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+    Value zero = zeroOf(type);
     return widened(LLVM::MaskedLoadOp::create(b, loc, type, address, mask, zero,
                                               b.getI32IntegerAttr(bytes(element))),
                    element);
   }
-  Value zeroVector() {
-    return arith::ConstantOp::create(b, loc, b.getZeroAttr(vectorOf(sum, plan.lanes)));
-  }
+  Value zeroOf(Type type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
+  Value zeroVector() { return zeroOf(vectorOf(sum, plan.lanes)); }
   void store(Value x, Value address) {
     LLVM::StoreOp::create(b, loc, x, address, bytes(getElementTypeOrSelf(x.getType())));
   }
@@ -155,7 +157,6 @@ struct Generator {
     Type type = count == 1 ? element : Type(vectorOf(element, count));
     return LLVM::LoadOp::create(b, loc, type, address, bytes(element));
   }
-  Value zeroOf(Type type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
 
   /// What a row's step multiplies each column by.
   Value loadLeft(Value address, Type element) {
@@ -284,36 +285,46 @@ struct Generator {
       store(zeroOf(held), address(i64(k)));
   }
 
-  /// So many rows that lie side by side, step by step.
-  void packIntegersAcross(View from, View to, Value row) {
-    SmallVector<int64_t> turns;
-    for (int64_t i = 0; i < plan.lanes; ++i)
-      turns.append({i, plan.lanes + i});
-    Value source = at(from.base, from.element, row), target = at(to.base, held, mul(row, to.row));
-    auto column = [&](Value k) {
-      return centred(
-          loadElements(at(source, from.element, mul(k, from.column)), from.element, plan.lanes),
-          spec.elementA, zeroA);
-    };
-    auto step = [&](Value k, bool isLast) {
-      Value even = column(k), odd = isLast ? zeroOf(even.getType()) : column(add(k, i64(1)));
-      Value pairs = vector::BitCastOp::create(
-          b, loc, vectorOf(sum, plan.lanes),
-          vector::ShuffleOp::create(b, loc, even, odd, turns).getResult());
-      for (int64_t i = 0; i < plan.lanes; ++i)
-        store(vector::ExtractOp::create(b, loc, pairs, i),
-              at(target, held, add(k, i64(i * to.row))));
-    };
+  /// Calls step(k, whether K ends within it) for the first k of each.
+  void eachStep(llvm::function_ref<void(Value, bool)> step) {
     int64_t whole = spec.k / spec.together() * spec.together();
     if (whole)
       loop(i64(0), i64(whole), spec.together(), [&](Value k) { step(k, false); });
     if (whole < spec.k)
       step(i64(whole), true);
   }
+  /// Of the vectors at k and behind it, lane by lane; `isHalf`: there is none behind it.
+  Value paired(llvm::function_ref<Value(Value)> load, Value k, bool isHalf) {
+    Value even = load(k), odd = isHalf ? zeroOf(even.getType()) : load(add(k, i64(1)));
+    SmallVector<int64_t> turns;
+    for (int64_t i = 0; i < plan.lanes; ++i)
+      turns.append({i, plan.lanes + i});
+    return vector::ShuffleOp::create(b, loc, even, odd, turns);
+  }
+  /// Each pair of 16 bits to a place of its own.
+  void storePairs(Value x, llvm::function_ref<Value(int64_t)> place) {
+    int64_t count = cast<VectorType>(x.getType()).getNumElements() / spec.together();
+    Value pairs = vector::BitCastOp::create(b, loc, vectorOf(sum, count), x);
+    for (int64_t i = 0; i < count; ++i)
+      store(vector::ExtractOp::create(b, loc, pairs, i), place(i));
+  }
+
+  /// plan.lanes rows that lie side by side, step by step.
+  void packIntegersAcross(View from, View to, Value row) {
+    Value source = at(from.base, from.element, row), target = at(to.base, held, mul(row, to.row));
+    auto column = [&](Value k) {
+      return centred(
+          loadElements(at(source, from.element, mul(k, from.column)), from.element, plan.lanes),
+          spec.elementA, zeroA);
+    };
+    eachStep([&](Value k, bool isHalf) {
+      storePairs(paired(column, k, isHalf),
+                 [&](int64_t i) { return at(target, held, add(k, i64(i * to.row))); });
+    });
+  }
 
   /// As packA, of integers.
   View packIntegersA(View from, Value rows) {
-    constexpr int64_t wide = 16;
     View to{operands.scratch, held, packedRowA(spec, bytes(held)), spec.together()};
     Value first = i64(0);
     if (from.row == 1 && from.column != 1) {
@@ -323,10 +334,10 @@ struct Generator {
     loop(first, rows, 1, [&](Value row) {
       Value source = at(from.base, from.element, mul(row, from.row));
       Value target = at(to.base, held, mul(row, to.row));
-      int64_t whole = from.column == 1 ? spec.k / wide * wide : 0;
+      int64_t whole = from.column == 1 ? spec.k / kAlongDepth * kAlongDepth : 0;
       if (whole)
-        loop(i64(0), i64(whole), wide, [&](Value k) {
-          store(centred(loadElements(at(source, from.element, k), from.element, wide),
+        loop(i64(0), i64(whole), kAlongDepth, [&](Value k) {
+          store(centred(loadElements(at(source, from.element, k), from.element, kAlongDepth),
                         spec.elementA, zeroA),
                 at(target, held, k));
         });
@@ -355,33 +366,19 @@ struct Generator {
                 add(add(mul(div(k, together), packed.row), mul(j, together)), rem(k, together)));
     };
     if (from.column == 1 && width % lanes == 0) {
-      // Two rows, lane by lane.
-      SmallVector<int64_t> turns;
-      for (int64_t i = 0; i < lanes; ++i)
-        turns.append({i, lanes + i});
-      auto rows = [&](Value k, bool isLast) {
-        for (int64_t j = 0; j < width; j += lanes) {
-          Value first = load(k, i64(j), lanes),
-                second = isLast ? zeroOf(first.getType()) : load(add(k, i64(1)), i64(j), lanes);
-          store(vector::ShuffleOp::create(b, loc, first, second, turns), place(k, i64(j)));
-        }
-      };
-      int64_t whole = spec.k / together * together;
-      if (whole)
-        loop(i64(0), i64(whole), together, [&](Value k) { rows(k, false); });
-      if (whole < spec.k)
-        rows(i64(whole), true);
+      eachStep([&](Value k, bool isHalf) {
+        for (int64_t j = 0; j < width; j += lanes)
+          store(paired([&](Value k) { return load(k, i64(j), lanes); }, k, isHalf),
+                place(k, i64(j)));
+      });
       return packed;
     }
-    constexpr int64_t wide = 16;
     loop(i64(0), i64(width), 1, [&](Value j) {
-      int64_t whole = from.row == 1 ? spec.k / wide * wide : 0;
+      int64_t whole = from.row == 1 ? spec.k / kAlongDepth * kAlongDepth : 0;
       if (whole)
-        loop(i64(0), i64(whole), wide, [&](Value k) {
-          int64_t steps = wide / together;
-          Value pairs = vector::BitCastOp::create(b, loc, vectorOf(sum, steps), load(k, j, wide));
-          for (int64_t i = 0; i < steps; ++i)
-            store(vector::ExtractOp::create(b, loc, pairs, i), place(add(k, i64(i * together)), j));
+        loop(i64(0), i64(whole), kAlongDepth, [&](Value k) {
+          storePairs(load(k, j, kAlongDepth),
+                     [&](int64_t i) { return place(add(k, i64(i * together)), j); });
         });
       fillDepth(
           i64(whole), [&](Value k) { return place(k, j); }, [&](Value k) { return load(k, j, 1); });
@@ -610,7 +607,7 @@ struct Generator {
   void emit() {
     int64_t lastWidth = spec.n - (plan.panels - 1) * plan.panelColumns;
     int64_t wholePanels = lastWidth == plan.panelColumns ? plan.panels : plan.panels - 1;
-    bool sharedB = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
+    bool sharedB = spec.isShared(&BatchDim::strideB);
 
     // Units are ordered by batch, chunk, panel; a run of panels shares a chunk of A.
     Value firstRun = div(operands.begin, plan.panels);
@@ -651,11 +648,11 @@ struct Generator {
           Value offset =
               add(batchOffset(chunk.batch, &BatchDim::strideB), mul(column, spec.strideBn));
           panel.base = at(operands.b, elementB, offset);
-          Value scratch =
-              plan.packsB ? at(operands.scratch, b.getI8Type(), plan.scratchB) : Value();
-          if (plan.packsB)
+          if (plan.packsB) {
+            Value scratch = at(operands.scratch, b.getI8Type(), plan.scratchB);
             panel = spec.sumsIntegers() ? packIntegersPanel(panel, width, scratch)
                                         : packPanel(panel, width, scratch);
+          }
         }
         plan.walksRows ? rowByPanel(chunk, panel, column, width)
                        : chunkByPanel(chunk, panel, column, width);

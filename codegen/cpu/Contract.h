@@ -37,11 +37,14 @@ struct ContractSpec {
   bool packedB = false, packedA = false;
 
   bool sumsIntegers() const { return elementA.isInteger(); }
-  bool isPacked() const { return packedA || packedB; }
   /// Products that a step adds to a sum: these elements lie side by side where they are packed.
   int64_t together() const { return sumsIntegers() ? 2 : 1; }
   int64_t steps() const { return (k + together() - 1) / together(); }
 
+  /// Whether all of the batch read the same operand, which that stride belongs to.
+  bool isShared(int64_t BatchDim::*stride) const {
+    return llvm::all_of(batch, [&](const BatchDim &dim) { return dim.*stride == 0; });
+  }
   int64_t batchSize() const {
     int64_t size = 1;
     for (const BatchDim &dim : batch)
@@ -102,7 +105,7 @@ using Epilogue = std::function<mlir::Value(mlir::OpBuilder &b, mlir::Location lo
 struct ContractOperands {
   mlir::Value a, b, c;             ///< !llvm.ptr
   mlir::Value begin, end, scratch; ///< the kernel's own arguments
-  /// Of integers: i32, what is taken from their elements, so that 9 bits hold them; null: nothing.
+  /// Of integers: i32, what is taken from their elements, so that 16 bits hold them; null: nothing.
   mlir::Value zeroA, zeroB;
 };
 

@@ -172,13 +172,10 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   return contract;
 }
 
-/// Whether a constant of i32 is one of integers of 9 bits.
+/// Whether a constant of i32 is one of integers of 8 bits less a zero point of 8 bits.
 static bool isCentred(ConstantOp constant) {
   auto tensor = ref::Tensor::fromAttr(constant.getValue());
-  if (failed(tensor))
-    return false;
-  ArrayRef<int32_t> all(reinterpret_cast<const int32_t *>(tensor->data()), size_t(tensor->size()));
-  return llvm::all_of(all, [](int32_t x) { return x >= -kMostCentred && x <= kMostCentred; });
+  return succeeded(tensor) && areWithin(*tensor, -255, 255);
 }
 
 std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &contract) {
@@ -201,8 +198,7 @@ std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &
   const ContractSpec &spec = contract.spec;
   if (canPack(contract.argumentB, spec.elementB))
     return contract.argumentB;
-  bool isShared = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideA == 0; });
-  if (spec.sumsIntegers() && isShared && !contract.zeroA &&
+  if (spec.sumsIntegers() && spec.isShared(&BatchDim::strideA) && !contract.zeroA &&
       canPack(contract.argumentA, spec.elementA))
     return contract.argumentA;
   return std::nullopt;

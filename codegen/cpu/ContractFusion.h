@@ -35,9 +35,6 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
                                             std::optional<unsigned> packed,
                                             std::string *why = nullptr);
 
-/// What 9 bits hold: an integer of 8 bits less a zero point of 8 bits.
-constexpr int64_t kMostCentred = 255;
-
 /// The argument behind the kernel's operand B, or A where integers are summed, if it is a constant
 /// that nothing else in the body reads, so that it can be packed when the program is compiled.
 /// `fusion` is the one in the model.

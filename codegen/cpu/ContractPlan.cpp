@@ -130,7 +130,7 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   if (spec.packedA)
     plan.packedBytes = spec.m * depth * heldBytes;
   if (spec.packedB) {
-    bool shared = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
+    bool shared = spec.isShared(&BatchDim::strideB);
     plan.packedBytes = (shared ? 1 : spec.batchSize()) * plan.panels * depth * plan.panelColumns *
                        packedWidth(spec);
   }
@@ -173,7 +173,7 @@ template <class Element, class Body>
 static void eachPanel(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
                       const Body &body) {
   int64_t columns = plan.panelColumns;
-  bool shared = llvm::all_of(spec.batch, [](const BatchDim &dim) { return dim.strideB == 0; });
+  bool shared = spec.isShared(&BatchDim::strideB);
   for (int64_t batch = 0, batches = shared ? 1 : spec.batchSize(); batch < batches; ++batch) {
     const Element *from = b;
     for (int64_t rest = batch, i = spec.batch.size(); i-- > 0;) {

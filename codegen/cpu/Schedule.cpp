@@ -50,9 +50,17 @@ FailureOr<Schedule> planBlocks(FusionOp fusion, FusionOp normal, const cpu::Targ
   if (!contract)
     return failure();
   Schedule schedule{"contract", {}, std::nullopt};
-  if (auto argument = cpu::packableArgument(fusion, *contract)) {
+  const auto argument = cpu::packableArgument(fusion, *contract);
+  if (argument)
     contract = cpu::matchContract(normal, target, argument);
-    const cpu::ContractSpec &spec = contract->spec;
+  const cpu::ContractSpec &spec = contract->spec;
+  auto isOther = [](Type element, bool isPacked) { return !element.isInteger(8) && !isPacked; };
+  if (spec.sumsIntegers() &&
+      (isOther(spec.elementA, spec.packedA) || isOther(spec.elementB, spec.packedB))) {
+    why = "integers of other than 8 bits";
+    return failure();
+  }
+  if (argument) {
     PackedOperand operand{*argument, contract->plan.packedBytes, "", nullptr};
     operand.layout =
         spec.packedA ? llvm::formatv("contract:{0}x{1}:rows", spec.m, spec.k).str()
@@ -60,13 +68,6 @@ FailureOr<Schedule> planBlocks(FusionOp fusion, FusionOp normal, const cpu::Targ
     if (packs && failed(pack(fusion, *contract, operand, why)))
       return failure();
     schedule.packed = operand;
-  }
-  auto isOther = [](Type element, bool isPacked) { return !element.isInteger(8) && !isPacked; };
-  const cpu::ContractSpec &spec = contract->spec;
-  if (spec.sumsIntegers() &&
-      (isOther(spec.elementA, spec.packedA) || isOther(spec.elementB, spec.packedB))) {
-    why = "integers of other than 8 bits";
-    return failure();
   }
   schedule.plan = cpu::planContractKernel(normal, *contract);
   return schedule;

@@ -150,12 +150,7 @@ public:
 private:
   /// Whether an operand of integers is centred as generated code takes it.
   static bool hasZeroPoint(Value operand) {
-    while (Operation *op = operand.getDefiningOp()) {
-      if (!op->hasTrait<ViewLike>() || op->getNumOperands() != 1)
-        break;
-      operand = op->getOperand(0);
-    }
-    auto widened = matchWidened(operand);
+    auto widened = matchWidenedBehindViews(operand);
     return !widened || isZeroPoint(widened->zeroPoint);
   }
 

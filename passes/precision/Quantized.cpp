@@ -85,14 +85,7 @@ std::optional<double> boundOf(Value value) {
 }
 
 /// Whether a product's operand is one that kernels read as 8 bits.
-bool isRead(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!op->hasTrait<ViewLike>() || op->getNumOperands() != 1)
-      break;
-    value = op->getOperand(0);
-  }
-  return matchWidened(value).has_value();
-}
+bool isRead(Value value) { return matchWidenedBehindViews(value).has_value(); }
 
 /// Whether integers that only constants make are those of i8, as far as types tell.
 bool isPlainInt8(Value value) {
@@ -212,14 +205,15 @@ public:
     if (!op || !isInt32(op->getResult(0).getType()))
       return;
     builder.setInsertionPoint(op);
-    if (auto conv = dyn_cast<ConvOp>(op); conv && !hasKernelAsItIs(op) && isProduct(conv)) {
+    bool isThere = hasKernelAsItIs(op);
+    if (auto conv = dyn_cast<ConvOp>(op); conv && !isThere && isProduct(conv)) {
       TensorBuilder b(builder, op->getLoc());
       Value y = precision::unfolded(conv, b);
       conv.getY().replaceAllUsesWith(y);
       conv.erase();
       return precision::keepInRows(y);
     }
-    if (!hasKernel(op))
+    if (!isThere)
       asFloats(op);
     else if (isOfConstants(op->getOperand(1)) && !isTaken(op->getOperand(1)))
       withoutShift(op);

@@ -13,8 +13,6 @@
 #include "passes/Widened.h"
 #include "passes/simplify/Constants.h"
 
-#include <numeric>
-
 using namespace mlir;
 
 namespace dlc::precision {
@@ -37,9 +35,7 @@ bool areBytes(Value weights) {
   if (widened && !widened->zeroPoint && typeOf(widened->x).getElementType().isSignlessInteger(8))
     return true;
   auto numbers = evaluated(weights);
-  return numbers && llvm::all_of(llvm::seq<int64_t>(0, numbers->size()), [&](int64_t i) {
-           return numbers->getInt(i) >= -128 && numbers->getInt(i) <= 127;
-         });
+  return numbers && areWithin(*numbers, -128, 127);
 }
 
 /// The weights' numbers, in as few bits as they come in.
