@@ -60,12 +60,15 @@ ref::Tensor turned(const ref::Tensor &weights, int64_t taps) {
   return made;
 }
 
-/// Where a zero point of 8-bit integers is known in their type: a constant, or what it was made
-/// wider from.
+/// Whether a zero point of 8-bit integers is known in their type: a constant of that, or what it
+/// was made wider from.
 bool isKnownBeside(Value x, Value zeroPoint) {
+  Type element = typeOf(x).getElementType();
+  double least = element.isUnsignedInteger() ? 0 : -128;
+  if (auto constant = splatValue(zeroPoint))
+    return *constant >= least && *constant <= least + 255;
   auto cast = zeroPoint.getDefiningOp<CastOp>();
-  return (splatValue(zeroPoint) && isZeroPoint(zeroPoint)) ||
-         (cast && typeOf(cast.getX()).getElementType() == typeOf(x).getElementType());
+  return cast && typeOf(cast.getX()).getElementType() == element;
 }
 
 /// The same, 0-d.

@@ -90,3 +90,17 @@ func.func @deep_groups(%x: tensor<1x1200x4x4xui8>) -> tensor<1x28x4x4xi32> {
   %3 = dlc.conv %0, %2 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 2 : i64} : (tensor<1x1200x4x4xi32>, tensor<28x600x1x1xi32>) -> tensor<1x28x4x4xi32>
   return %3 : tensor<1x28x4x4xi32>
 }
+
+// Padding by a zero point that the image's type does not hold would be other numbers.
+// CHECK-LABEL: @outside
+// CHECK-NOT: dlc.pad
+// CHECK: dlc.conv
+func.func @outside(%x: tensor<1x4x4x4xi8>) -> tensor<1x256x4x4xi32> {
+  %z = dlc.constant dense<200> : tensor<i32>
+  %0 = dlc.cast %x to i32 : (tensor<1x4x4x4xi8>) -> tensor<1x4x4x4xi32>
+  %1 = dlc.sub %0, %z : (tensor<1x4x4x4xi32>, tensor<i32>) -> tensor<1x4x4x4xi32>
+  %w = dlc.constant dense<7> : tensor<256x4x3x3xi8>
+  %2 = dlc.cast %w to i32 : (tensor<256x4x3x3xi8>) -> tensor<256x4x3x3xi32>
+  %3 = dlc.conv %1, %2 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x4x4xi32>, tensor<256x4x3x3xi32>) -> tensor<1x256x4x4xi32>
+  return %3 : tensor<1x256x4x4xi32>
+}
