@@ -12,6 +12,8 @@
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
+#include <map>
+#include <utility>
 
 namespace dlc::runtime {
 
@@ -141,11 +143,12 @@ bool hasAvx10(uint32_t version) {
          __get_cpuid_count(0x24, 0, &a, &b, &c, &d) && (b & 0xff) >= version;
 }
 
-uint32_t cpuidBit(const Feature &feature) {
-  uint32_t r[4];
-  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &r[0], &r[1], &r[2], &r[3]))
-    return 0;
-  return r[feature.reg] >> feature.bit & 1;
+/// Nothing where the processor has no such leaf.
+std::array<uint32_t, 4> cpuid(uint32_t leaf, uint32_t subleaf) {
+  std::array<uint32_t, 4> r{};
+  if (!__get_cpuid_count(leaf, subleaf, &r[0], &r[1], &r[2], &r[3]))
+    r = {};
+  return r;
 }
 
 bool stateSaved(State state) {
@@ -167,12 +170,21 @@ bool isSystemFeature(std::string_view name) {
   return false;
 }
 
-/// Asked once: under a hypervisor each question leaves the virtual machine, for microseconds.
+/// Each leaf is asked for once: under a hypervisor each question leaves the virtual machine, for
+/// microseconds.
 bool has(const Feature &feature) {
   static const auto known = [] {
+    const bool saved[] = {true, stateSaved(Ymm), stateSaved(Zmm), stateSaved(Tiles),
+                          stateSaved(ExtendedGprs)};
+    std::map<std::pair<uint32_t, uint32_t>, std::array<uint32_t, 4>> leaves;
     std::array<bool, std::size(kFeatures)> all{};
-    for (size_t i = 0; i < all.size(); ++i)
-      all[i] = cpuidBit(kFeatures[i]) && stateSaved(kFeatures[i].state);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Feature &each = kFeatures[i];
+      auto [at, isNew] = leaves.try_emplace({each.leaf, each.subleaf});
+      if (isNew)
+        at->second = cpuid(each.leaf, each.subleaf);
+      all[i] = (at->second[each.reg] >> each.bit & 1) && saved[each.state];
+    }
     return all;
   }();
   return known[size_t(&feature - kFeatures)];
