@@ -172,8 +172,8 @@ template <double (*filter)(double), int reach> Shares smooth(const Step &step, b
   Shares shares;
   for (int64_t o = 0; o < step.out; ++o) {
     double centre = (double(o) + 0.5) * step.scale;
-    int64_t low = std::max<int64_t>(0, int64_t(centre - reach * width + 0.5)),
-            high = std::min<int64_t>(step.in, int64_t(centre + reach * width + 0.5));
+    int64_t low = std::max<int64_t>(0, int64_t(std::floor(centre - reach * width + 0.5))),
+            high = std::min<int64_t>(step.in, int64_t(std::floor(centre + reach * width + 0.5)));
     size_t first = shares.size();
     double sum = 0;
     for (int64_t from = low; from < high; ++from) {
