@@ -1,9 +1,10 @@
 //===- main.cpp - generated CUDA kernels on the emulated GPU, against the reference ===//
 //
-// cuda-kernels [--filter A,B] [--tf32] [--threads forward|reverse] [--show] [--arch sm_90a]
+// cuda-kernels [--filter A,B] [--sample N] [--from K] [--tf32] [--threads forward|reverse] [--show] [--arch sm_90a]
 //
 // Every fusion of the conformance cases becomes CUDA text as for a real GPU. Hundreds of kernels at
-// a time are compiled with the host's compiler and run behind the device table.
+// a time are compiled with the host's compiler and run behind the device table. With --sample every
+// Nth case, from the Kth on.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
@@ -14,6 +15,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -30,6 +32,7 @@ namespace {
 
 struct Arguments {
   std::string filter, threads = "forward", arch = "sm_90a";
+  size_t sample = 1, from = 0;
   bool show = false, tf32 = false;
 };
 
@@ -137,6 +140,10 @@ int main(int argc, char **argv) {
     auto value = [&] { return i + 1 < argc ? argv[++i] : ""; };
     if (a == "--filter")
       arguments.filter = value();
+    else if (a == "--sample")
+      arguments.sample = size_t(std::max(1, std::atoi(value())));
+    else if (a == "--from")
+      arguments.from = size_t(std::max(0, std::atoi(value())));
     else if (a == "--threads")
       arguments.threads = value();
     else if (a == "--arch")
@@ -160,8 +167,10 @@ int main(int argc, char **argv) {
         conformance::addTrainingCases, conformance::addNormCases, conformance::addRecurrentCases,
         conformance::addControlCases, conformance::addQuantizedCases})
     add(all);
+  size_t matching = 0;
   for (const conformance::Case &c : all)
-    if (matches(c.name(), arguments.filter))
+    if (matches(c.name(), arguments.filter) &&
+        matching++ % arguments.sample == arguments.from % arguments.sample)
       cases.push_back(c);
 
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
