@@ -1,6 +1,7 @@
 //===- main.cpp - generated CUDA kernels on the emulated GPU, against the reference ===//
 //
-// cuda-kernels [--filter A,B] [--sample N] [--from K] [--tf32] [--threads forward|reverse] [--show] [--arch sm_90a]
+// cuda-kernels [--filter A,B] [--sample N] [--from K] [--tf32] [--threads forward|reverse] [--show]
+// [--arch sm_90a]
 //
 // Every fusion of the conformance cases becomes CUDA text as for a real GPU. Hundreds of kernels at
 // a time are compiled with the host's compiler and run behind the device table. With --sample every
