@@ -146,8 +146,7 @@ bool hasAvx10(uint32_t version) {
 /// Nothing where the processor has no such leaf.
 std::array<uint32_t, 4> cpuid(uint32_t leaf, uint32_t subleaf) {
   std::array<uint32_t, 4> r{};
-  if (!__get_cpuid_count(leaf, subleaf, &r[0], &r[1], &r[2], &r[3]))
-    r = {};
+  __get_cpuid_count(leaf, subleaf, &r[0], &r[1], &r[2], &r[3]);
   return r;
 }
 
