@@ -1,7 +1,9 @@
 //===- Case.cpp - operands of conformance cases --------------------------------===//
 #include "test/conformance/Case.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -76,6 +78,38 @@ void fillTensor(ref::Tensor &tensor, const Fill &fill, uint64_t seed) {
       tensor.setInt(i, int64_t(std::floor(fill.low + unit * (fill.high - fill.low + 1))));
     }
   }
+}
+
+bool Choice::takes(const std::string &argument, const char *value) {
+  if (!value)
+    return false;
+  if (argument == "--filter")
+    filter = value;
+  else if (argument == "--sample")
+    sample = size_t(std::max(1, std::atoi(value)));
+  else if (argument == "--from")
+    from = size_t(std::max(0, std::atoi(value)));
+  else
+    return false;
+  return true;
+}
+
+std::vector<Case> Choice::of(const std::vector<Case> &all) const {
+  auto matches = [&](const std::string &name) {
+    for (size_t at = 0; at <= filter.size();) {
+      size_t end = std::min(filter.find(',', at), filter.size());
+      if (name.find(filter.substr(at, end - at)) != std::string::npos)
+        return true;
+      at = end + 1;
+    }
+    return false;
+  };
+  std::vector<Case> chosen;
+  size_t matching = 0;
+  for (const Case &c : all)
+    if (matches(c.name()) && matching++ % sample == from % sample)
+      chosen.push_back(c);
+  return chosen;
 }
 
 } // namespace dlc::conformance

@@ -64,6 +64,18 @@ bool isUnsignedName(const std::string &type);
 /// Fills the tensor as the operand asks; the same seed gives the same elements.
 void fillTensor(ref::Tensor &tensor, const Fill &fill, uint64_t seed);
 
+/// Which cases a program runs.
+struct Choice {
+  /// Texts divided by commas: cases whose names hold one of them. Any name holds an empty one.
+  std::string filter;
+  /// Of those every so manyth, from this one on.
+  size_t sample = 1, from = 0;
+
+  /// Whether the argument is --filter, --sample or --from, each with a value.
+  bool takes(const std::string &argument, const char *value);
+  std::vector<Case> of(const std::vector<Case> &all) const;
+};
+
 /// The tables.
 void addElementwiseCases(std::vector<Case> &cases);
 void addShapeCases(std::vector<Case> &cases);

@@ -42,17 +42,6 @@ std::vector<std::string> uncovered(const std::vector<Case> &cases) {
   return missing;
 }
 
-/// Whether the name holds one of the texts divided by commas; any name holds an empty one.
-bool matches(const std::string &name, const std::string &texts) {
-  for (size_t at = 0; at <= texts.size();) {
-    size_t end = std::min(texts.find(',', at), texts.size());
-    if (name.find(texts.substr(at, end - at)) != std::string::npos)
-      return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 /// An option of compilations: whether it is one. Its value, where it has one, is the next argument.
 bool takesSetting(dlc::CompileOptions &options, const std::string &name, const char *value,
                   int &at) {
@@ -83,14 +72,13 @@ int conformanceMain(int argc, char **argv);
 }
 
 int dlc::conformanceMain(int argc, char **argv) {
-  std::string filter;
+  Choice choice;
   bool list = false, verbose = false;
-  size_t sample = 1, from = 0;
   RunnerOptions options;
   for (int i = 1; i < argc; ++i) {
     std::string a = argv[i];
-    if (a == "--filter" && i + 1 < argc)
-      filter = argv[++i];
+    if (choice.takes(a, i + 1 < argc ? argv[i + 1] : nullptr))
+      ++i;
     else if (a == "--list")
       list = true;
     else if (a == "--dump")
@@ -99,10 +87,6 @@ int dlc::conformanceMain(int argc, char **argv) {
       options.batch = 1;
     else if (a == "--batch" && i + 1 < argc)
       options.batch = std::max(1, std::atoi(argv[++i]));
-    else if (a == "--sample" && i + 1 < argc)
-      sample = std::max(1, std::atoi(argv[++i]));
-    else if (a == "--from" && i + 1 < argc)
-      from = size_t(std::max(0, std::atoi(argv[++i])));
     else if (a == "--jobs" && i + 1 < argc)
       options.jobs = std::atoi(argv[++i]);
     else if (a == "--verbose")
@@ -126,17 +110,13 @@ int dlc::conformanceMain(int argc, char **argv) {
   addRecurrentCases(all);
   addControlCases(all);
 
-  std::vector<Case> cases;
-  size_t matching = 0;
-  for (Case &c : all)
-    if (matches(c.name(), filter) && matching++ % sample == from % sample)
-      cases.push_back(c);
+  std::vector<Case> cases = choice.of(all);
   if (list) {
     for (const Case &c : cases)
       std::printf("%s\n", c.name().c_str());
     return 0;
   }
-  std::vector<std::string> missing = filter.empty() ? uncovered(all) : std::vector<std::string>();
+  std::vector<std::string> missing = choice.filter.empty() ? uncovered(all) : std::vector<std::string>();
   for (const std::string &name : missing)
     std::printf(
         "FAIL %s: no conformance case; add one to the table of its family in test/conformance\n",

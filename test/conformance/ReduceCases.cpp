@@ -278,7 +278,7 @@ void addSearches(std::vector<Case> &cases) {
                            2});
     }
     // Lines that are sorted as a whole, and in parts.
-    for (auto [size, k] : {std::pair{700, 700}, {9000, 5}, {40000, 900}})
+    for (auto [size, k] : {std::pair{700, 700}, {600, 20}, {9000, 5}, {40000, 900}})
       for (const char *flags : {"", ", largest = false"})
         if (size < 10000 || t == "f32" || t == "i32")
           cases.push_back({"topk",

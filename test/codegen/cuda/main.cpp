@@ -32,17 +32,10 @@ using namespace dlc::cudatest;
 namespace {
 
 struct Arguments {
-  std::string filter, threads = "forward", arch = "sm_90a";
-  size_t sample = 1, from = 0;
+  conformance::Choice choice;
+  std::string threads = "forward", arch = "sm_90a";
   bool show = false, tf32 = false;
 };
-
-bool matches(const std::string &name, const std::string &texts) {
-  llvm::SmallVector<llvm::StringRef> parts;
-  llvm::StringRef(texts).split(parts, ',');
-  return llvm::any_of(parts,
-                      [&](llvm::StringRef part) { return llvm::StringRef(name).contains(part); });
-}
 
 /// The emulated GPU behind the runtime's table.
 class Gpu {
@@ -139,12 +132,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     std::string a = argv[i];
     auto value = [&] { return i + 1 < argc ? argv[++i] : ""; };
-    if (a == "--filter")
-      arguments.filter = value();
-    else if (a == "--sample")
-      arguments.sample = size_t(std::max(1, std::atoi(value())));
-    else if (a == "--from")
-      arguments.from = size_t(std::max(0, std::atoi(value())));
+    if (arguments.choice.takes(a, i + 1 < argc ? argv[i + 1] : nullptr))
+      ++i;
     else if (a == "--threads")
       arguments.threads = value();
     else if (a == "--arch")
@@ -161,18 +150,14 @@ int main(int argc, char **argv) {
   setenv("DLC_CUDA_NVRTC", emulator.c_str(), 0);
   setenv("DLC_EMULATED_THREADS", arguments.threads.c_str(), 1);
 
-  std::vector<conformance::Case> all, cases;
+  std::vector<conformance::Case> all;
   for (auto add :
        {conformance::addElementwiseCases, conformance::addShapeCases, conformance::addGatherCases,
         conformance::addReduceCases, conformance::addContractCases, conformance::addWindowCases,
         conformance::addTrainingCases, conformance::addNormCases, conformance::addRecurrentCases,
         conformance::addControlCases, conformance::addQuantizedCases})
     add(all);
-  size_t matching = 0;
-  for (const conformance::Case &c : all)
-    if (matches(c.name(), arguments.filter) &&
-        matching++ % arguments.sample == arguments.from % arguments.sample)
-      cases.push_back(c);
+  std::vector<conformance::Case> cases = arguments.choice.of(all);
 
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   prepareContext(context);
