@@ -211,11 +211,25 @@ KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract) {
   plan.scratch = contract.plan.scratchBytes;
   const ContractSpec &spec = contract.spec;
   plan.flops = 2.0 * double(spec.batchSize()) * double(spec.m) * double(spec.n) * double(spec.k);
-  for (Value argument : fusion.getBody().getArguments())
-    plan.bytes += double(typeOf(argument).getNumElements() *
-                         ref::elementBytes(typeOf(argument).getElementType()));
-  auto result = typeOf(fusion.getResult(0));
-  plan.bytes += double(result.getNumElements() * ref::elementBytes(result.getElementType()));
+  auto operand = [&](int64_t BatchDim::*stride, int64_t rows, int64_t columns, int64_t down,
+                     int64_t along, Type element) {
+    double matrices = 1;
+    for (const BatchDim &dim : spec.batch)
+      matrices *= dim.*stride == 0 ? 1.0 : double(dim.size);
+    if (along != 1)
+      std::swap(rows, columns), std::swap(down, along);
+    return bytesOfLines(matrices * double(rows), double(columns), down,
+                        double(ref::elementBytes(element)));
+  };
+  plan.bytes +=
+      operand(&BatchDim::strideA, spec.m, spec.k, spec.strideAm, spec.strideAk, spec.elementA) +
+      operand(&BatchDim::strideB, spec.k, spec.n, spec.strideBk, spec.strideBn, spec.elementB);
+  for (BlockArgument argument : fusion.getBody().getArguments())
+    if (argument.getArgNumber() != contract.argumentA &&
+        argument.getArgNumber() != contract.argumentB)
+      plan.bytes += bytesRead(argument);
+  plan.bytes += bytesOfLines(double(spec.batchSize() * spec.m), double(spec.n), spec.strideCm,
+                             double(ref::elementBytes(typeOf(fusion.getResult(0)).getElementType())));
   return plan;
 }
 

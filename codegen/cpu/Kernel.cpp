@@ -27,6 +27,26 @@ bool canEmit(FusionOp fusion, std::string *why) {
   return true;
 }
 
+static double bytesOf(RankedTensorType type) {
+  return double(type.getNumElements()) * double(ref::elementBytes(type.getElementType()));
+}
+
+double bytesRead(Value x) {
+  double whole = bytesOf(tensorType(x)), read = 0;
+  for (OpOperand &use : x.getUses()) {
+    bool isSeen = use.getOperandNumber() == 0 &&
+                  isa<SliceOp, GatherOp, TransposeOp, ReshapeOp>(use.getOwner());
+    read += isSeen ? bytesRead(use.getOwner()->getResult(0)) : whole;
+  }
+  return std::min(whole, read);
+}
+
+double bytesOfLines(double rows, double run, int64_t apart, double elementBytes) {
+  constexpr double kLine = 64;
+  double bytes = run * elementBytes;
+  return rows * (double(apart) * elementBytes >= kLine ? std::max(bytes, kLine) : bytes);
+}
+
 KernelPlan planKernel(FusionOp fusion, const Target &target) {
   KernelPlan plan;
   double work = totalWork(fusion);
@@ -47,18 +67,8 @@ KernelPlan planKernel(FusionOp fusion, const Target &target) {
     for (Value value : keptRows(fusion))
       plan.scratch += rowBytes(value);
   }
-  auto bytesOf = [](RankedTensorType type) {
-    return double(type.getNumElements()) * double(ref::elementBytes(type.getElementType()));
-  };
-  // Of what is only cut from, the cuts are read.
-  for (Value argument : fusion.getBody().getArguments()) {
-    double whole = bytesOf(tensorType(argument)), cuts = 0;
-    for (OpOperand &use : argument.getUses())
-      cuts += use.getOperandNumber() == 0 && isa<SliceOp, GatherOp>(use.getOwner())
-                  ? bytesOf(tensorType(use.getOwner()->getResult(0)))
-                  : whole;
-    plan.bytes += std::min(whole, cuts);
-  }
+  for (Value argument : fusion.getBody().getArguments())
+    plan.bytes += bytesRead(argument);
   for (Value value : fusion.getBody().front().getTerminator()->getOperands())
     plan.bytes += bytesOf(tensorType(value));
   // Below some ten thousand operations waking a second thread costs more than it saves.

@@ -16,6 +16,11 @@ struct KernelPlan {
 /// Whether the pull emitter knows every operation of the body. The reason goes into `why`.
 bool canEmit(FusionOp fusion, std::string *why = nullptr);
 
+/// Bytes that a body reads of one of its values: the cuts, where it only cuts from it.
+double bytesRead(mlir::Value x);
+/// Bytes of the cache lines of rows, each a run of elements, that start so many elements apart.
+double bytesOfLines(double rows, double run, int64_t apart, double elementBytes);
+
 /// The plan of a normalised fusion.
 KernelPlan planKernel(FusionOp fusion, const Target &target);
 

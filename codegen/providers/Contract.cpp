@@ -14,6 +14,13 @@ namespace {
 /// a time, which is estimated at that rate.
 constexpr double kPairs = 1.6, kBesideDots = 0.4;
 
+/// Rows of a left operand that lie across are far apart where each is on a page of its own, and cost
+/// less by as much as they are nearer.
+double farPart(const cpu::ContractSpec &spec) {
+  constexpr double kFar = 2048; // bytes
+  return std::min(1.0, double(spec.strideAk * ref::elementBytes(spec.elementA)) / kFar);
+}
+
 /// Microseconds of a blocked product.
 double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan,
                 const CostModel &cost) {
@@ -37,16 +44,20 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
   if (schedule.packsA)
     nanoseconds += batches * m * k / machine.packed;
   else if (spec.strideAk != 1)
-    nanoseconds += batches * m * k / machine.contractAcross;
+    nanoseconds += batches * m * k * farPart(spec) / machine.contractAcross;
   if (schedule.packsB)
     nanoseconds += batches * double(schedule.chunks) * n * k /
                    (spec.strideBn == 1 ? machine.packed
                     : large            ? machine.packedTransposedLarge
                                        : machine.packedTransposed);
-  double bytes = cost.traffic(plan.bytes, cores) *
+  // One row asks for packed weights ahead, as other kernels do; blocks of more wait for them.
+  bool streams = spec.packedB && schedule.rows == 1 && machine.streamedGigabytes > 0;
+  double bytes = cost.traffic(plan.bytes - (streams ? bytesB : 0), cores) *
                  (spec.packedB || schedule.packsB || schedule.walksRows ? 1 : machine.shortRuns);
   nanoseconds = std::max(nanoseconds / cores, bytes);
-  if (spec.packedB)
+  if (streams)
+    nanoseconds = std::max(nanoseconds, cost.streamed(bytesB, machine.streamedGigabytes, cores));
+  else if (spec.packedB)
     nanoseconds += cost.streamed(bytesB, machine.contractStreamedGigabytes, cores);
   return cost.ended(nanoseconds, machine.launch, cores);
 }

@@ -17,10 +17,12 @@ CostModel::CostModel(const Profile &profile, const cpu::Target &target, int thre
 }
 
 double CostModel::traffic(double bytes, double cores) const {
-  if (bytes > machine.cacheBytes)
-    return bytes / machine.memoryGigabytes;
-  return bytes /
-         ((bytes > machine.nearBytes ? machine.cacheGigabytes : machine.nearGigabytes) * cores);
+  // What a cache cannot hold displaces as much again before that is read.
+  auto beyond = [&](double held) { return std::clamp(2 * (bytes - held), 0.0, bytes); };
+  double memory = beyond(machine.cacheBytes), cache = beyond(machine.nearBytes) - memory;
+  double near = bytes - cache - memory;
+  return (near / machine.nearGigabytes + cache / machine.cacheGigabytes) / cores +
+         memory / machine.memoryGigabytes;
 }
 
 double CostModel::streamed(double bytes, double rate, double cores) const {
@@ -35,7 +37,10 @@ double CostModel::coresFor(const cpu::KernelPlan &plan) const {
 
 double CostModel::beside(const LibraryCall &call, double nanoseconds, double rate,
                          double cores) const {
-  return std::min(nanoseconds, streamed(packedBytes(call), rate, cores));
+  double bytes = packedBytes(call);
+  // A product of few rows waits for its weights altogether.
+  return std::max(std::min(nanoseconds, streamed(bytes, rate, cores)),
+                  streamed(bytes, machine.streamedGigabytes, cores) - nanoseconds);
 }
 
 double CostModel::ended(double nanoseconds, double overhead, double cores) const {

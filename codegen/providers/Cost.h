@@ -18,7 +18,7 @@ struct CostModel {
   double coresFor(double flops) const;
   /// Cores that a generated kernel's units keep busy.
   double coresFor(const cpu::KernelPlan &plan) const;
-  /// Nanoseconds for bytes that pass once.
+  /// Nanoseconds for bytes that pass once, and that were used not long before.
   double traffic(double bytes, double cores) const;
   /// Nanoseconds for bytes from memory at the rate of each core, as far as memory goes; none at
   /// rate 0.

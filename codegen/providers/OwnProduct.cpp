@@ -79,7 +79,17 @@ std::optional<Strides> repeated(const TensorForm &operand) {
 
 void turn(Strides &strides) { std::swap(strides[strides.size() - 2], strides.back()); }
 
-double bytesOf(const TensorForm &form) { return 4.0 * double(form.size()); }
+/// Of the cache lines that its rows lie in.
+double bytesOf(const TensorForm &form) {
+  constexpr double kElement = 4;
+  auto strides = form.anyStrides();
+  size_t rank = form.dims.size();
+  if (!strides || rank < 2)
+    return kElement * double(form.size());
+  size_t along = strides->back() == 1 ? rank - 1 : rank - 2, down = 2 * rank - 3 - along;
+  return cpu::bytesOfLines(double(form.size()) / std::max(1.0, double(form.dims[along])),
+                           double(form.dims[along]), (*strides)[down], kElement);
+}
 
 /// The step in the kernels' words; nothing where an operand does not lie row by row. `turned`: of
 /// the product's transposition.

@@ -86,7 +86,10 @@ double convolutionPart(const LibraryCall &call, const CostModel &cost) {
   bool hasOwnCode = isDepthwise(desc) && StringRef(call.implementation).contains("dw");
   double lanes = laneShare(resultsPerGroup(desc), cost.lanes);
   if (kind == "convolution")
-    return hasOwnCode ? cost.machine.depthwisePart : lanes;
+    return !hasOwnCode ? lanes
+           : StringRef(call.implementation).contains("brdgmm")
+               ? cost.machine.depthwisePart * cost.machine.depthwiseProductsPart
+               : cost.machine.depthwisePart;
   if (kind == "convolution_backward_weights")
     return hasOwnCode ? cost.machine.libraryDepthwiseGradients / cost.machine.convolutionGflops
                       : lanes;
@@ -144,6 +147,30 @@ double linesApart(const json &desc) {
   double elements = double(src[0] * src[1]) * productOf(ArrayRef(dst).drop_front(2)) *
                     productOf(ArrayRef(weights).drop_front(3));
   return elements * (kLine / together - 1) * kElement;
+}
+
+/// Runs of elements that lie side by side before and after they are moved.
+double runsMoved(const json &desc) {
+  auto dims = dimsOf(desc, "dst");
+  auto stridesOf = [&](const char *name) {
+    auto strides = desc[name].value("strides", std::vector<int64_t>());
+    if (strides.size() == dims.size())
+      return strides;
+    strides.assign(dims.size(), 1);
+    for (size_t d = dims.size(); d-- > 1;)
+      strides[d - 1] = strides[d] * dims[d];
+    return strides;
+  };
+  auto from = stridesOf("src"), to = stridesOf("dst");
+  int64_t run = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    if (dims[d] == 1)
+      continue;
+    if (from[d] != run || to[d] != run)
+      break;
+    run *= dims[d];
+  }
+  return productOf(dims) / double(run);
 }
 
 /// Nanoseconds of a matrix product.
@@ -210,8 +237,9 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
     double rate = isBlocked(call.desc, "src") || isBlocked(call.desc, "dst")
                       ? machine.libraryBlocked
                       : machine.libraryTransposed;
-    if (!wholeRows)
-      nanoseconds = std::max(nanoseconds, productOf(dst) / (rate * cores));
+    double own =
+        wholeRows ? runsMoved(call.desc) * machine.rowNanoseconds : productOf(dst) / rate;
+    nanoseconds = std::max(nanoseconds, own / cores);
   } else if (kind == "pooling") {
     double own = isPlainLayout(call.desc, "src")
                      ? productOf(dimsOf(call.desc, "dst")) / machine.libraryPoolOutputs

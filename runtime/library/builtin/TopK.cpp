@@ -148,6 +148,53 @@ bool boundedOfLine(const T *src, T *values, int64_t *indices, const Lines &lines
   return true;
 }
 
+/// Rank and index as one number: the less comes first, and no two are equal.
+inline uint64_t keyOf(int32_t rank, int64_t index) {
+  return uint64_t(static_cast<uint32_t>(rank) ^ 0x80000000u) << 32 | static_cast<uint32_t>(index);
+}
+
+/// Many of a line. Where they are a small part of it, elements are dealt to four times as many
+/// lanes: the k-th of the lanes' bests is a bound that k elements keep, and hardly more of random
+/// ones. Scratch: sixteen bytes for each element.
+template <bool Largest, typename T>
+void manyOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
+                uint64_t *scratch) {
+  uint64_t *keys = scratch;
+  int32_t *ranks = reinterpret_cast<int32_t *>(scratch + lines.len), *best = ranks + lines.len;
+  for (int64_t l = 0; l < lines.len; ++l)
+    ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
+  const int64_t lanes = 4 * k;
+  int64_t count = lines.len;
+  if (lanes <= lines.len / 2) {
+    std::copy(ranks, ranks + lanes, best);
+    for (int64_t first = lanes; first < lines.len; first += lanes) {
+      const int32_t *next = ranks + first;
+      const int64_t size = std::min(lanes, lines.len - first);
+#pragma omp simd
+      for (int64_t j = 0; j < size; ++j)
+        best[j] = next[j] < best[j] ? next[j] : best[j];
+    }
+    std::nth_element(best, best + (k - 1), best + lanes);
+    const int32_t bound = best[k - 1];
+    count = 0;
+    for (int64_t l = 0; l < lines.len; ++l) {
+      keys[count] = keyOf(ranks[l], l);
+      count += ranks[l] <= bound;
+    }
+  } else {
+    for (int64_t l = 0; l < lines.len; ++l)
+      keys[l] = keyOf(ranks[l], l);
+  }
+  if (k < count)
+    std::nth_element(keys, keys + k, keys + count);
+  std::sort(keys, keys + k);
+  for (int64_t j = 0; j < k; ++j) {
+    const int64_t from = static_cast<uint32_t>(keys[j]);
+    values[j * lines.inner] = src[from * lines.inner];
+    indices[j * lines.inner] = from;
+  }
+}
+
 template <typename T, bool Largest>
 void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
               Entry<Compute<T>> *entries) {
@@ -161,6 +208,9 @@ void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int
       return;
     if (k <= kFew)
       return fewOfLine<Largest>(src, values, indices, lines, k);
+    if (lines.len <= std::numeric_limits<int32_t>::max())
+      return manyOfLine<Largest>(src, values, indices, lines, k,
+                                 reinterpret_cast<uint64_t *>(entries));
   }
   auto before = [](const Entry<C> &a, const Entry<C> &b) {
     if (Largest ? lessThan(b.value, a.value) : lessThan(a.value, b.value))
