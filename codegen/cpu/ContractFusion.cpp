@@ -228,8 +228,9 @@ KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract) {
     if (argument.getArgNumber() != contract.argumentA &&
         argument.getArgNumber() != contract.argumentB)
       plan.bytes += bytesRead(argument);
-  plan.bytes += bytesOfLines(double(spec.batchSize() * spec.m), double(spec.n), spec.strideCm,
-                             double(ref::elementBytes(typeOf(fusion.getResult(0)).getElementType())));
+  plan.bytes +=
+      bytesOfLines(double(spec.batchSize() * spec.m), double(spec.n), spec.strideCm,
+                   double(ref::elementBytes(typeOf(fusion.getResult(0)).getElementType())));
   return plan;
 }
 

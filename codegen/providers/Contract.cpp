@@ -14,8 +14,8 @@ namespace {
 /// a time, which is estimated at that rate.
 constexpr double kPairs = 1.6, kBesideDots = 0.4;
 
-/// Rows of a left operand that lie across are far apart where each is on a page of its own, and cost
-/// less by as much as they are nearer.
+/// Rows of a left operand that lie across are far apart where each is on a page of its own, and
+/// cost less by as much as they are nearer.
 double farPart(const cpu::ContractSpec &spec) {
   constexpr double kFar = 2048; // bytes
   return std::min(1.0, double(spec.strideAk * ref::elementBytes(spec.elementA)) / kFar);
@@ -50,14 +50,10 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
                    (spec.strideBn == 1 ? machine.packed
                     : large            ? machine.packedTransposedLarge
                                        : machine.packedTransposed);
-  // One row asks for packed weights ahead, as other kernels do; blocks of more wait for them.
-  bool streams = spec.packedB && schedule.rows == 1 && machine.streamedGigabytes > 0;
-  double bytes = cost.traffic(plan.bytes - (streams ? bytesB : 0), cores) *
+  double bytes = cost.traffic(plan.bytes, cores) *
                  (spec.packedB || schedule.packsB || schedule.walksRows ? 1 : machine.shortRuns);
   nanoseconds = std::max(nanoseconds / cores, bytes);
-  if (streams)
-    nanoseconds = std::max(nanoseconds, cost.streamed(bytesB, machine.streamedGigabytes, cores));
-  else if (spec.packedB)
+  if (spec.packedB)
     nanoseconds += cost.streamed(bytesB, machine.contractStreamedGigabytes, cores);
   return cost.ended(nanoseconds, machine.launch, cores);
 }

@@ -9,11 +9,15 @@ using namespace mlir;
 
 namespace dlc {
 
-CostModel::CostModel(const Profile &profile, const cpu::Target &target, int threads)
+CostModel::CostModel(const Profile &profile, const cpu::Target &target, int threads,
+                     bool weightsStay)
     : machine(machineFor(profile, target.vectorBits)), threads(std::max(1, threads)),
       lanes(double(target.lanes32())) {
   if (!StringRef(target.features).contains("+avx512bf16"))
     machine.libraryBf16Gain = machine.libraryBf16Convolutions = 1;
+  if (weightsStay)
+    machine.streamedGigabytes = machine.libraryStreamedGigabytes = machine.libraryBesideGigabytes =
+        machine.vectorsBesideGigabytes = machine.contractStreamedGigabytes = 0;
 }
 
 double CostModel::traffic(double bytes, double cores) const {
@@ -37,10 +41,7 @@ double CostModel::coresFor(const cpu::KernelPlan &plan) const {
 
 double CostModel::beside(const LibraryCall &call, double nanoseconds, double rate,
                          double cores) const {
-  double bytes = packedBytes(call);
-  // A product of few rows waits for its weights altogether.
-  return std::max(std::min(nanoseconds, streamed(bytes, rate, cores)),
-                  streamed(bytes, machine.streamedGigabytes, cores) - nanoseconds);
+  return std::min(nanoseconds, streamed(packedBytes(call), rate, cores));
 }
 
 double CostModel::ended(double nanoseconds, double overhead, double cores) const {

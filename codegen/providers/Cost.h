@@ -12,7 +12,9 @@ namespace dlc {
 /// Microseconds by the machine's figures: what all kernels' estimates have in common. How long a
 /// provider's own kernels take stands with the provider.
 struct CostModel {
-  CostModel(const Profile &profile, const cpu::Target &target, int threads);
+  /// `weightsStay`: weights were used just before, and are where other operands are.
+  CostModel(const Profile &profile, const cpu::Target &target, int threads,
+            bool weightsStay = false);
 
   /// Cores that work on so many operations.
   double coresFor(double flops) const;

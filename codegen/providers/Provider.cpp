@@ -10,9 +10,21 @@ using namespace mlir;
 
 namespace dlc {
 
+bool isRepeated(Operation *op) { return bool(op->getParentOfType<LoopOp>()); }
+
+/// Whether the operation finds its weights in the nearest caches again.
+static bool weightsStay(Operation *op, const Machine &machine) {
+  double bytes = 0;
+  for (Value operand : op->getOperands())
+    if (operand.getDefiningOp<ConstantOp>())
+      bytes += double(storageBytes(cast<RankedTensorType>(operand.getType())));
+  return isRepeated(op) && bytes <= machine.nearBytes;
+}
+
 Proposals::Proposals(Operation *op, const Situation &situation)
     : op(op), fusion(dyn_cast<FusionOp>(op)), situation(situation),
-      cost(situation.profile, situation.target, situation.threads) {}
+      cost(situation.profile, situation.target, situation.threads,
+           weightsStay(op, situation.profile.machine)) {}
 
 Proposals::~Proposals() {
   if (normalized)

@@ -30,6 +30,9 @@ struct Situation {
   bool generated = true;
 };
 
+/// Whether a loop runs the operation again and again, so that it finds its weights where they were.
+bool isRepeated(mlir::Operation *op);
+
 /// Who stands for election, and why others do not.
 class Proposals {
 public:

@@ -1,6 +1,7 @@
 //===- Form.cpp - operations that the same kernels can do -----------------===//
 #include "codegen/select/Form.h"
 
+#include "codegen/providers/Provider.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/dlc/Matchers.h"
 
@@ -72,6 +73,7 @@ private:
 Form formOf(Operation *op) {
   Form form;
   FormWriter(form).write(op);
+  form.push_back(reinterpret_cast<const void *>(uintptr_t(isRepeated(op))));
   return form;
 }
 

@@ -9,8 +9,8 @@
 namespace dlc {
 
 /// All of an operation that its candidates depend on: its attributes, types and body, which of its
-/// operands are constants, and the values of small ones. Networks repeat themselves. Valid as long
-/// as the context is.
+/// operands are constants, and the values of small ones; whether a loop repeats it. Networks repeat
+/// themselves. Valid as long as the context is.
 using Form = std::vector<const void *>;
 
 Form formOf(mlir::Operation *op);

@@ -278,7 +278,7 @@ private:
     auto begin = std::chrono::steady_clock::now();
     auto made = measureCandidates(election.operations[0], election.candidates, key,
                                   known ? known : database.find(key),
-                                  {options, target, conditions.coldWeights}, seconds,
+                                  {options, target, key.settings.at("weights") == "cold"}, seconds,
                                   [&](const TuningEntry &entry) { database.note(entry, warning); });
     election.lastSat = std::chrono::steady_clock::now();
     election.seconds += std::chrono::duration<double>(election.lastSat - begin).count();

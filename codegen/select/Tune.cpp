@@ -99,6 +99,8 @@ TuningConditions conditionsOf(ModuleOp module, const CompileOptions &options,
 
 TuningKey tuningKey(Operation *op, const TuningConditions &conditions) {
   TuningKey key{"", conditions.settings, conditions.machine, conditions.versions};
+  if (isRepeated(op))
+    key.settings["weights"] = "warm";
   llvm::raw_string_ostream os(key.operation);
   os << op->getName();
   for (NamedAttribute attribute : op->getAttrDictionary())

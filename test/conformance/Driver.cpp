@@ -116,7 +116,8 @@ int dlc::conformanceMain(int argc, char **argv) {
       std::printf("%s\n", c.name().c_str());
     return 0;
   }
-  std::vector<std::string> missing = choice.filter.empty() ? uncovered(all) : std::vector<std::string>();
+  std::vector<std::string> missing =
+      choice.filter.empty() ? uncovered(all) : std::vector<std::string>();
   for (const std::string &name : missing)
     std::printf(
         "FAIL %s: no conformance case; add one to the table of its family in test/conformance\n",

@@ -195,7 +195,8 @@ public:
   }
 
 private:
-  /// How far each output moves where the inputs, or the constants, are wrong by so much of themselves.
+  /// How far each output moves where the inputs, or the constants, are wrong by so much of
+  /// themselves.
   std::vector<double> spread(double error, bool ofConstants) {
     std::vector<double> most(want.size());
     // The errors of one disturbance may cancel: the largest of a few counts.

@@ -237,8 +237,7 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
     double rate = isBlocked(call.desc, "src") || isBlocked(call.desc, "dst")
                       ? machine.libraryBlocked
                       : machine.libraryTransposed;
-    double own =
-        wholeRows ? runsMoved(call.desc) * machine.rowNanoseconds : productOf(dst) / rate;
+    double own = wholeRows ? runsMoved(call.desc) * machine.rowNanoseconds : productOf(dst) / rate;
     nanoseconds = std::max(nanoseconds, own / cores);
   } else if (kind == "pooling") {
     double own = isPlainLayout(call.desc, "src")

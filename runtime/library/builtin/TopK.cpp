@@ -115,6 +115,54 @@ void allPairsOfLine(const T *src, T *values, int64_t *indices, const Lines &line
     }
 }
 
+/// The best of all so many times, each struck out when it is found. Whether that found them: what
+/// is struck out looks like the last rank of all. Scratch: four bytes for each element.
+template <bool Largest, typename T>
+bool oneByOneOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
+                    int32_t *ranks) {
+  constexpr int32_t last = std::numeric_limits<int32_t>::max();
+  const int32_t size = static_cast<int32_t>(lines.len);
+  for (int32_t l = 0; l < size; ++l)
+    ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
+  for (int64_t j = 0; j < k; ++j) {
+    int32_t best = last, at = last;
+#pragma omp simd reduction(min : best)
+    for (int32_t l = 0; l < size; ++l)
+      best = std::min(best, ranks[l]);
+    if (best == last)
+      return false;
+#pragma omp simd reduction(min : at)
+    for (int32_t l = 0; l < size; ++l)
+      at = std::min(at, ranks[l] == best ? l : last);
+    ranks[at] = last;
+    values[j * lines.inner] = src[at * lines.inner];
+    indices[j * lines.inner] = at;
+  }
+  return true;
+}
+
+/// Whether that is faster than to compare all pairs, or to look for a bound.
+bool isSoonOneByOne(int64_t size, int64_t k) {
+  return k <= kFew / 2 && k * size <= std::max(kBounded / k / 2, kFew / 2 * kAllPairs / 2);
+}
+
+/// Calls back with each place whose rank is within the bound. Most blocks have none.
+template <typename Keep>
+void eachWithin(const int32_t *ranks, int64_t size, int32_t bound, const Keep &keep) {
+  constexpr int64_t step = 32;
+  for (int64_t first = 0; first < size; first += step) {
+    const int64_t end = std::min(first + step, size);
+    int32_t within = 0;
+#pragma omp simd reduction(+ : within)
+    for (int64_t l = first; l < end; ++l)
+      within += ranks[l] <= bound;
+    if (within != 0)
+      for (int64_t l = first; l < end; ++l)
+        if (ranks[l] <= bound)
+          keep(l);
+  }
+}
+
 /// The best of each lane give a bound that k elements keep; all pairs of those that keep it, if
 /// they are not too many. Scratch: eight bytes for each element.
 template <bool Largest, typename T>
@@ -132,10 +180,7 @@ bool boundedOfLine(const T *src, T *values, int64_t *indices, const Lines &lines
   for (int64_t j = 0; j < lanes; ++j)
     bound = placeOf(best, lanes, j) == k - 1 ? best[j] : bound;
   int64_t count = 0;
-  for (int64_t l = 0; l < lines.len; ++l) {
-    kept[count] = static_cast<int32_t>(l);
-    count += ranks[l] <= bound;
-  }
+  eachWithin(ranks, lines.len, bound, [&](int64_t l) { kept[count++] = static_cast<int32_t>(l); });
   if (count > kAllPairs)
     return false;
   for (int64_t j = 0; j < count; ++j)
@@ -172,15 +217,12 @@ void manyOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, i
       const int64_t size = std::min(lanes, lines.len - first);
 #pragma omp simd
       for (int64_t j = 0; j < size; ++j)
-        best[j] = next[j] < best[j] ? next[j] : best[j];
+        best[j] = std::min(best[j], next[j]);
     }
     std::nth_element(best, best + (k - 1), best + lanes);
     const int32_t bound = best[k - 1];
     count = 0;
-    for (int64_t l = 0; l < lines.len; ++l) {
-      keys[count] = keyOf(ranks[l], l);
-      count += ranks[l] <= bound;
-    }
+    eachWithin(ranks, lines.len, bound, [&](int64_t l) { keys[count++] = keyOf(ranks[l], l); });
   } else {
     for (int64_t l = 0; l < lines.len; ++l)
       keys[l] = keyOf(ranks[l], l);
@@ -200,6 +242,10 @@ void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int
               Entry<Compute<T>> *entries) {
   using C = Compute<T>;
   if constexpr (hasRank<C>) {
+    if (isSoonOneByOne(lines.len, k) &&
+        oneByOneOfLine<Largest>(src, values, indices, lines, k,
+                                reinterpret_cast<int32_t *>(entries)))
+      return;
     if (lines.len <= (k <= kFew ? kAllPairs / 2 : kAllPairs))
       return allPairsOfLine<Largest>(src, values, indices, lines, k);
     if (k <= kFew && lines.len <= kBounded &&
