@@ -27,6 +27,10 @@ DLC_INLINE void addProducts(const float *a, int64_t aRow, int64_t aColumn, const
 #pragma GCC unroll 2
       for (int c = 0; c < C; ++c)
         sums[r][c] += x * y[c];
+        // Sums wait for no loads of later rows and steps: there are no registers for them.
+#pragma GCC unroll 2
+      for (int c = 0; c < C; ++c)
+        asm volatile("" : "+v"(sums[r][c]) : : "memory");
     }
   };
   int64_t k = 0;
