@@ -127,15 +127,17 @@ void addScatters(std::vector<Case> &cases, const std::string &t, const std::stri
                          attribute,
                          1,
                          {64, 64}});
-        cases.push_back(
-            {"scatter_elements",
-             label + "/very_many",
-             {{{places, 2}, t, values},
-              {{updates, 2}, index, once ? Fill{Fill::Ascending, 0, double(updates)} : below(300)},
-              {{updates, 2}, t, values}},
-             axis(0) + ", " + attribute,
-             1,
-             {64, 64}});
+        for (int64_t lines : {1, 2})
+          cases.push_back({"scatter_elements",
+                           label + "/very_many/" + std::to_string(lines),
+                           {{{places, lines}, t, values},
+                            {{updates, lines},
+                             index,
+                             once ? Fill{Fill::Ascending, 0, double(updates)} : below(300)},
+                            {{updates, lines}, t, values}},
+                           axis(0) + ", " + attribute,
+                           1,
+                           {64, 64}});
       }
       cases.push_back({"scatter_elements",
                        label + "/many",
