@@ -44,11 +44,12 @@ template <int V> struct Ends {
   /// there.
   [[gnu::noinline]] static void end(const Walk &walk, const Results &results,
                                     const Epilogue *epilogue, bool adds) {
+    if (epilogue && epilogue->count == 1 && epilogue->posts[0].kind == PostKind::Activate && !adds)
+      return activate(*epilogue, walk, results);
     if (adds)
       walk.with(results.to, results.row, 1, [](Vec<V> v, Vec<V> old) { return v + old; });
     if (epilogue) {
-      Vec<V> bias = epilogue->bias ? loadFirst<V>(epilogue->bias + results.firstColumn, walk.count)
-                                   : Vec<V>{};
+      Vec<V> bias = biasOf(*epilogue, walk, results);
       float scale = epilogue->scale;
       if (scale != 1 || epilogue->bias)
         walk.each([=](Vec<V> v) { return v * scale + bias; });
@@ -60,6 +61,24 @@ template <int V> struct Ends {
   }
 
 private:
+  DLC_INLINE static Vec<V> biasOf(const Epilogue &epilogue, const Walk &walk,
+                                  const Results &results) {
+    return epilogue.bias ? loadFirst<V>(epilogue.bias + results.firstColumn, walk.count) : Vec<V>{};
+  }
+
+  /// An activation is all that comes: sums are gone through once.
+  DLC_INLINE static void activate(const Epilogue &epilogue, const Walk &walk,
+                                  const Results &results) {
+    const Post &post = epilogue.posts[0];
+    const Vec<V> bias = biasOf(epilogue, walk, results);
+    const float scale = epilogue.scale;
+    withActivation<V>(post.activation, post.alpha, post.beta, [&](const auto &function) {
+      for (int64_t r = 0; r < walk.rows; ++r)
+        storeFirst<V>(results.to + r * results.row, walk.count,
+                      function(load<V>(walk.sums + r * walk.sumRow) * scale + bias));
+    });
+  }
+
   /// One function of all rows, so that rows overlap.
   static void apply(const Post &post, const Walk &walk, const Results &results) {
     auto withOperand = [&](const auto &change) __attribute__((always_inline)) {
