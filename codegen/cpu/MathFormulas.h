@@ -124,9 +124,13 @@ template <class V> V expm1(V x) {
   return select(abs(x) < 0x1p-25, x, result);
 }
 
+/// 0 where it would be subnormal.
 template <class V> V sigmoid(V x) {
-  ExpParts<V> parts = expParts(clampBelow(-abs(x), -104.0));
+  const double least = -87.33654;
+  V far = -abs(x);
+  ExpParts<V> parts = expParts(clampBelow(far, least));
   V e = scaleByParts(parts.exp(), parts.rounded);
+  e = select(far < least, like(x, 0.0), e);
   // What e lacks in the numerator it lacks in the denominator too.
   return quotient(select(x > 0.0, like(x, 1.0), e), e + 1.0);
 }
@@ -212,9 +216,11 @@ template <class V> NormalTail<V> normalTail(V a) {
                      0x1.521adcp-7})};
 }
 
-/// x Phi(x).
+/// x Phi(x). Results that would be subnormal are 0: networks have many where activations are large,
+/// and products with them are a hundred times slower.
 template <class V> V geluErf(V x) {
-  V bounded = clampBelow(clampAbove(x, 14.5), -14.5);
+  const double most = 13.1462463;
+  V bounded = clampBelow(clampAbove(x, most), -most);
   V a = abs(bounded);
   V square = a * a;
   V low = fma(a, a, -square) * -0.5;
@@ -222,7 +228,7 @@ template <class V> V geluErf(V x) {
   auto [p, q] = normalTail(a);
   V tail = quotient(fma(p, parts.expm1(), p) * bounded, q);
   V below = scaleByParts(tail, parts.rounded);
-  return select(x > 0.0, x - below, below);
+  return select(x > 0.0, x - below, select(x < -most, like(x, -0.0), below));
 }
 
 /// x sigmoid(2u), 2u = x (a + b x^2); the argument is kept in two parts because the exponential
@@ -244,6 +250,8 @@ template <class V> V geluTanh(V x) {
   ExpParts<V> parts = expParts(-u, &uLow);
   V bounded = clampBelow(x, -11.0);
   V below = scaleByParts(fma(bounded, parts.expm1(), bounded), parts.rounded);
+  // Where that would be subnormal it is 0, as GELU's other form is.
+  below = select(x < -10.1006368, like(x, -0.0), below);
   return select(x > 0.0, x, below) / parts.onePlusExp();
 }
 

@@ -21,10 +21,14 @@ struct Unary {
   double (*reference)(double);
   double f64 = 1.01; ///< the bound in f64
 
-  /// In f32 an exponential is 0 where it would be subnormal.
+  /// In f32 some are 0 where they would be subnormal.
   double inF32(float x) const {
     double y = reference(x);
-    return std::string_view(name) == "exp" && y < std::numeric_limits<float>::min() ? 0 : y;
+    const std::string_view function = name;
+    bool hasOnlyNormal = function == "exp" || function == "sigmoid" || function.starts_with("gelu");
+    return hasOnlyNormal && x < -1 && std::fabs(y) < std::numeric_limits<float>::min()
+               ? std::copysign(0.0, y)
+               : y;
   }
 };
 
