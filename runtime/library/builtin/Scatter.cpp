@@ -136,8 +136,7 @@ std::vector<int64_t> rowMajorStrides(const std::vector<int64_t> &dims) {
 }
 
 /// Lines along the axis never meet in the result, so they can run in parallel, each in order. Those
-/// that lie side by side go together, so that indices and updates are read in their order. Of fewer
-/// long lines than threads, each thread writes a part of the places.
+/// that lie side by side go together, so that indices and updates are read in their order.
 template <typename T>
 void scatterElements(const Elements &s, const Operands &buffers, const CallContext &context) {
   copyParallel(buffers.dst, buffers.data, product(s.data) * int64_t(sizeof(T)), context.threads);
@@ -151,7 +150,7 @@ void scatterElements(const Elements &s, const Operands &buffers, const CallConte
   bool isLast = s.axis + 1 == s.indices.size();
   int64_t beside = isLast ? 1 : s.indices.back();
   BadIndex bad;
-  auto run = [&](auto reduction, int64_t line, int64_t lines, int64_t first, int64_t last) {
+  auto run = [&](auto reduction, int64_t line, int64_t lines) {
     int64_t rest = line, from = 0, to = 0;
     for (size_t d = s.indices.size(); d-- > 0;) {
       if (d == s.axis)
@@ -167,26 +166,19 @@ void scatterElements(const Elements &s, const Operands &buffers, const CallConte
         int64_t wrapped = index < 0 ? index + limit : index;
         if (wrapped < 0 || wrapped >= limit)
           return bad.report(index);
-        if (wrapped < first || wrapped >= last)
-          continue;
         T &place = dst[to + wrapped * step + i];
         place = combine(decltype(reduction)::value, place, updates[from + i]);
       }
   };
-  auto runLines = [&](int64_t begin, int64_t end, int64_t first, int64_t last) {
-    withKnown(s.reduction, [&](auto reduction) {
-      for (int64_t line = begin, lines = 0; line < end; line += lines) {
-        lines = std::min(end - line, beside - line % beside);
-        run(reduction, line, lines, first, last);
-      }
-    });
-  };
-  if (total / len < context.threads && len > 8192)
-    parallelFor(context.threads, limit, std::max<int64_t>(1, limit / context.threads),
-                [&](int64_t first, int64_t last, int) { runLines(0, total / len, first, last); });
-  else
-    parallelFor(context.threads, total / len, std::max<int64_t>(1, 8192 / len),
-                [&](int64_t begin, int64_t end, int) { runLines(begin, end, 0, limit); });
+  parallelFor(context.threads, total / len, std::max<int64_t>(1, 8192 / len),
+              [&](int64_t begin, int64_t end, int) {
+                withKnown(s.reduction, [&](auto reduction) {
+                  for (int64_t line = begin, lines = 0; line < end; line += lines) {
+                    lines = std::min(end - line, beside - line % beside);
+                    run(reduction, line, lines);
+                  }
+                });
+              });
   bad.check(message("for axis ", s.axis, " of ", limit, " elements"));
 }
 
