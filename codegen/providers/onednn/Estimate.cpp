@@ -154,12 +154,7 @@ double runsMoved(const json &desc) {
   auto dims = dimsOf(desc, "dst");
   auto stridesOf = [&](const char *name) {
     auto strides = desc[name].value("strides", std::vector<int64_t>());
-    if (strides.size() == dims.size())
-      return strides;
-    strides.assign(dims.size(), 1);
-    for (size_t d = dims.size(); d-- > 1;)
-      strides[d - 1] = strides[d] * dims[d];
-    return strides;
+    return strides.size() == dims.size() ? strides : ref::rowMajorStrides(dims);
   };
   auto from = stridesOf("src"), to = stridesOf("dst");
   int64_t run = 1;

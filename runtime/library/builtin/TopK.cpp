@@ -91,6 +91,12 @@ void fewOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, in
   }
 }
 
+template <bool Largest, typename T>
+void ranksOfLine(const T *src, const Lines &lines, int32_t *ranks) {
+  for (int64_t l = 0; l < lines.len; ++l)
+    ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
+}
+
 /// How many elements of at most kAllPairs come before one of them.
 inline int64_t placeOf(const int32_t *ranks, int64_t size, int64_t l) {
   int32_t place = 0, rank = ranks[l];
@@ -106,8 +112,7 @@ inline int64_t placeOf(const int32_t *ranks, int64_t size, int64_t l) {
 template <bool Largest, typename T>
 void allPairsOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k) {
   int32_t ranks[kAllPairs];
-  for (int64_t l = 0; l < lines.len; ++l)
-    ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
+  ranksOfLine<Largest>(src, lines, ranks);
   for (int64_t l = 0; l < lines.len; ++l)
     if (int64_t place = placeOf(ranks, lines.len, l); place < k) {
       values[place * lines.inner] = src[l * lines.inner];
@@ -122,8 +127,7 @@ bool oneByOneOfLine(const T *src, T *values, int64_t *indices, const Lines &line
                     int32_t *ranks) {
   constexpr int32_t last = std::numeric_limits<int32_t>::max();
   const int32_t size = static_cast<int32_t>(lines.len);
-  for (int32_t l = 0; l < size; ++l)
-    ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
+  ranksOfLine<Largest>(src, lines, ranks);
   for (int64_t j = 0; j < k; ++j) {
     int32_t best = last, at = last;
 #pragma omp simd reduction(min : best)
@@ -170,8 +174,7 @@ bool boundedOfLine(const T *src, T *values, int64_t *indices, const Lines &lines
                    int32_t *scratch) {
   constexpr int64_t lanes = 2 * kFew;
   int32_t *ranks = scratch, *kept = scratch + lines.len, best[lanes], few[kAllPairs], bound = 0;
-  for (int64_t l = 0; l < lines.len; ++l)
-    ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
+  ranksOfLine<Largest>(src, lines, ranks);
   std::copy(ranks, ranks + lanes, best);
   for (int64_t l = lanes; l + lanes <= lines.len; l += lanes)
 #pragma omp simd
@@ -206,8 +209,7 @@ void manyOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, i
                 uint64_t *scratch) {
   uint64_t *keys = scratch;
   int32_t *ranks = reinterpret_cast<int32_t *>(scratch + lines.len), *best = ranks + lines.len;
-  for (int64_t l = 0; l < lines.len; ++l)
-    ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
+  ranksOfLine<Largest>(src, lines, ranks);
   const int64_t lanes = 4 * k;
   int64_t count = lines.len;
   if (lanes <= lines.len / 2) {

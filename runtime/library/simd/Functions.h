@@ -68,11 +68,15 @@ template <int V> DLC_INLINE Vec<V> exponential(Vec<V> x) {
   return p * powerOfTwo<V>(half) * powerOfTwo<V>(n - half);
 }
 
+/// e^-x of x from 0 on; beyond `most` 0: what is made of it would be subnormal there, and products
+/// with that a hundred times slower.
+template <int V> DLC_INLINE Vec<V> decay(Vec<V> x, float most) {
+  Vec<V> e = exponential<V>(-between<V>(0, x, most));
+  return x > most ? Vec<V>{} : e;
+}
+
 template <int V> DLC_INLINE Vec<V> logistic(Vec<V> x) {
-  // Farther out it would be subnormal, and products with it a hundred times slower.
-  const float most = 87;
-  Vec<V> size = absolute<V>(x), e = exponential<V>(-between<V>(0, size, most));
-  e = size > most ? Vec<V>{} : e;
+  Vec<V> e = decay<V>(absolute<V>(x), 87);
   return quotient<V>(x > 0.0f ? splat<V>(1) : e, 1 + e);
 }
 
@@ -96,10 +100,7 @@ template <int V> DLC_INLINE Vec<V> geluErf(Vec<V> x) {
   Vec<V> t = quotient<V>(splat<V>(1), 0.3275911f * between<V>(0, z, 1e3f) + 1);
   Vec<V> poly = t * horner<V>(t, splat<V>(1.061405429f), -1.453152027f, 1.421413741f, -0.284496736f,
                               0.254829592f);
-  // So far out the tail would soon be subnormal, and products with it a hundred times slower.
-  const float most = 84;
-  Vec<V> square = z * z, tail = poly * exponential<V>(-between<V>(0, square, most));
-  tail = square > most ? Vec<V>{} : tail;
+  Vec<V> tail = poly * decay<V>(z * z, 84);
   // 1 + erf is 2 - tail above 0 and tail below.
   Vec<V> sum = x < 0.0f ? tail : 2 - tail;
   return x * 0.5f * sum;
