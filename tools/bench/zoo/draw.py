@@ -18,7 +18,7 @@ import sys
 import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-HERE = os.path.dirname(os.path.abspath(__file__))
+import drawn
 PARAMETERS, MULTIPLICATIONS = 100e6, 25e9
 
 
@@ -175,11 +175,14 @@ def drawn_of(family, families, seed, source):
 def draw(source, seed, count):
     """The rows of one source, and what was left out."""
     families = SOURCES[source]()
-    order = sorted(families)
-    if source == "transformers":
-        random.Random(f"{seed} {source}").shuffle(order)
-    else:
+    if drawn.PLACE != drawn.OWN:
+        has = {(row["source"], row["model"]) for row in drawn.rows(drawn.OWN)["networks"]}
+        families = {family: [row for row in members if (source, row["model"]) not in has] for family, members in families.items()}
+    order = sorted(family for family, members in families.items() if members)
+    if count is None:
         count = len(order)
+    else:
+        random.Random(f"{seed} {source}").shuffle(order)
     rows, left_out, at_once = [], {}, os.cpu_count()
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         for start in range(0, len(order), at_once):
@@ -202,7 +205,8 @@ def draw(source, seed, count):
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--seed", type=int, default=17)
-    a.add_argument("--transformers", type=int, default=64)
+    a.add_argument("--transformers", type=int, default=64, help="so many families of transformers")
+    a.add_argument("--families", type=int, help="at most so many families of timm, and of torchvision")
     a.add_argument("--sources", default=",".join(SOURCES), help="draw these anew, and leave the others' rows as they are")
     a.add_argument("--complete", help=argparse.SUPPRESS)
     o = a.parse_args()
@@ -213,19 +217,19 @@ def main():
         except Exception as error:
             print(json.dumps({"error": f"{type(error).__name__}: {str(error)[:1200]}"}))
         return
-    path = os.path.join(HERE, "networks.json")
-    before = json.load(open(path)) if os.path.exists(path) else {"networks": [], "left_out": {}}
-    drawn = {"seed": o.seed, "networks": [], "left_out": {}}
+    path, before = os.path.join(drawn.PLACE, "networks.json"), drawn.rows()
+    result = {"seed": o.seed, "networks": [], "left_out": {}}
     for source in SOURCES:
-        rows, left_out = (draw(source, o.seed, o.transformers) if source in o.sources.split(",") else
+        rows, left_out = (draw(source, o.seed, o.transformers if source == "transformers" else o.families) if source in o.sources.split(",") else
                           ([row for row in before["networks"] if row["source"] == source], {k: v for k, v in before["left_out"].items() if k.startswith(source + "/")}))
-        drawn["networks"] += rows
-        drawn["left_out"].update(left_out)
+        result["networks"] += rows
+        result["left_out"].update(left_out)
+    os.makedirs(drawn.PLACE, exist_ok=True)
     with open(path + ".part", "w") as file:
-        json.dump(drawn, file, indent=1)
+        json.dump(result, file, indent=1)
         file.write("\n")
     os.rename(path + ".part", path)
-    print(f"{len(drawn['networks'])} networks, {len(drawn['left_out'])} left out")
+    print(f"{len(result['networks'])} networks, {len(result['left_out'])} left out")
 
 
 if __name__ == "__main__":

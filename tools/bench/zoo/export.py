@@ -13,18 +13,8 @@ import sys
 import tempfile
 import warnings
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-GRAPHS = os.path.join(HERE, "graphs")
-sys.path.insert(0, HERE)
-
-
-def rows():
-    with open(os.path.join(HERE, "networks.json")) as file:
-        return {row["name"]: row for row in json.load(file)["networks"]}
-
-
-def path_of(name, batch):
-    return os.path.join(GRAPHS, f"{name}-b{batch}.onnx.xz")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import drawn
 
 
 def export(row, batch, exporter):
@@ -41,7 +31,7 @@ def export(row, batch, exporter):
     for value in model.graph.input:
         if value.name in inputs and inputs[value.name][0] != "float":
             value.doc_string = f"below {inputs[value.name][0]}"
-    return weightless.write(model, path_of(row["name"], batch))
+    return weightless.write(model, drawn.path_of(row["name"], batch))
 
 
 def asked(row, batch):
@@ -73,11 +63,11 @@ def main():
         except Exception as error:
             print(f"{type(error).__name__}: {str(error)[:400]}".replace("\n", " "))
         return
-    os.makedirs(GRAPHS, exist_ok=True)
-    kept = os.path.join(GRAPHS, "refused.json")
+    os.makedirs(drawn.GRAPHS, exist_ok=True)
+    kept = os.path.join(drawn.GRAPHS, "refused.json")
     refused = json.load(open(kept)) if os.path.exists(kept) else {}
-    wanted = [(row, batch) for row in rows().values() for batch in row["batches"]
-              if row["name"] in o.networks or not o.networks and f"{row['name']}-b{batch}" not in refused and not os.path.exists(path_of(row["name"], batch))]
+    wanted = [(row, batch) for row in drawn.rows()["networks"] for batch in row["batches"]
+              if row["name"] in o.networks or not o.networks and f"{row['name']}-b{batch}" not in refused and not os.path.exists(drawn.path_of(row["name"], batch))]
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
         for (row, batch), (exporter, size, why) in zip(wanted, pool.map(lambda each: asked(*each), wanted)):
             name = f"{row['name']}-b{batch}"

@@ -22,6 +22,7 @@ import time
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
 import common
+import drawn
 import zoo
 
 
@@ -53,7 +54,7 @@ def measure(name, batch, o):
     folder = tempfile.mkdtemp(prefix="dlc-first-")
     at = lambda *parts: os.path.join(folder, *parts)
     try:
-        model = weightless.read(os.path.join(zoo.HERE, "graphs", f"{name}-b{batch}.onnx.xz"))
+        model = weightless.read(drawn.path_of(name, batch))
         onnx.save(model, at("model.onnx"))
         np.savez(at("inputs.npz"), **weightless.inputs(model))
         del model

@@ -21,6 +21,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import common
+import drawn
 import zoo
 
 BUSY = "while True: pass"
@@ -112,7 +113,7 @@ def measure(name, o):
     result = {"name": name, "threads": o.threads}
     with tempfile.TemporaryDirectory(prefix="dlc-manners-") as folder:
         at = lambda *parts: os.path.join(folder, *parts)
-        model = weightless.read(os.path.join(HERE, "graphs", f"{name}-b1.onnx.xz"))
+        model = weightless.read(drawn.path_of(name, 1))
         onnx.save(model, at("model.onnx"))
         np.savez(at("inputs.npz"), **weightless.inputs(model))
         common.compile_program(at("model.onnx"), at("model.dlcx"), o.threads, at("cache"))
@@ -177,7 +178,7 @@ def main():
     o = a.parse_args()
     if o.work:
         return work(o.work[0], o.work[1], int(o.work[2]))
-    names = o.networks.split(",") if o.networks else random.Random(17).sample([name for name, batch in zoo.graphs() if batch == 1], 3)
+    names = o.networks.split(",") if o.networks else random.Random(17).sample([name for name, batch in drawn.graphs() if batch == 1], 3)
     results = []
     for name in names:
         results.append(measure(name, o))

@@ -97,6 +97,12 @@ def convolutions():
     yield conv("conv-5x5", (1, 64, 28, 28), 96, 5)
     for groups in (2, 8, 32):
         yield conv(f"conv-grouped-{groups}", (1, 256, 28, 28), 256, 3, groups=groups)
+    # RegNets, ResNeXts and ResNeSts: channels, size, channels of a group, stride.
+    for channels, size, width, stride in ((48, 56, 8, 2), (104, 28, 8, 1), (128, 56, 4, 1), (120, 28, 24, 1), (256, 28, 8, 1), (240, 28, 40, 2), (512, 14, 16, 1), (336, 14, 56, 1),
+                                          (1024, 7, 32, 1), (448, 14, 112, 1)):
+        yield conv(f"conv-grouped-of-{width}/{channels}x{size}" + ("-s2" if stride == 2 else ""), (1, channels, size, size), channels, 3, stride, groups=channels // width)
+    for channels, size, groups in ((80, 56, 8), (64, 56, 2), (160, 28, 4)):
+        yield conv(f"conv-grouped-wider-{groups}/{channels}x{size}", (1, channels, size, size), channels * (4 if groups == 8 else 2), 3, groups=groups)
     yield conv("conv-grouped-odd", (1, 120, 28, 28), 120, 3, groups=5)
     yield conv("conv-grouped-1x1", (1, 240, 28, 28), 240, 1, groups=3)
     for kernel in (3, 5, 7, 11, 31):

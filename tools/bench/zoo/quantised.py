@@ -29,6 +29,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import common
+import drawn
 import zoo
 
 KINDS = ["dynamic", "qdq", "dlc", "operators"]
@@ -93,7 +94,7 @@ def make(kind, model, path, f32):
     if kind == "f32":
         import onnx
         import weightless
-        read = weightless.read(os.path.join(HERE, "graphs", f"{model}-b1.onnx.xz"))
+        read = weightless.read(drawn.path_of(model, 1))
         del read.graph.value_info[:]
         onnx.save(read, part)
     elif kind == "dlc":
@@ -266,7 +267,7 @@ def drawn(o):
         return [(os.path.abspath(o.file), "file")]
     if o.networks:
         return list(itertools.product(o.networks.split(","), kinds))
-    names = sorted(name for name, batch in zoo.graphs() if batch == 1)
+    names = sorted(name for name, batch in drawn.graphs() if batch == 1)
     random.Random(o.seed).shuffle(names)
     return list(zip(names, itertools.cycle(kinds)))[:o.sample]
 

@@ -22,6 +22,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import common
+import drawn
 import zoo
 
 SMALL, WAKING = 20, 5  # microseconds
@@ -60,7 +61,7 @@ def measure(name, o, database):
     import weightless
     with tempfile.TemporaryDirectory(prefix="dlc-regret-") as folder:
         at = lambda *parts: os.path.join(folder, *parts)
-        onnx.save(weightless.read(os.path.join(HERE, "graphs", f"{name}-b1.onnx.xz")), at("model.onnx"))
+        onnx.save(weightless.read(drawn.path_of(name, 1)), at("model.onnx"))
         subprocess.run([common.DLC, "tune", at("model.onnx"), "--db", database, "--threads", str(o.threads), "--budget", o.budget, "--spread", "100ms",
                         "--cache", at("cache")], check=True, stdout=subprocess.DEVNULL)
         common.compile_program(at("model.onnx"), at("model.dlcx"), o.threads, at("other"))
@@ -106,7 +107,7 @@ def main():
     database = os.path.join(o.results, "tuned.jsonl")
     if o.report:
         return report(o, database)
-    wanted = [name for name, batch in zoo.graphs() if batch == 1 and (not o.networks or name in o.networks.split(","))]
+    wanted = [name for name, batch in drawn.graphs() if batch == 1 and (not o.networks or name in o.networks.split(","))]
     random.Random(5).shuffle(wanted)
     for name in wanted[:o.sample]:
         path = os.path.join(o.results, name + ".json")

@@ -26,6 +26,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import common
+import drawn
 import train
 import zoo
 
@@ -34,8 +35,7 @@ STEPS, LIMIT, PATIENCE = 10, 1e-3, 180
 
 def rows():
     """All rows in the seed's order; a row's place among the others stays when rows come or go."""
-    with open(os.path.join(HERE, "networks.json")) as file:
-        return sorted(json.load(file)["networks"], key=lambda row: random.Random(f"18 {row['name']}").random())
+    return sorted(drawn.rows()["networks"], key=lambda row: random.Random(f"18 {row['name']}").random())
 
 
 # In a process of its own: one backend.

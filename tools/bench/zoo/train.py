@@ -29,6 +29,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import common
+import drawn
 import zoo
 
 STEPS, LIMIT, OWN_LIMIT = 5, 1e-3, 1e-4
@@ -37,8 +38,7 @@ PEERS = ["torch", "torch-cl"]  # the second where pictures go in
 
 def rows():
     """All rows in the seed's order; a row's place among the others stays when rows come or go."""
-    with open(os.path.join(HERE, "networks.json")) as file:
-        return sorted(json.load(file)["networks"], key=lambda row: random.Random(f"17 train {row['name']}").random())
+    return sorted(drawn.rows()["networks"], key=lambda row: random.Random(f"17 train {row['name']}").random())
 
 
 def batch_of(row):

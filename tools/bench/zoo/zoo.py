@@ -26,16 +26,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import common
+import drawn
 
 PEERS = ["onnxruntime", "openvino"]
-
-
-def graphs():
-    """(name, batch) of every network that was exported."""
-    for file in sorted(os.listdir(os.path.join(HERE, "graphs"))):
-        if file.endswith(".onnx.xz"):
-            name, batch = file.removesuffix(".onnx.xz").rsplit("-b", 1)
-            yield name, int(batch)
 
 
 def differences(found, wanted):
@@ -125,7 +118,7 @@ def measure(name, batch, o):
     worker = lambda tool, file: common.Worker(
         tool, [sys.executable, os.path.join(os.path.dirname(HERE), "worker.py"), tool, file, str(o.threads), at("inputs.npz")], o.threads)
     try:
-        model = weightless.read(os.path.join(HERE, "graphs", f"{name}-b{batch}.onnx.xz"))
+        model = weightless.read(drawn.path_of(name, batch))
         onnx.save(model, at("model.onnx"))
         np.savez(at("inputs.npz"), **weightless.inputs(model))
         result["nodes"] = len(model.graph.node)
@@ -276,7 +269,7 @@ def parser(about, rounds, results):
 
 def measure_each(o, measure, line):
     """The graphs that `o` asks for, each into a file of its own."""
-    wanted = [(name, batch) for name, batch in graphs() if batch == o.batch and (not o.networks or name in o.networks.split(","))]
+    wanted = [(name, batch) for name, batch in drawn.graphs() if batch == o.batch and (not o.networks or name in o.networks.split(","))]
     random.Random(5).shuffle(wanted)
     for name, batch in wanted[:o.sample]:
         path = os.path.join(o.results, f"{name}-b{batch}-t{o.threads}.json")
