@@ -8,6 +8,7 @@
 
 #include "runtime/library/simd/Activation.h"
 #include "runtime/library/simd/Functions.h"
+#include "runtime/library/simd/Gelu.h"
 
 namespace dlc::simd {
 namespace {

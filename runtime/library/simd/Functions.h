@@ -1,7 +1,7 @@
 //===- Functions.h - functions of a vector of numbers ----------------------------===//
 //
 // For the files compiled for one processor alone. Errors: exponential, logistic, tanh at most 4
-// units in the last place; GELU's erf 1.5e-7 (Abramowitz and Stegun 7.1.26).
+// units in the last place.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_FUNCTIONS_H
@@ -91,25 +91,6 @@ template <int V> DLC_INLINE Vec<V> tanhOf(Vec<V> x) {
                        -0.0539682539682540f, 0.133333333333333f, -0.333333333333333f, 1.0f);
   Vec<V> result = size < 0.35f ? near : far;
   return Vec<V>(Ints<V>(result) | (Ints<V>(x) & signs));
-}
-
-/// x Φ(x)
-template <int V> DLC_INLINE Vec<V> geluErf(Vec<V> x) {
-  Vec<V> z = absolute<V>(x) * 0.70710678f;
-  // Farther out nothing is left of the tail.
-  Vec<V> t = quotient<V>(splat<V>(1), 0.3275911f * between<V>(0, z, 1e3f) + 1);
-  Vec<V> poly = t * horner<V>(t, splat<V>(1.061405429f), -1.453152027f, 1.421413741f, -0.284496736f,
-                              0.254829592f);
-  Vec<V> tail = poly * decay<V>(z * z, 84);
-  // 1 + erf is 2 - tail above 0 and tail below.
-  Vec<V> sum = x < 0.0f ? tail : 2 - tail;
-  return x * 0.5f * sum;
-}
-
-template <int V> DLC_INLINE Vec<V> geluTanh(Vec<V> x) {
-  Vec<V> inner = x * (x * x * 0.044715f + 1) * 0.7978845608f;
-  // (1 + tanh(u)) / 2 is the logistic of 2 u.
-  return x * logistic<V>(inner + inner);
 }
 
 } // namespace
