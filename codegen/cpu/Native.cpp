@@ -188,7 +188,7 @@ struct Compiler {
   /// search grows faster than the code. The emitter has put long kernels' addresses in order; short
   /// ones gain by it.
   ObjectWriter &writerFor(const llvm::Module &module) {
-    constexpr unsigned kShort = 200; // instructions
+    constexpr unsigned kShort = 100; // instructions
     bool isShort = effort == Effort::Usual && module.getInstructionCount() <= kShort;
     std::optional<ObjectWriter> &writer = isShort ? forShort : forLong;
     if (!writer)

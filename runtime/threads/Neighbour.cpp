@@ -82,8 +82,9 @@ struct Looks {
     others += after.others - before.others;
   }
   bool areEnough() const { return own >= kEnough; }
-  /// Whether others took so much of the processors that it was worth while to join them.
-  bool areOthersBusy() const { return 4 * others > own; }
+  /// Whether others took so much of the processors that it was worth while to join them: of two
+  /// cores the one that they spin on is shared for as long as they do.
+  bool areOthersBusy() const { return 10 * others > own; }
 };
 
 class Neighbour {
