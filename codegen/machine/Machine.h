@@ -16,7 +16,7 @@ struct Machine {
 };
 
 /// Which measured rate a figure follows.
-enum class FigureScale { None, Products, Near, Cache, Memory, Waking };
+enum class FigureScale { None, Products, Near, Cache, Memory, Streamed, Waking };
 
 struct Figure {
   llvm::StringLiteral name;
