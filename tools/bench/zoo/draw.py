@@ -6,6 +6,9 @@ multiplications for one example; quantised ones are not f32 networks and are lef
 have a configuration; with its defaults or, where these have more than 100 million parameters, with four layers, and where that is not enough, 512
 channels. A third is drawn for batch 8 too, a third to be exported by tracing (TorchScript) instead of torch.export. Nothing is left out for what a
 compiler says of it: only what PyTorch itself cannot run from one kind of input, with the reason in `left_out`.
+
+With --sizes N instead: N of the zoo's own networks at sizes that nobody chose, for DLC_ZOO=FOLDER: images and sequences between half and one and a half times as
+long, token sequences from one token on (where PyTorch refuses it, as it was), in batches of 1 to 7.
 """
 import argparse
 import collections
@@ -109,7 +112,7 @@ def cost(row):
 def complete(row):
     """The row with its sizes, as a process of its own says (`draw.py --complete`); raises why not."""
     if row["source"] != "transformers":
-        if row["source"] != "own":
+        if row["source"] != "own" and "size" not in row:
             row["size"] = size_of(row)
         parameters, multiplications = cost(row)
     else:
@@ -131,7 +134,7 @@ def complete(row):
         else:
             raise ValueError(why)
         row["config"], whys = known, []
-        for inputs in transformers_guesses(config):
+        for inputs in [row["inputs"]] if "inputs" in row else transformers_guesses(config):
             row["inputs"] = inputs
             try:
                 parameters, multiplications = cost(row)
@@ -202,12 +205,35 @@ def draw(source, seed, count):
     return rows, left_out
 
 
+def resized(row, rng):
+    """The row with other sizes; where PyTorch does not run it so, with its own, and in any case with another batch."""
+    other = {**row, "batches": [rng.randint(1, 7)]}
+    length = lambda usual, least: rng.randint(max(least, 1), usual * 3 // 2)
+    if "inputs" in row:
+        lengths = {}  # what was of one length stays so
+        size = lambda usual, least: lengths.setdefault(usual, length(usual, least))
+        other["inputs"] = {name: [kind, [size(shape[0], 1)] if kind != "float" else [*shape[:-2], *(size(x, x // 2) for x in shape[-2:])] if len(shape) > 2 else
+                                  [size(shape[0], shape[0] // 2), *shape[1:]]] for name, (kind, shape) in row["inputs"].items()}
+    else:
+        other["size"] = [*row["size"][:-2], *(length(x, x // 2) for x in row["size"][-2:])]
+    answer, _ = asked(other)
+    return answer or {**row, "batches": other["batches"]}
+
+
+def draw_sizes(seed, count):
+    rows = [row for row in drawn.rows(drawn.OWN)["networks"] if row["source"] != "own"]
+    random.Random(f"{seed} sizes").shuffle(rows)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda row: resized(row, random.Random(f"{seed} {row['name']}")), rows[:count]))
+
+
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--seed", type=int, default=17)
     a.add_argument("--transformers", type=int, default=64, help="so many families of transformers")
     a.add_argument("--families", type=int, help="at most so many families of timm, and of torchvision")
     a.add_argument("--sources", default=",".join(SOURCES), help="draw these anew, and leave the others' rows as they are")
+    a.add_argument("--sizes", type=int, metavar="N", help="N of the zoo's networks at other sizes")
     a.add_argument("--complete", help=argparse.SUPPRESS)
     o = a.parse_args()
     warnings.filterwarnings("ignore")
@@ -219,7 +245,11 @@ def main():
         return
     path, before = os.path.join(drawn.PLACE, "networks.json"), drawn.rows()
     result = {"seed": o.seed, "networks": [], "left_out": {}}
-    for source in SOURCES:
+    if o.sizes:
+        if drawn.PLACE == drawn.OWN:
+            a.error("--sizes wants DLC_ZOO=FOLDER")
+        result["networks"] = draw_sizes(o.seed, o.sizes)
+    for source in SOURCES if not o.sizes else ():
         rows, left_out = (draw(source, o.seed, o.transformers if source == "transformers" else o.families) if source in o.sources.split(",") else
                           ([row for row in before["networks"] if row["source"] == source], {k: v for k, v in before["left_out"].items() if k.startswith(source + "/")}))
         result["networks"] += rows

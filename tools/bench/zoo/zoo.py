@@ -256,7 +256,7 @@ def parser(about, rounds, results):
     """The options of scripts that measure the graphs kept here."""
     a = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--networks", default="")
-    a.add_argument("--batch", type=int, default=1)
+    a.add_argument("--batch", type=int, default=1, help="0: any")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--rounds", type=int, default=rounds)
     a.add_argument("--sample", type=int, help="so many of them, the same each time")
@@ -269,7 +269,7 @@ def parser(about, rounds, results):
 
 def measure_each(o, measure, line):
     """The graphs that `o` asks for, each into a file of its own."""
-    wanted = [(name, batch) for name, batch in drawn.graphs() if batch == o.batch and (not o.networks or name in o.networks.split(","))]
+    wanted = [(name, batch) for name, batch in drawn.graphs() if o.batch in (0, batch) and (not o.networks or name in o.networks.split(","))]
     random.Random(5).shuffle(wanted)
     for name, batch in wanted[:o.sample]:
         path = os.path.join(o.results, f"{name}-b{batch}-t{o.threads}.json")
