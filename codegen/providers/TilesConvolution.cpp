@@ -272,6 +272,25 @@ std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal
   return no("not one convolution with steps after it");
 }
 
+namespace {
+
+/// What a window with holes costs beside one whose taps lie side by side: rows end with room for
+/// it, and taps that meet padding alone are left out, block by block.
+double partOfHoles(const tiles::Convolution &c) {
+  if (c.window.dilations == std::vector<int64_t>{1, 1})
+    return 1;
+  double live = 0;
+  for (int64_t y = 0; y < c.dst[0]; ++y) {
+    auto rows = c.liveTaps(0, y, std::min(y + tiles::kBlock / c.pitch(), c.dst[0] - 1));
+    live += double(rows.end - rows.begin);
+  }
+  // Rows beside each other share the padding of a window without holes.
+  double room = double(c.pitch()) / double(c.dst[1] + (c.window.sizes[1] - 1) / 2);
+  return std::max(1.0, room) * live / double(c.dst[0] * c.window.sizes[0]);
+}
+
+} // namespace
+
 double windowTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   auto src = call.desc["src"].get<std::vector<int64_t>>(),
@@ -281,7 +300,8 @@ double windowTime(const LibraryCall &call, const CostModel &cost) {
   double channels = double(src[1]),
          rate = machine.tileGflops * laneShare(double(dst[1]), machine.tileColumns);
   rate *= channels < machine.tileDepth / 2 ? 0.45 : laneShare(channels, machine.tileDepth);
-  double products = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
+  double products = call.flops * partOfHoles(tiles::Convolution::parse(call.desc)) * parts *
+                        (parts + 1) / 2 / (rate * cores) +
                     productOf(dst) / (machine.tileResults * cores);
   double weights =
       call.desc["weights"] == "packed" ? 0 : call.flops / (2 * productOf(dst)) * double(dst[1]);

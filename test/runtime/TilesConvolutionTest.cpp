@@ -102,6 +102,11 @@ constexpr Geometry kGeometries[] = {
     {5, 65, 31, 4, 3, {2, 2}, {1, 1}, {1, 1}, {1, 0}, {0, 1}},
     {1, 32, 32, 65, 65, {3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
     {1, 8, 8, 4, 4, {3, 3}, {1, 1}, {1, 1}, {4, 5}, {4, 5}},
+    // Taps that meet nothing but padding for some of the results, or for all.
+    {1, 40, 20, 20, 20, {3, 3}, {1, 1}, {12, 12}, {12, 12}, {12, 12}},
+    {2, 16, 16, 9, 70, {3, 3}, {1, 1}, {7, 36}, {7, 36}, {7, 36}},
+    {1, 32, 16, 11, 9, {3, 3}, {2, 2}, {5, 4}, {5, 4}, {5, 4}},
+    {3, 16, 8, 5, 6, {3, 2}, {1, 1}, {8, 40}, {8, 40}, {8, 0}},
 };
 
 class TilesConvolution : public testing::Test {
@@ -135,7 +140,8 @@ TEST_F(TilesConvolution, LargeAndManyImages) {
   constexpr Geometry large = {1, 96, 17, 150, 90, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   constexpr Geometry many = {70, 128, 9, 6, 6, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   constexpr Geometry first = {2, 3, 8, 224, 224, {7, 7}, {2, 2}, {1, 1}, {3, 3}, {3, 3}};
-  for (const Geometry &g : {large, many, first})
+  constexpr Geometry apart = {1, 512, 9, 65, 65, {3, 3}, {1, 1}, {18, 18}, {18, 18}, {18, 18}};
+  for (const Geometry &g : {large, many, first, apart})
     for (int threads : {1, 2})
       EXPECT_LT(errorOf(g, 2, true, false, threads), 0x1p-16) << g.desc(2).dump();
 }

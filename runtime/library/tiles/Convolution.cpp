@@ -46,6 +46,32 @@ bool Convolution::unfoldsRows() const {
          window.sizes[1] * channels <= kDepth;
 }
 
+int64_t Convolution::reach(int dim) const {
+  int64_t taps = dim == 1 && unfoldsRows() ? 1 : window.sizes[dim];
+  return (taps - 1) * window.dilations[dim] / window.strides[dim];
+}
+
+int64_t Convolution::sharedPlaces() const {
+  if (unfoldsRows() || window.strides[1] != 1)
+    return 0;
+  int64_t behind = dst[1] + reach(1) - window.low[1] - src[1];
+  return std::max<int64_t>(0, std::min({window.low[1], behind, reach(1)}));
+}
+
+Convolution::Range Convolution::liveTaps(int dim, int64_t first, int64_t last) const {
+  int64_t taps = dim == 1 && unfoldsRows() ? 1 : window.sizes[dim];
+  int64_t dilation = window.dilations[dim], from = first * window.strides[dim] - window.low[dim],
+          to = last * window.strides[dim] - window.low[dim];
+  Range live;
+  // Tap t meets what stands from `from` + t dilations up to `to` + t dilations.
+  while (live.begin < taps && to + live.begin * dilation < 0)
+    ++live.begin;
+  live.end = live.begin;
+  while (live.end < taps && from + live.end * dilation < src[dim])
+    ++live.end;
+  return dim == 1 && unfoldsRows() ? Range{0, 1} : live;
+}
+
 uint64_t Convolution::packedBytes() const {
   return static_cast<uint64_t>(taps()) * tiles::packedBytes(depth(), features, parts);
 }
@@ -98,6 +124,7 @@ private:
   void planPhases();
   void planSlabs();
   void planUnits();
+  void findLive(const Slab &slab, std::vector<uint8_t> &live) const;
   void packRow(const float *src, const Slab &slab, int64_t index, char *left) const;
   void packSpans(const float *row, char *to) const;
   void run(const Slab &slab, const char *left, const char *right, float *dst,
@@ -105,8 +132,7 @@ private:
 
   Convolution c;
   int threads;
-  int64_t steps = 0, reach[2] = {}; ///< reach: how many places the window's last tap is away
-  int64_t pitch = 0, shared = 0;    ///< places between two rows, and those that rows share
+  int64_t steps = 0, reach[2] = {}, pitch = 0, shared = 0; ///< as the convolution says
   struct Phase {
     int64_t y, x;
     bool operator==(const Phase &) const = default;
@@ -163,13 +189,8 @@ void Call::planPhases() {
       if (found == phases.end())
         phases.push_back(phase);
     }
-  reach[0] = (c.window.sizes[0] - 1) * c.window.dilations[0] / c.window.strides[0];
-  reach[1] = (columns - 1) * c.window.dilations[1] / c.window.strides[1];
-  if (!unfolds && c.window.strides[1] == 1) {
-    int64_t behind = c.dst[1] + reach[1] - c.window.low[1] - c.src[1];
-    shared = std::max<int64_t>(0, std::min({c.window.low[1], behind, reach[1]}));
-  }
-  pitch = c.dst[1] + reach[1] - shared;
+  reach[0] = c.reach(0), reach[1] = c.reach(1);
+  shared = c.sharedPlaces(), pitch = c.pitch();
   for (int64_t r = 0; r < c.window.sizes[0]; ++r)
     for (int64_t s = 0; s < columns; ++s)
       tapPlace.push_back(r * c.window.dilations[0] / c.window.strides[0] * pitch +
@@ -183,7 +204,8 @@ void Call::planSlabs() {
   if (rows >= whole) {
     most = {0, std::min(c.batch, rows / whole), 0, c.dst[0]};
   } else {
-    int64_t each = std::max<int64_t>(1, rows - reach[0]);
+    // Rows that the window reaches are packed for each slab: no slab has fewer of its own.
+    int64_t each = std::max({int64_t(1), rows - reach[0], std::min(2 * reach[0], c.dst[0])});
     int64_t slabs = (c.dst[0] + each - 1) / each;
     most = {0, 1, 0, (c.dst[0] + slabs - 1) / slabs};
   }
@@ -201,6 +223,28 @@ void Call::planSlabs() {
       for (int64_t x = 0; x < c.dst[1]; ++x)
         pixel[static_cast<size_t>((image * imageRows + y) * pitch + x)] =
             static_cast<int32_t>((image * most.rows + y) * c.dst[1] + x);
+}
+
+/// For each block of places and each tap: whether the tap meets anything there but padding.
+void Call::findLive(const Slab &slab, std::vector<uint8_t> &live) const {
+  int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.dst[1];
+  int64_t columns = c.taps() / c.window.sizes[0];
+  live.assign(static_cast<size_t>(blocks(last) * c.taps()), 0);
+  for (int64_t block = 0; block < blocks(last); ++block) {
+    int64_t place = block * kBlock, end = std::min(place + kBlock, last) - 1;
+    int64_t y0 = place / pitch, y1 = end / pitch;
+    Convolution::Range rows{0, c.window.sizes[0]}, across{0, columns};
+    if (y0 / imageRows == y1 / imageRows) {
+      int64_t first = std::min(y0 % imageRows, slab.rows - 1);
+      rows = c.liveTaps(0, slab.row + first, slab.row + std::min(y1 % imageRows, slab.rows - 1));
+      if (y0 == y1)
+        across = c.liveTaps(1, std::min(place % pitch, c.dst[1] - 1),
+                            std::min(end % pitch, c.dst[1] - 1));
+    }
+    uint8_t *at = live.data() + block * c.taps();
+    for (int64_t r = rows.begin; r < rows.end; ++r)
+      std::fill(at + r * columns + across.begin, at + r * columns + across.end, 1);
+  }
 }
 
 /// Whichever operand is larger is read by one thread only.
@@ -276,6 +320,8 @@ void Call::run(const Slab &slab, const char *left, const char *right, float *dst
   int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.dst[1];
   int64_t rowsEach = (blocks(last) + rowGroups - 1) / rowGroups;
   int64_t columnsEach = (blocks(c.features) + columnGroups - 1) / columnGroups;
+  std::vector<uint8_t> live;
+  findLive(slab, live);
   runtime::parallelFor(threads, rowGroups * columnGroups, 1, [&](int64_t begin, int64_t end, int) {
     enterTiles();
     for (int64_t unit = begin; unit < end; ++unit) {
@@ -292,6 +338,7 @@ void Call::run(const Slab &slab, const char *left, const char *right, float *dst
       places.steps = steps;
       places.taps = c.taps();
       places.tapBytes = tapBytes.data();
+      places.live = live.data() + row / kBlock * c.taps();
       places.rightTap = steps * c.parts * kPartBytes;
       places.rightStride = c.taps() * places.rightTap;
       places.right = right + places.firstColumn / kBlock * places.rightStride;

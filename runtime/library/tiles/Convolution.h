@@ -31,6 +31,17 @@ struct DLC_EXPORT Convolution : describe::Convolution {
   bool unfoldsRows() const;
   int64_t depth() const { return unfoldsRows() ? window.sizes[1] * channels : channels; }
   int64_t taps() const { return unfoldsRows() ? window.sizes[0] : window.taps(); }
+  /// Pixels are packed in pictures whose rows lie `pitch` places apart. So many places the window's
+  /// last tap is away, and so many of a row's padding are the next row's, too.
+  int64_t reach(int dim) const;
+  int64_t sharedPlaces() const;
+  int64_t pitch() const { return dst[1] + reach(1) - sharedPlaces(); }
+  /// The window's rows, or columns, that meet the image for some result from `first` to `last`.
+  struct Range {
+    int64_t begin = 0, end = 0;
+  };
+  Range liveTaps(int dim, int64_t first, int64_t last) const;
+
   uint64_t packedBytes() const;
   void packWeights(const float *weights, void *packed, int threads) const;
 };

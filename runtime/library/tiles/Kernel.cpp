@@ -246,9 +246,11 @@ void convolveBlock(const Places &at, const Epilogue &epilogue, int64_t row0, int
   }
   const char *left = at.left + row0 * kPixelBytes;
   const char *right = at.right + column0 / kBlock * at.rightStride;
+  const uint8_t *live = at.live + row0 / kBlock * at.taps;
   for (int64_t tap = 0; tap < at.taps; ++tap)
-    sumBlock<tall, parts>(left + at.tapBytes[tap], at.partStride, at.stepStride,
-                          right + tap * at.rightTap, at.steps, row0 == 0);
+    if (live[tap])
+      sumBlock<tall, parts>(left + at.tapBytes[tap], at.partStride, at.stepStride,
+                            right + tap * at.rightTap, at.steps, row0 == 0);
   alignas(64) float sums[kBlock * kBlock];
   storeSums<tall>(sums, kBlock);
   int64_t rows = at.rows - row0 < kBlock ? at.rows - row0 : kBlock;

@@ -72,6 +72,7 @@ struct Places {
   const char *left = nullptr, *right = nullptr;
   int64_t stepStride = 0, partStride = 0, steps = 0;
   const int64_t *tapBytes = nullptr;
+  const uint8_t *live = nullptr; ///< of each block of rows and tap: 0 where the tap meets zeros
   int64_t taps = 0, rightTap = 0, rightStride = 0;
   const int32_t *pixel = nullptr;
   float *dst = nullptr; ///< of pixel 0
