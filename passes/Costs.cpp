@@ -40,6 +40,7 @@ public:
   bool isWholeBetter(Operation *, bool, bool preferred) override { return preferred; }
   bool sumsIntegers(Operation *) override { return true; }
   bool generatesSums() override { return false; }
+  bool multipliesHalves(Type element) override { return element.isBF16(); }
   int64_t rowsOfBlocks() override { return kMostRows; }
 
 private:

@@ -32,6 +32,8 @@ public:
   /// Whether these sums are generated code on a processor, for products alone, of operands with and
   /// without signs: no library has exact ones.
   virtual bool generatesSums() = 0;
+  /// Whether the device that all stands on has fast kernels for products of such floats of 16 bits.
+  virtual bool multipliesHalves(mlir::Type element) = 0;
   /// So many rows a processor's kernel multiplies by weights of 8 bits in blocks with scales about
   /// as fast as others by those in f32, or faster. 0: no kernel reads such weights.
   virtual int64_t rowsOfBlocks() = 0;
@@ -41,7 +43,8 @@ public:
 using CostsMaker = std::function<std::unique_ptr<Costs>(const ModelOptions &)>;
 
 /// For who knows no kernels: products at one rate, plain ones at half of it, reorders at a memory's
-/// bandwidth; attention is whole where that is preferred; integers of 8 bits have kernels.
+/// bandwidth; attention is whole where that is preferred; integers of 8 bits and bf16 have kernels,
+/// f16 has none.
 std::unique_ptr<Costs> assumedCosts(const ModelOptions &options = {});
 
 /// What dlc-opt calls costs: "kernels" are those that the maker makes, "assumed" the above, and

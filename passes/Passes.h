@@ -42,6 +42,10 @@ std::unique_ptr<mlir::Pass> createWeightsPass(const ModelOptions &options = {});
 /// for that; sums of integers without kernels are products of f32, in parts that are exact.
 std::unique_ptr<mlir::Pass> createQuantizedPass(const ModelOptions &options = {},
                                                 CostsMaker kernels = assumedCosts);
+/// `dlc-halves`: products of 16-bit floats for which a processor has no kernels are computed in
+/// f32, and what stands between them.
+std::unique_ptr<mlir::Pass> createHalvesPass(const ModelOptions &options = {},
+                                             CostsMaker kernels = assumedCosts);
 /// `dlc-tables`: chains of operations between values of 8 bits become lookups in tables.
 std::unique_ptr<mlir::Pass> createTablesPass();
 

@@ -145,6 +145,13 @@ public:
     return !can(options.device, DLC_DEVICE_GPU_CODE) && !libraryHasExactSums() &&
            cpu::sumsIntegers(target);
   }
+  bool multipliesHalves(Type element) override {
+    // No processor that was met has more than conversions for f16.
+    StringRef features = target.features;
+    return can(options.device, DLC_DEVICE_GPU_CODE) ||
+           (element.isBF16() &&
+            (features.contains("+avx512bf16") || features.contains("+amx-bf16")));
+  }
   int64_t rowsOfBlocks() override { return options.accuracy == "strict" ? 0 : blocks::mostRows(); }
 
 private:

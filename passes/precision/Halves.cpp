@@ -1,0 +1,271 @@
+//===- Halves.cpp - models in 16-bit floats on processors that have no products of them ---===//
+//
+//   matmul(x, w) of f16  ->  cast(matmul(cast(x to f32), w in f32) to f16)
+//
+// and what stands between such products is computed in f32, too, and rounded to 16 bits only where
+// something else reads it: results of the function, what moves a tensor that has 16 bits, and
+// operations that make steps of small differences (comparisons, roundings, integers). So all that
+// is fast for f32 is fast for a model in f16; what is lost is a rounding after each operation.
+//
+// Products of few rows wait for their weights to come from memory: these stay in 16 bits. Training
+// programs are left alone: scaling of losses looks for values that 16 bits do not hold.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Costs.h"
+#include "passes/Devices.h"
+#include "passes/OptionPass.h"
+#include "passes/Passes.h"
+#include "passes/TensorBuilder.h"
+#include "passes/Widened.h"
+#include "passes/precision/Classes.h"
+#include "passes/precision/Names.h"
+#include "passes/simplify/Constants.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace {
+
+Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
+
+/// The f32 that each of the 65,536 patterns of bits means.
+const std::vector<float> &meanings(FloatType half) {
+  auto made = [](const llvm::fltSemantics &semantics) {
+    std::vector<float> all(size_t(1) << 16);
+    for (size_t bits = 0; bits < all.size(); ++bits) {
+      APFloat number(semantics, APInt(16, bits));
+      bool loses = false;
+      number.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &loses);
+      all[bits] = number.convertToFloat();
+    }
+    return all;
+  };
+  if (half.isBF16()) {
+    static const std::vector<float> all = made(APFloat::BFloat());
+    return all;
+  }
+  static const std::vector<float> all = made(APFloat::IEEEhalf());
+  return all;
+}
+
+ref::Tensor inSingle(const ref::Tensor &halves) {
+  auto type = halves.getType();
+  ref::Tensor wide = ref::Tensor::empty(type.clone(Float32Type::get(type.getContext())));
+  const std::vector<float> &means = meanings(cast<FloatType>(type.getElementType()));
+  auto *from = reinterpret_cast<const uint16_t *>(halves.data());
+  auto *to = reinterpret_cast<float *>(wide.mutableData());
+  for (int64_t i = 0; i < halves.size(); ++i)
+    to[i] = means[from[i]];
+  return wide;
+}
+
+/// Whether a product waits for its second operand.
+bool hasFewRows(Operation *product) {
+  if (auto matmul = dyn_cast<MatmulOp>(product))
+    return waitsForWeights(matmul);
+  if (!isa<AttentionOp, GroupedMatmulOp>(product))
+    return false;
+  ArrayRef<int64_t> shape = shapeOf(product->getResult(0));
+  return shape.drop_back().back() <= kMostRows;
+}
+
+class Widening {
+public:
+  Widening(Costs &costs) : costs(costs) {}
+
+  void run(FunctionOpInterface function) {
+    bool hasProducts = function
+                           ->walk([&](Operation *op) {
+                             return precision::classOf(op) == NumericClass::Product && isWide(op)
+                                        ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+                           })
+                           .wasInterrupted();
+    if (!hasProducts)
+      return;
+    for (Block &block : function.getFunctionBody())
+      visit(block);
+    for (Operation *op : llvm::reverse(replaced))
+      if (op->use_empty())
+        op->erase();
+  }
+
+private:
+  /// Floats of 16 bits that the processor cannot multiply well.
+  bool isSlow(Type element) {
+    if (!element.isF16() && !element.isBF16())
+      return false;
+    std::optional<bool> &fast = element.isF16() ? fastF16 : fastBF16;
+    if (!fast)
+      fast = costs.multipliesHalves(element);
+    return !*fast;
+  }
+  bool isSlow(Value value) { return isSlow(elementOf(value)); }
+
+  /// Made in f32 by an operation that is wide: no constant or argument that has 16 bits.
+  bool isMadeWide(Value value) { return made.contains(value); }
+
+  /// Whether the operation is computed in f32, with results in f32.
+  bool isWide(Operation *op) {
+    if (!isa<FactsInterface>(op) || op->getNumRegions() || op->getNumResults() == 0 ||
+        !llvm::any_of(op->getResults(), [&](Value y) { return isSlow(y); }) ||
+        !llvm::all_of(op->getResults(),
+                      [&](Value y) { return (isSlow(y) || elementOf(y).isF32()) && !isOnGpu(y); }))
+      return false;
+    switch (precision::classOf(op)) {
+    case NumericClass::Product:
+      return !hasFewRows(op) && !precision::isStrict(op);
+    case NumericClass::Layer:
+      return true;
+    case NumericClass::Smooth:
+    case NumericClass::Full:
+      if (op->hasTrait<NoGradient>() || isa<CastOp, RemOp>(op))
+        return false;
+      return op->hasTrait<Elementwise>() ||
+             isa<SoftmaxOp, LogSoftmaxOp, ReduceOp, CumulativeOp, LstmOp, GruOp, RnnOp>(op);
+    case NumericClass::Exact: {
+      bool any = false;
+      for (Value operand : op->getOperands()) {
+        any |= isMadeWide(operand);
+        if (isSlow(operand) && !isMadeWide(operand) && !operand.getDefiningOp<ConstantOp>())
+          return false;
+      }
+      return any && !op->hasTrait<NoGradient>() && !isa<TransferOp>(op);
+    }
+    }
+    return false;
+  }
+
+  static RankedTensorType single(RankedTensorType type) {
+    return RankedTensorType::get(type.getShape(), Float32Type::get(type.getContext()),
+                                 type.getEncoding());
+  }
+  static bool isOnGpu(Value value) { return can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE); }
+
+  void visit(Block &block) {
+    for (Operation &each : llvm::make_early_inc_range(block)) {
+      Operation *op = &each;
+      if (auto cast = dyn_cast<CastOp>(op); cast && visitCast(cast))
+        continue;
+      if (isWide(op)) {
+        widen(op);
+        continue;
+      }
+      for (OpOperand &operand : op->getOpOperands())
+        if (isMadeWide(operand.get()))
+          operand.set(narrowed(operand.get()));
+      for (Region &region : op->getRegions())
+        for (Block &inner : region)
+          visit(inner);
+    }
+  }
+
+  /// Between f32 and 16 bits, where the f32 is at hand: nothing is left to be done.
+  bool visitCast(CastOp cast) {
+    Value x = cast.getX(), y = cast.getY();
+    if (isMadeWide(x) && elementOf(y).isF32()) {
+      y.replaceAllUsesWith(wide.lookup(x));
+      replaced.push_back(cast);
+      return true;
+    }
+    if (elementOf(x).isF32() && isSlow(y) && !isOnGpu(y)) {
+      made.insert(y);
+      wide[y] = x;
+      narrow[y] = y;
+      replaced.push_back(cast);
+      return true;
+    }
+    return false;
+  }
+
+  void widen(Operation *op) {
+    OpBuilder builder(op);
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(isSlow(operand) ? widened(operand) : operand);
+    Operation *clone = builder.clone(*op);
+    clone->setOperands(operands);
+    for (auto [from, to] : llvm::zip(op->getResults(), clone->getResults())) {
+      if (!isSlow(from)) {
+        from.replaceAllUsesWith(to);
+        continue;
+      }
+      to.setType(single(typeOf(from)));
+      made.insert(from);
+      wide[from] = to;
+    }
+    replaced.push_back(op);
+  }
+
+  OpBuilder after(Value value) {
+    OpBuilder builder(value.getContext());
+    builder.setInsertionPointAfterValue(value);
+    return builder;
+  }
+
+  Value widened(Value value) {
+    Value &form = wide[value];
+    if (form)
+      return form;
+    OpBuilder builder = after(value);
+    auto constant = value.getDefiningOp<ConstantOp>();
+    if (auto halves = constant ? constantTensor(value) : std::nullopt) {
+      return form = makeConstant(builder, value.getLoc(), inSingle(*halves), single(typeOf(value)));
+    }
+    return form = TensorBuilder(builder, value.getLoc()).cast(value, builder.getF32Type());
+  }
+
+  Value narrowed(Value value) {
+    Value &form = narrow[value];
+    if (form)
+      return form;
+    OpBuilder builder = after(wide.lookup(value));
+    return form = TensorBuilder(builder, value.getLoc()).cast(wide.lookup(value), elementOf(value));
+  }
+
+  Costs &costs;
+  std::optional<bool> fastF16, fastBF16;
+  llvm::DenseSet<Value> made;
+  llvm::DenseMap<Value, Value> wide, narrow; ///< by the value of 16 bits
+  SmallVector<Operation *> replaced;
+};
+
+struct HalvesPass : OptionPass<HalvesPass> {
+  HalvesPass(const ModelOptions &options, CostsMaker kernels)
+      : OptionPass("dlc-halves", "16-bit floats in f32 where no kernel multiplies them",
+                   {"device", "place", "accuracy"}, options),
+        kernels(std::move(kernels)) {}
+  HalvesPass(const HalvesPass &other) : OptionPass(other), kernels(other.kernels) {}
+
+  LogicalResult run(ModuleOp module, const ModelOptions &options) {
+    if (!options.place.empty() || options.accuracy == "strict" ||
+        can(options.device, DLC_DEVICE_GPU_CODE))
+      return success();
+    bool trains = module.walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (trains)
+      return success();
+    std::unique_ptr<Costs> costs = makeCosts(which, kernels, options, module);
+    if (!costs)
+      return failure();
+    module->walk([&](FunctionOpInterface function) {
+      if (!function.isExternal())
+        Widening(*costs).run(function);
+    });
+    return success();
+  }
+
+  Option<std::string> which{*this, "costs", llvm::cl::desc(kCostsHelp), llvm::cl::init("kernels")};
+  CostsMaker kernels;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createHalvesPass(const ModelOptions &options, CostsMaker kernels) {
+  return std::make_unique<HalvesPass>(options, std::move(kernels));
+}
+
+} // namespace dlc

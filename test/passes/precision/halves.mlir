@@ -1,0 +1,64 @@
+// RUN: dlc-opt %s -dlc-halves=costs=assumed | FileCheck %s
+// RUN: dlc-opt %s "-dlc-halves=costs=assumed accuracy=strict" | FileCheck %s --check-prefix=STRICT
+
+// Sums, bias and activation are in f32; what leaves is rounded once, and so is what an integer is made of.
+// STRICT-NOT: dlc.matmul {{.*}}f32
+// CHECK-LABEL: @between
+// CHECK-DAG: %[[X:.*]] = dlc.cast %arg0 to f32
+// CHECK-DAG: %[[W:.*]] = dlc.constant dense<5.000000e-01> : tensor<96x200xf32>
+// CHECK: %[[P:.*]] = dlc.matmul %[[X]], %[[W]] : {{.*}} -> tensor<64x200xf32>
+// CHECK: %[[S:.*]] = dlc.add %[[P]], %{{.*}} -> tensor<64x200xf32>
+// CHECK: %[[R:.*]] = dlc.relu %[[S]] : (tensor<64x200xf32>)
+// CHECK: %[[Y:.*]] = dlc.cast %[[R]] to f16
+// CHECK: %[[I:.*]] = dlc.cast %[[Y]] to i32
+// CHECK: return %[[Y]], %[[I]]
+func.func @between(%x: tensor<64x96xf16>) -> (tensor<64x200xf16>, tensor<64x200xi32>) {
+  %w = dlc.constant dense<0.5> : tensor<96x200xf16>
+  %b = dlc.constant dense<0.25> : tensor<200xf16>
+  %0 = dlc.matmul %x, %w : (tensor<64x96xf16>, tensor<96x200xf16>) -> tensor<64x200xf16>
+  %1 = dlc.add %0, %b : (tensor<64x200xf16>, tensor<200xf16>) -> tensor<64x200xf16>
+  %2 = dlc.relu %1 : (tensor<64x200xf16>) -> tensor<64x200xf16>
+  %3 = dlc.cast %2 to i32 : (tensor<64x200xf16>) -> tensor<64x200xi32>
+  return %2, %3 : tensor<64x200xf16>, tensor<64x200xi32>
+}
+
+// One row waits for its weights: they stay 16 bits. So does a cache that only grows.
+// CHECK-LABEL: @row
+// CHECK: dlc.matmul {{.*}} -> tensor<1x4096xf16>
+// CHECK: %[[K:.*]] = dlc.matmul {{.*}} -> tensor<16x128xf32>
+// CHECK: %[[H:.*]] = dlc.cast %[[K]] to f16
+// CHECK: dlc.concat 0(%arg1, %[[H]]) {{.*}} -> tensor<1040x128xf16>
+func.func @row(%x: tensor<1x512xf16>, %cache: tensor<1024x128xf16>, %z: tensor<16x512xf16>)
+    -> (tensor<1x4096xf16>, tensor<1040x128xf16>) {
+  %w = dlc.constant dense<0.5> : tensor<512x4096xf16>
+  %v = dlc.constant dense<0.5> : tensor<512x128xf16>
+  %0 = dlc.matmul %x, %w : (tensor<1x512xf16>, tensor<512x4096xf16>) -> tensor<1x4096xf16>
+  %1 = dlc.matmul %z, %v : (tensor<16x512xf16>, tensor<512x128xf16>) -> tensor<16x128xf16>
+  %2 = dlc.concat 0 (%cache, %1) : (tensor<1024x128xf16>, tensor<16x128xf16>) -> tensor<1040x128xf16>
+  return %0, %2 : tensor<1x4096xf16>, tensor<1040x128xf16>
+}
+
+// A normalisation in f32 between products: its casts there and back go. bf16 has kernels, and a
+// function without products stays as it is.
+// CHECK-LABEL: @casts
+// CHECK: %[[A:.*]] = dlc.matmul {{.*}} -> tensor<64x64xf32>
+// CHECK-NEXT: %[[E:.*]] = dlc.exp %[[A]] : (tensor<64x64xf32>)
+// CHECK-NEXT: %[[B:.*]] = dlc.matmul %[[E]], {{.*}} -> tensor<64x64xf32>
+// CHECK-NEXT: dlc.cast %[[B]] to f16
+// CHECK-LABEL: @others
+// CHECK: dlc.matmul {{.*}} -> tensor<64x64xbf16>
+// CHECK-NOT: dlc.cast
+func.func @casts(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
+  %w = dlc.constant dense<0.5> : tensor<64x64xf16>
+  %0 = dlc.matmul %x, %w : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  %1 = dlc.cast %0 to f32 : (tensor<64x64xf16>) -> tensor<64x64xf32>
+  %2 = dlc.exp %1 : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %3 = dlc.cast %2 to f16 : (tensor<64x64xf32>) -> tensor<64x64xf16>
+  %4 = dlc.matmul %3, %w : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  return %4 : tensor<64x64xf16>
+}
+func.func @others(%x: tensor<64x64xbf16>, %y: tensor<64x64xf16>) -> (tensor<64x64xbf16>, tensor<64x64xf16>) {
+  %0 = dlc.matmul %x, %x : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  %1 = dlc.add %y, %y : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  return %0, %1 : tensor<64x64xbf16>, tensor<64x64xf16>
+}
