@@ -35,8 +35,8 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     return;
   case Phase::Simplify:
     passes.addPass(createRememberDevicesPass());
-    passes.addPass(createQuantizedPass(options, costs));
     passes.addPass(createHalvesPass(options, costs));
+    passes.addPass(createQuantizedPass(options, costs));
     passes.addPass(createSimplifyPass());
     passes.addPass(createTablesPass());
     passes.addPass(createPrecomputePass(options));

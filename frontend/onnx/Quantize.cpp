@@ -191,7 +191,7 @@ Value constantBlocks(Node &n, Build &b, int64_t axis, int64_t block) {
   auto x = constantOf(n.in(0)), scale = constantOf(n.in(1)), zero = constantOf(n.in(2));
   if (!x || !scale || (n.has(2) && !zero) || !Build::isSane(block, kUnit) || block % kUnit ||
       x->getRank() != 2 || scale->getRank() != 2 || !x->getElementType().isInteger(8) ||
-      !scale->getElementType().isF32() || axis < -2 || axis > 1)
+      !b.isFloat(n.in(1)) || axis < -2 || axis > 1)
     return {};
   bool isAcross = axis % 2 == 0; // blocks go along columns
   auto sizeOf = [=](const ref::Tensor &t, bool along) { return t.getShape()[isAcross != along]; };
@@ -216,7 +216,9 @@ Value constantBlocks(Node &n, Build &b, int64_t axis, int64_t block) {
     centre = b.expandDims(b.sub(b.cast(turned(centre), b.i32), b.scalarInt(b.i32, middle)), 2);
   else if (middle)
     centre = b.splat(b.i32, {rows, blocks, 1}, -double(middle));
-  return turned(dequantizedBlocks(b, b.constant(numbers), centre, turned(n.in(1)), k));
+  // The form is of f32, whatever the file has.
+  Value each = dequantizedBlocks(b, b.constant(numbers), centre, b.cast(turned(n.in(1)), b.f32), k);
+  return b.cast(turned(each), b.elem(n.in(1)));
 }
 
 void dequantizeLinear(Node &n, Build &b) {

@@ -7,7 +7,8 @@
 // operations that make steps of small differences (comparisons, roundings, integers). So all that
 // is fast for f32 is fast for a model in f16; what is lost is a rounding after each operation.
 //
-// Products of few rows wait for their weights to come from memory: these stay in 16 bits. Training
+// Products of few rows wait for their weights to come from memory: these stay in 16 bits, but for
+// those that are made of fewer bits. Training
 // programs are left alone: scaling of losses looks for values that 16 bits do not hold.
 //
 //===----------------------------------------------------------------------===//
@@ -80,9 +81,10 @@ public:
   void run(FunctionOpInterface function) {
     bool hasProducts = function
                            ->walk([&](Operation *op) {
-                             return precision::classOf(op) == NumericClass::Product && isWide(op)
-                                        ? WalkResult::interrupt()
-                                        : WalkResult::advance();
+                             bool isOne = precision::classOf(op) == NumericClass::Product &&
+                                          hasSlowResults(op) && !precision::isStrict(op) &&
+                                          !(hasFewRows(op) && isStored(op->getOperand(1)));
+                             return isOne ? WalkResult::interrupt() : WalkResult::advance();
                            })
                            .wasInterrupted();
     if (!hasProducts)
@@ -109,16 +111,26 @@ private:
   /// Made in f32 by an operation that is wide: no constant or argument that has 16 bits.
   bool isMadeWide(Value value) { return made.contains(value); }
 
+  /// Has 16 bits in memory before the program runs.
+  static bool isStored(Value value) {
+    return isa<BlockArgument>(value) || value.getDefiningOp<ConstantOp>();
+  }
+
+  bool hasSlowResults(Operation *op) {
+    return isa<FactsInterface>(op) && op->getNumRegions() == 0 &&
+           llvm::any_of(op->getResults(), [&](Value y) { return isSlow(y); }) &&
+           llvm::all_of(op->getResults(), [&](Value y) {
+             return (isSlow(y) || elementOf(y).isF32()) && !isOnGpu(y);
+           });
+  }
+
   /// Whether the operation is computed in f32, with results in f32.
   bool isWide(Operation *op) {
-    if (!isa<FactsInterface>(op) || op->getNumRegions() || op->getNumResults() == 0 ||
-        !llvm::any_of(op->getResults(), [&](Value y) { return isSlow(y); }) ||
-        !llvm::all_of(op->getResults(),
-                      [&](Value y) { return (isSlow(y) || elementOf(y).isF32()) && !isOnGpu(y); }))
+    if (!hasSlowResults(op))
       return false;
     switch (precision::classOf(op)) {
     case NumericClass::Product:
-      return !hasFewRows(op) && !precision::isStrict(op);
+      return !precision::isStrict(op) && !(hasFewRows(op) && !isMadeWide(op->getOperand(1)));
     case NumericClass::Layer:
       return true;
     case NumericClass::Smooth:
@@ -164,11 +176,20 @@ private:
     }
   }
 
-  /// Between f32 and 16 bits, where the f32 is at hand: nothing is left to be done.
+  /// Between f32 and 16 bits, where the f32 is at hand nothing is left to be done. Integers (as
+  /// quantised weights are) become f32 at once.
   bool visitCast(CastOp cast) {
     Value x = cast.getX(), y = cast.getY();
     if (isMadeWide(x) && elementOf(y).isF32()) {
       y.replaceAllUsesWith(wide.lookup(x));
+      replaced.push_back(cast);
+      return true;
+    }
+    if (isa<IntegerType>(elementOf(x)) && isSlow(y) && !isOnGpu(y)) {
+      OpBuilder builder(cast);
+      made.insert(y);
+      wide[y] = TensorBuilder(builder, cast.getLoc()).cast(x, builder.getF32Type());
+      narrow[y] = y;
       replaced.push_back(cast);
       return true;
     }

@@ -86,7 +86,10 @@ Value knownWeights(Build &b, Value w, Value scale, Value zero, int64_t K, const 
   };
   int64_t N = b.dim(scale, 0), blocks = b.dim(scale, 1);
   auto bytes = bytesOf(w), zeros = zero ? bytesOf(zero) : std::nullopt;
-  if (!bytes || !scale.getDefiningOp<ConstantOp>() || (zero && (!zeros || !isBytes(b, zero))))
+  Value scales = scale;
+  while (isa_and_nonnull<ReshapeOp, CastOp>(scales.getDefiningOp()))
+    scales = scales.getDefiningOp()->getOperand(0);
+  if (!bytes || !scales.getDefiningOp<ConstantOp>() || (zero && (!zeros || !isBytes(b, zero))))
     return {};
   auto numbers =
       ref::Tensor::empty(RankedTensorType::get({N, blocks, p.block}, b.b.getIntegerType(8)));

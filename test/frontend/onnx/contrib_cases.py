@@ -555,7 +555,10 @@ def mat_mul_n_bits(rng, bits=None):
     zero = rng.integers(0, 256, (n, -(-blocks * bits // 8))).astype(U8) if rng.random() < 0.5 else None
     if bits == 4 and zero is None and rng.random() < 0.4:
         zero = floats(rng, n, blocks, scale=4) + 8
-    return Case([floats(rng, *batch, m, k), rng.integers(0, 256, (n, blocks, block * bits // 8)).astype(U8), floats(rng, n, blocks, scale=0.05),
+    scales = floats(rng, n, blocks, scale=0.05)
+    if rng.random() < 0.3:  # as files of earlier exporters have them
+        scales = scales.reshape(-1)
+    return Case([floats(rng, *batch, m, k), rng.integers(0, 256, (n, blocks, block * bits // 8)).astype(U8), scales,
                  zero, None, maybe(rng, vector(rng, n))], constants=(1, 2, 3, 5), attributes={"K": k, "N": n, "bits": bits, "block_size": block})
 
 

@@ -62,3 +62,16 @@ func.func @others(%x: tensor<64x64xbf16>, %y: tensor<64x64xf16>) -> (tensor<64x6
   %1 = dlc.add %y, %y : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
   return %0, %1 : tensor<64x64xbf16>, tensor<64x64xf16>
 }
+
+// Weights of fewer bits are f32 at once, also for one row: kernels read their bits.
+// CHECK-LABEL: @bits
+// CHECK: %[[Q:.*]] = dlc.cast %arg1 to f32
+// CHECK: %[[S:.*]] = dlc.mul %[[Q]], %{{.*}} -> tensor<512x4096xf32>
+// CHECK: dlc.matmul {{.*}}, %[[S]] : {{.*}} -> tensor<1x4096xf32>
+func.func @bits(%x: tensor<1x512xf16>, %q: tensor<512x4096xi8>) -> tensor<1x4096xf16> {
+  %s = dlc.constant dense<0.5> : tensor<1x4096xf16>
+  %0 = dlc.cast %q to f16 : (tensor<512x4096xi8>) -> tensor<512x4096xf16>
+  %1 = dlc.mul %0, %s : (tensor<512x4096xf16>, tensor<1x4096xf16>) -> tensor<512x4096xf16>
+  %2 = dlc.matmul %x, %1 : (tensor<1x512xf16>, tensor<512x4096xf16>) -> tensor<1x4096xf16>
+  return %2 : tensor<1x4096xf16>
+}
