@@ -285,7 +285,8 @@ double partOfHoles(const tiles::Convolution &c) {
     live += double(rows.end - rows.begin);
   }
   // Rows beside each other share the padding of a window without holes.
-  double room = double(c.pitch()) / double(c.dst[1] + (c.window.sizes[1] - 1) / 2);
+  int64_t dense = c.dst[1] + (c.window.sizes[1] - 1) / 2;
+  double room = double(c.pitch()) / double(dense);
   return std::max(1.0, room) * live / double(c.dst[0] * c.window.sizes[0]);
 }
 
