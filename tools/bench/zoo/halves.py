@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Makes f16 models of networks of the zoo, as ONNX Runtime's converter does: DLC_ZOO=FOLDER build/venv-bench/bin/python tools/bench/zoo/halves.py [--sample 28]
+
+Writes FOLDER/graphs; after it `DLC_ZOO=FOLDER tools/bench/zoo/zoo.py` measures them. Networks that the converter does not take are named and left out.
+"""
+import argparse
+import os
+import random
+import sys
+import warnings
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import drawn
+
+
+def main():
+    import onnx
+    import weightless
+    from onnxruntime.transformers.float16 import convert_float_to_float16
+    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    a.add_argument("--sample", type=int, default=28)
+    o = a.parse_args()
+    if drawn.PLACE == drawn.OWN:
+        a.error("DLC_ZOO=FOLDER is wanted")
+    warnings.filterwarnings("ignore")
+    os.makedirs(drawn.GRAPHS, exist_ok=True)
+    own = os.path.join(drawn.OWN, "graphs")
+    files = sorted(file for file in os.listdir(own) if file.endswith("-b1.onnx.xz"))
+    random.Random(9).shuffle(files)
+    for file in files[:o.sample]:
+        try:
+            model = onnx.shape_inference.infer_shapes(weightless.read(os.path.join(own, file)))
+            weightless.write(convert_float_to_float16(model), os.path.join(drawn.GRAPHS, file))
+            print(file, flush=True)
+        except Exception as error:  # of the converter
+            print(f"{file}: {type(error).__name__}: {str(error)[:200]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
