@@ -3,6 +3,7 @@
 
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/refine/Weaver.h"
+#include "passes/Widened.h"
 #include "passes/fuse/StateUpdate.h"
 #include "passes/place/Cost.h"
 
@@ -24,6 +25,16 @@ Operation *contractionOf(FusionOp fusion) {
       only = &op;
     }
   return only;
+}
+
+/// Whether a kernel would make the same of constants in each run, and a product wait for the whole
+/// of it.
+bool expandsWeights(FusionOp first, Operation *contraction) {
+  auto product = dyn_cast<MatmulOp>(contraction);
+  return product && waitsForWeights(product) && !first.getInputs().empty() &&
+         llvm::all_of(first.getInputs(), [](Value input) {
+           return isa_and_nonnull<ConstantOp>(input.getDefiningOp());
+         });
 }
 
 /// Operands that the fusion makes, and values after the contraction where all that comes later
@@ -162,7 +173,9 @@ SmallVector<Operation *> divideContraction(FusionOp fusion, ArrayRef<Candidate> 
   double time = isDone ? whole.front().estimate : std::numeric_limits<double>::infinity();
   for (Value cut : cutsOf(fusion, contraction)) {
     Division division = divideAt(fusion, cut);
-    auto taken = timeOf(division, options, target);
+    auto taken = expandsWeights(cast<FusionOp>(division.kernels.front()), contraction)
+                     ? std::nullopt
+                     : timeOf(division, options, target);
     if (!taken || *taken >= time) {
       division.erase();
       continue;

@@ -1,5 +1,6 @@
 //===- Weights.cpp - constant weights in fewer bits -----------------------===//
 //
+//   f32:  x·W  ->  x·cast(W in bf16, or f16), of few rows, where 16 bits hold the same numbers
 //   bf16: x·W  ->  x·cast(W in bf16)
 //   int8: x·W  ->  (x·cast(Q)) * s, with Q = round(W / s), s = |W|'s largest in its column / 127
 //
@@ -8,9 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/tensor/Tensor.h"
+#include "passes/Devices.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
+#include "passes/Widened.h"
 #include "passes/precision/Names.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -35,6 +38,27 @@ uint16_t rounded(float x) {
   return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 float widened(uint16_t x) { return llvm::bit_cast<float>(uint32_t(x) << 16); }
+
+/// The same number in bf16, or in f16, if that holds it.
+std::optional<uint16_t> exactBF16(float x) {
+  auto bits = llvm::bit_cast<uint32_t>(x);
+  return std::isfinite(x) && !(bits & 0xffff) ? std::optional(uint16_t(bits >> 16)) : std::nullopt;
+}
+std::optional<uint16_t> exactF16(float x) {
+  constexpr float kNormal = 0x1p-14f, kUnit = 0x1p-24f, kLargest = 65504;
+  constexpr uint32_t kDropped = 13, kBias = 127 - 15, kSign = 0x8000;
+  auto bits = llvm::bit_cast<uint32_t>(x);
+  uint32_t sign = bits >> 16 & kSign;
+  float size = std::abs(x);
+  if (size < kNormal) {
+    float units = size / kUnit;
+    return units == std::trunc(units) ? std::optional(uint16_t(sign | uint32_t(units)))
+                                      : std::nullopt;
+  }
+  if (!(size <= kLargest) || bits & ((1u << kDropped) - 1))
+    return std::nullopt;
+  return uint16_t(sign | (((bits & 0x7fffffff) >> kDropped) - (kBias << (23 - kDropped))));
+}
 
 /// Weights in fewer bits, and the factor of each column where there is one.
 struct Kept {
@@ -73,9 +97,11 @@ struct Columns {
   }
 };
 
+enum class Form { Exact, BF16, Int8 };
+
 class Keeper {
 public:
-  Keeper(bool asInt8, Losses &losses) : asInt8(asInt8), losses(losses) {}
+  Keeper(Form form, Losses &losses) : form(form), losses(losses) {}
 
   void keep(MatmulOp op) {
     auto constant = op.getB().getDefiningOp<ConstantOp>();
@@ -99,8 +125,9 @@ public:
   }
 
 private:
-  /// Read by products alone, all of them from the same side, of which none wants its sums exact.
-  static bool isWeight(ConstantOp constant) {
+  /// Read by products alone, all of them from the same side, of which none wants its sums exact;
+  /// in the exact form all wait for it.
+  bool isWeight(ConstantOp constant) const {
     auto type = typeOf(constant.getResult());
     if (!type.getElementType().isF32() || type.getRank() < 2 || type.getNumElements() < kFewest)
       return false;
@@ -109,7 +136,7 @@ private:
       auto product = dyn_cast<MatmulOp>(use.getOwner());
       if (!product || use.getOperandNumber() != 1)
         return false;
-      if (precision::isStrict(product) ||
+      if ((form == Form::Exact ? !waitsForWeights(product) : precision::isStrict(product)) ||
           transposed.value_or(product.getTransposeB()) != product.getTransposeB())
         return false;
       transposed = product.getTransposeB();
@@ -122,6 +149,8 @@ private:
     if (failed(plain))
       return {};
     const float *from = reinterpret_cast<const float *>(plain->data());
+    if (form == Form::Exact)
+      return exactly(constant, ArrayRef(from, plain->size()));
     if (!llvm::all_of(ArrayRef(from, plain->size()), [](float x) { return std::isfinite(x); }))
       return {};
     ++losses.tensors;
@@ -130,7 +159,23 @@ private:
     TensorBuilder b(builder, constant.getLoc());
     auto type = typeOf(constant.getResult());
     Columns columns(type.getShape(), transposed);
-    return asInt8 ? inBytes(b, type, from, columns) : inHalves(b, type, from, columns);
+    return form == Form::Int8 ? inBytes(b, type, from, columns) : inHalves(b, type, from, columns);
+  }
+
+  static Kept exactly(ConstantOp constant, ArrayRef<float> from) {
+    auto type = typeOf(constant.getResult());
+    auto held = [&](Type element, auto &&exact) -> Value {
+      if (!llvm::all_of(from, [&](float x) { return exact(x).has_value(); }))
+        return {};
+      ref::Tensor halves = ref::Tensor::empty(type.clone(element));
+      auto *to = reinterpret_cast<uint16_t *>(halves.mutableData());
+      for (auto [i, x] : llvm::enumerate(from))
+        to[i] = *exact(x);
+      OpBuilder builder(constant);
+      return TensorBuilder(builder, constant.getLoc()).make<ConstantOp>(halves.toAttr());
+    };
+    Value bits = held(BFloat16Type::get(type.getContext()), exactBF16);
+    return {bits ? bits : held(Float16Type::get(type.getContext()), exactF16), {}};
   }
 
   Kept inHalves(TensorBuilder &b, RankedTensorType type, const float *from, const Columns &) {
@@ -183,26 +228,40 @@ private:
     return {b.make<ConstantOp>(bytes.toAttr()), b.make<ConstantOp>(scales.toAttr())};
   }
 
-  bool asInt8;
+  Form form;
   Losses &losses;
   std::map<Operation *, Kept> known;
 };
 
+/// Whether products of few rows read so much that no core's cache holds it.
+bool areFar(ArrayRef<MatmulOp> products) {
+  constexpr int64_t kBytes = 8 << 20;
+  int64_t bytes = 0;
+  for (MatmulOp product : products)
+    if (waitsForWeights(product) && product.getB().getDefiningOp<ConstantOp>())
+      bytes += typeOf(product.getB()).getNumElements() * int64_t(sizeof(float));
+  return bytes >= kBytes;
+}
+
 struct WeightsPass : OptionPass<WeightsPass> {
   explicit WeightsPass(const ModelOptions &options)
-      : OptionPass("dlc-weights", "constant weights of products in fewer bits", {"weights"},
-                   options) {}
+      : OptionPass("dlc-weights", "constant weights of products in fewer bits",
+                   {"weights", "device", "place"}, options) {}
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {
     const std::string &weights = options.weights;
-    if (weights == "f32")
-      return success();
-    Losses losses;
-    Keeper keeper(weights == "int8", losses);
     SmallVector<MatmulOp> products;
     module.walk([&](MatmulOp op) { products.push_back(op); });
+    bool isExact = weights == "f32";
+    if (isExact &&
+        (!options.place.empty() || can(options.device, DLC_DEVICE_GPU_CODE) || !areFar(products)))
+      return success();
+    Losses losses;
+    Keeper keeper(isExact ? Form::Exact : weights == "int8" ? Form::Int8 : Form::BF16, losses);
     for (MatmulOp op : products)
       keeper.keep(op);
+    if (isExact)
+      return success();
     module.emitRemark(
         llvm::formatv("{0} weights are kept in {1}: {2:F1} MiB instead of {3:F1}; lost: {4:e1} of "
                       "a {5}'s largest at most, {6:e1} in the mean square",

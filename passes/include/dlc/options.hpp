@@ -47,8 +47,9 @@ struct ModelOptions {
   std::string accuracy = "default";
   /// PATTERN=strict|default|fast: products of layers (nodes) of such names, whatever `accuracy`.
   std::vector<std::string> accuracyOf = {};
-  /// f32, bf16 or int8 (with a scale for each column): what constant weights of matrix products are
-  /// kept in. They are read from memory as such, and made f32 on the way to the product.
+  /// f32 (in 16 bits where these hold the same and few rows wait for them), bf16, or int8 (with a
+  /// scale for each column): what constant weights of products are kept in, and made f32 from
+  /// there.
   std::string weights = "f32";
   /// PATTERN=f32|bf16|f16: operations of layers (nodes) of such names, whatever `precision`.
   std::vector<std::string> precisionOf = {};

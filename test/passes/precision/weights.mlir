@@ -1,7 +1,7 @@
-// RUN: dlc-opt %s -dlc-weights=weights=bf16 2>/dev/null | FileCheck %s --check-prefix=BF16
-// RUN: dlc-opt %s -dlc-weights=weights=int8 2>/dev/null | FileCheck %s --check-prefix=INT8
-// RUN: dlc-opt %s -dlc-weights=weights=int8 2>&1 | FileCheck %s --check-prefix=REMARK
-// RUN: not dlc-opt %s -dlc-weights=weights=int4 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: dlc-opt %s -split-input-file -dlc-weights=weights=bf16 2>/dev/null | FileCheck %s --check-prefix=BF16
+// RUN: dlc-opt %s -split-input-file -dlc-weights=weights=int8 2>/dev/null | FileCheck %s --check-prefix=INT8
+// RUN: dlc-opt %s -split-input-file -dlc-weights=weights=int8 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: not dlc-opt %s -split-input-file -dlc-weights=weights=int4 2>&1 | FileCheck %s --check-prefix=WRONG
 
 // Constants of products; not others' operands, small ones, or those of a product that wants its sums exact.
 // BF16-LABEL: @main
@@ -31,4 +31,37 @@ func.func @main(%x: tensor<1x64xf32>, %z: tensor<64x96xf32>) -> (tensor<1x4xf32>
   %2 = dlc.matmul %0, %exact {dlc.accuracy = "strict"} : (tensor<1x128xf32>, tensor<128x96xf32>) -> tensor<1x96xf32>
   %3 = dlc.mul %z, %other : (tensor<64x96xf32>, tensor<64x96xf32>) -> tensor<64x96xf32>
   return %1, %2, %3 : tensor<1x4xf32>, tensor<1x96xf32>, tensor<64x96xf32>
+}
+
+// -----
+
+// By default 16 bits hold weights that they hold exactly, where few rows wait for them: such as a
+// model has that was trained in bf16 or f16. Those that no 16 bits hold, and those of many rows, stay.
+// RUN: dlc-opt %s -split-input-file -dlc-weights 2>/dev/null | FileCheck %s --check-prefix=EXACT
+// EXACT-LABEL: @exact
+// EXACT-DAG: %[[B:.*]] = dlc.constant dense<5.000000e-01> : tensor<1024x1024xbf16>
+// EXACT-DAG: %[[H:.*]] = dlc.constant dense<1.000980e+00> : tensor<1024x1024xf16>
+// EXACT-DAG: %[[S:.*]] = dlc.constant dense<-6.097560e-05> : tensor<1024x1024xf16>
+// EXACT-DAG: %[[F:.*]] = dlc.constant dense<3.000000e-01> : tensor<1024x1024xf32>
+// EXACT: %[[X:.*]] = dlc.cast %[[B]] to f32
+// EXACT: %[[P:.*]] = dlc.matmul %arg0, %[[X]]
+// EXACT: %[[Y:.*]] = dlc.cast %[[H]] to f32
+// EXACT: %[[Q:.*]] = dlc.matmul %[[P]], %[[Y]]
+// EXACT: %[[Z:.*]] = dlc.cast %[[S]] to f32
+// EXACT: %[[R:.*]] = dlc.matmul %[[Q]], %[[Z]]
+// EXACT: dlc.matmul %[[R]], %[[F]]
+// EXACT: dlc.matmul %arg1, %{{.*}} : (tensor<64x1024xf32>, tensor<1024x512xf32>)
+func.func @exact(%x: tensor<1x1024xf32>, %many: tensor<64x1024xf32>) -> (tensor<1x1024xf32>, tensor<64x512xf32>) {
+  %b = dlc.constant dense<0.5> : tensor<1024x1024xf32>
+  // 1025 / 1024, and -1023 of the least that f16 has.
+  %h = dlc.constant dense<1.0009765625> : tensor<1024x1024xf32>
+  %s = dlc.constant dense<-6.097555160522461e-05> : tensor<1024x1024xf32>
+  %f = dlc.constant dense<0.3> : tensor<1024x1024xf32>
+  %m = dlc.constant dense<0.5> : tensor<1024x512xf32>
+  %0 = dlc.matmul %x, %b : (tensor<1x1024xf32>, tensor<1024x1024xf32>) -> tensor<1x1024xf32>
+  %1 = dlc.matmul %0, %h : (tensor<1x1024xf32>, tensor<1024x1024xf32>) -> tensor<1x1024xf32>
+  %z = dlc.matmul %1, %s : (tensor<1x1024xf32>, tensor<1024x1024xf32>) -> tensor<1x1024xf32>
+  %2 = dlc.matmul %z, %f : (tensor<1x1024xf32>, tensor<1024x1024xf32>) -> tensor<1x1024xf32>
+  %3 = dlc.matmul %many, %m : (tensor<64x1024xf32>, tensor<1024x512xf32>) -> tensor<64x512xf32>
+  return %2, %3 : tensor<1x1024xf32>, tensor<64x512xf32>
 }
