@@ -191,7 +191,7 @@ Value constantBlocks(Node &n, Build &b, int64_t axis, int64_t block) {
   auto x = constantOf(n.in(0)), scale = constantOf(n.in(1)), zero = constantOf(n.in(2));
   if (!x || !scale || (n.has(2) && !zero) || !Build::isSane(block, kUnit) || block % kUnit ||
       x->getRank() != 2 || scale->getRank() != 2 || !x->getElementType().isInteger(8) ||
-      !b.isFloat(n.in(1)) || axis < -2 || axis > 1)
+      (b.elem(n.in(1)) != b.f32 && !b.isHalf(n.in(1))) || axis < -2 || axis > 1)
     return {};
   bool isAcross = axis % 2 == 0; // blocks go along columns
   auto sizeOf = [=](const ref::Tensor &t, bool along) { return t.getShape()[isAcross != along]; };

@@ -185,17 +185,10 @@ private:
       replaced.push_back(cast);
       return true;
     }
-    if (isa<IntegerType>(elementOf(x)) && isSlow(y) && !isOnGpu(y)) {
+    if ((elementOf(x).isF32() || isa<IntegerType>(elementOf(x))) && isSlow(y) && !isOnGpu(y)) {
       OpBuilder builder(cast);
       made.insert(y);
       wide[y] = TensorBuilder(builder, cast.getLoc()).cast(x, builder.getF32Type());
-      narrow[y] = y;
-      replaced.push_back(cast);
-      return true;
-    }
-    if (elementOf(x).isF32() && isSlow(y) && !isOnGpu(y)) {
-      made.insert(y);
-      wide[y] = x;
       narrow[y] = y;
       replaced.push_back(cast);
       return true;

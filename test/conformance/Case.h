@@ -32,6 +32,9 @@ struct Tolerance {
   double ulps = 4;
   /// Relative to the largest element of the reference: for sums, whose terms may cancel.
   double ofLargest = 0;
+  /// The largest result says less of the sums before it than their errors need, where these are
+  /// made of parts: such may lie twice as far off.
+  bool hidesSums = false;
 };
 
 struct Case {

@@ -47,8 +47,7 @@ bool Convolution::unfoldsRows() const {
 }
 
 int64_t Convolution::reach(int dim) const {
-  int64_t taps = dim == 1 && unfoldsRows() ? 1 : window.sizes[dim];
-  return (taps - 1) * window.dilations[dim] / window.strides[dim];
+  return (taps(dim) - 1) * window.dilations[dim] / window.strides[dim];
 }
 
 int64_t Convolution::sharedPlaces() const {
@@ -59,17 +58,18 @@ int64_t Convolution::sharedPlaces() const {
 }
 
 Convolution::Range Convolution::liveTaps(int dim, int64_t first, int64_t last) const {
-  int64_t taps = dim == 1 && unfoldsRows() ? 1 : window.sizes[dim];
+  if (dim == 1 && unfoldsRows())
+    return {0, 1};
   int64_t dilation = window.dilations[dim], from = first * window.strides[dim] - window.low[dim],
           to = last * window.strides[dim] - window.low[dim];
   Range live;
   // Tap t meets what stands from `from` + t dilations up to `to` + t dilations.
-  while (live.begin < taps && to + live.begin * dilation < 0)
+  while (live.begin < taps(dim) && to + live.begin * dilation < 0)
     ++live.begin;
   live.end = live.begin;
-  while (live.end < taps && from + live.end * dilation < src[dim])
+  while (live.end < taps(dim) && from + live.end * dilation < src[dim])
     ++live.end;
-  return dim == 1 && unfoldsRows() ? Range{0, 1} : live;
+  return live;
 }
 
 uint64_t Convolution::packedBytes() const {
@@ -124,7 +124,7 @@ private:
   void planPhases();
   void planSlabs();
   void planUnits();
-  void findLive(const Slab &slab, std::vector<uint8_t> &live) const;
+  std::vector<uint8_t> liveTaps(const Slab &slab) const;
   void packRow(const float *src, const Slab &slab, int64_t index, char *left) const;
   void packSpans(const float *row, char *to) const;
   void run(const Slab &slab, const char *left, const char *right, float *dst,
@@ -143,7 +143,8 @@ private:
   int64_t imageRows = 0; ///< packed rows of an image in a slab
   Slab most;             ///< the largest one
   int64_t places = 0, partStride = 0, phaseStride = 0;
-  std::vector<int32_t> pixel; ///< of each place of the largest slab
+  std::vector<int32_t> pixel;                 ///< of each place of the largest slab
+  std::vector<std::vector<uint8_t>> slabTaps; ///< live ones, by the slab's place in its image
   int64_t rowGroups = 1, columnGroups = 1;
   uint64_t weightBytes = 0, slabBytes = 0;
 };
@@ -157,6 +158,8 @@ Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int t
   planPhases();
   planSlabs();
   planUnits();
+  for (int64_t row = 0; row < c.dst[0]; row += most.rows)
+    slabTaps.push_back(liveTaps({0, most.images, row, std::min(most.rows, c.dst[0] - row)}));
   weightBytes = c.isPacked ? 0 : (c.packedBytes() + 63) / 64 * 64;
   slabBytes = static_cast<uint64_t>(phaseStride) * phases.size();
 }
@@ -179,7 +182,7 @@ void Call::checkBuffers(std::span<const runtime::BufferInfo> buffers) const {
 
 void Call::planPhases() {
   bool unfolds = c.unfoldsRows();
-  int64_t columns = unfolds ? 1 : c.window.sizes[1];
+  int64_t columns = c.taps(1);
   for (int64_t r = 0; r < c.window.sizes[0]; ++r)
     for (int64_t s = 0; s < columns; ++s) {
       int64_t y = r * c.window.dilations[0], x = s * c.window.dilations[1];
@@ -225,11 +228,12 @@ void Call::planSlabs() {
             static_cast<int32_t>((image * most.rows + y) * c.dst[1] + x);
 }
 
-/// For each block of places and each tap: whether the tap meets anything there but padding.
-void Call::findLive(const Slab &slab, std::vector<uint8_t> &live) const {
+/// For each block of places and each tap: whether the tap meets anything there but padding. Of as
+/// many images as a slab has at most: with fewer, a tap too many of the last block is no harm.
+std::vector<uint8_t> Call::liveTaps(const Slab &slab) const {
   int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.dst[1];
-  int64_t columns = c.taps() / c.window.sizes[0];
-  live.assign(static_cast<size_t>(blocks(last) * c.taps()), 0);
+  int64_t columns = c.taps(1);
+  std::vector<uint8_t> live(static_cast<size_t>(blocks(last) * c.taps()), 0);
   for (int64_t block = 0; block < blocks(last); ++block) {
     int64_t place = block * kBlock, end = std::min(place + kBlock, last) - 1;
     int64_t y0 = place / pitch, y1 = end / pitch;
@@ -245,6 +249,7 @@ void Call::findLive(const Slab &slab, std::vector<uint8_t> &live) const {
     for (int64_t r = rows.begin; r < rows.end; ++r)
       std::fill(at + r * columns + across.begin, at + r * columns + across.end, 1);
   }
+  return live;
 }
 
 /// Whichever operand is larger is read by one thread only.
@@ -320,8 +325,7 @@ void Call::run(const Slab &slab, const char *left, const char *right, float *dst
   int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.dst[1];
   int64_t rowsEach = (blocks(last) + rowGroups - 1) / rowGroups;
   int64_t columnsEach = (blocks(c.features) + columnGroups - 1) / columnGroups;
-  std::vector<uint8_t> live;
-  findLive(slab, live);
+  const std::vector<uint8_t> &live = slabTaps[static_cast<size_t>(slab.row / most.rows)];
   runtime::parallelFor(threads, rowGroups * columnGroups, 1, [&](int64_t begin, int64_t end, int) {
     enterTiles();
     for (int64_t unit = begin; unit < end; ++unit) {

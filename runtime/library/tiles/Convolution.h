@@ -30,7 +30,8 @@ struct DLC_EXPORT Convolution : describe::Convolution {
   /// Few channels: a row of the window makes one sum, and a pixel takes its neighbours along.
   bool unfoldsRows() const;
   int64_t depth() const { return unfoldsRows() ? window.sizes[1] * channels : channels; }
-  int64_t taps() const { return unfoldsRows() ? window.sizes[0] : window.taps(); }
+  int64_t taps(int dim) const { return dim == 1 && unfoldsRows() ? 1 : window.sizes[dim]; }
+  int64_t taps() const { return taps(0) * taps(1); }
   /// Pixels are packed in pictures whose rows lie `pitch` places apart. So many places the window's
   /// last tap is away, and so many of a row's padding are the next row's, too.
   int64_t reach(int dim) const;

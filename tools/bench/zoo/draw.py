@@ -212,8 +212,14 @@ def resized(row, rng):
     if "inputs" in row:
         lengths = {}  # what was of one length stays so
         size = lambda usual, least: lengths.setdefault(usual, length(usual, least))
-        other["inputs"] = {name: [kind, [size(shape[0], 1)] if kind != "float" else [*shape[:-2], *(size(x, x // 2) for x in shape[-2:])] if len(shape) > 2 else
-                                  [size(shape[0], shape[0] // 2), *shape[1:]]] for name, (kind, shape) in row["inputs"].items()}
+
+        def shaped(kind, shape):
+            if kind != "float":
+                return [size(shape[0], 1)]
+            if len(shape) > 2:
+                return [*shape[:-2], *(size(x, x // 2) for x in shape[-2:])]
+            return [size(shape[0], shape[0] // 2), *shape[1:]]
+        other["inputs"] = {name: [kind, shaped(kind, shape)] for name, (kind, shape) in row["inputs"].items()}
     else:
         other["size"] = [*row["size"][:-2], *(length(x, x // 2) for x in row["size"][-2:])]
     answer, _ = asked(other)
