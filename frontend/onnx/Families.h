@@ -74,6 +74,8 @@ Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block);
 Value centred(Build &b, Value x, Value zeroPoint);
 /// (x - zero point) * scale in the scale's type.
 Value dequantized(Build &b, Value x, const Quantization &q);
+/// The elements of a constant, of any size; nothing where the value is none, or null.
+std::optional<ref::Tensor> storedElements(Value v);
 /// Weights [n, k] of numbers i8 [n, blocks, depth], less zero points i32 [n, blocks, 1] or none,
 /// times scales [n, blocks]: in the form in which passes know them (passes/ScaledBlocks.h).
 Value dequantizedBlocks(Build &b, Value numbers, Value zero, Value scale, int64_t k);

@@ -124,6 +124,14 @@ Value dequantized(Build &b, Value x, const Quantization &q) {
   return b.mul(b.cast(centred(b, x, q.zeroPoint), b.elem(q.scale)), q.scale);
 }
 
+std::optional<ref::Tensor> storedElements(Value v) {
+  std::optional<ref::Tensor> found;
+  if (auto op = v ? v.getDefiningOp<ConstantOp>() : ConstantOp())
+    if (auto tensor = ref::Tensor::fromAttr(op.getValue()); succeeded(tensor))
+      found = *tensor;
+  return found;
+}
+
 Value dequantizedBlocks(Build &b, Value numbers, Value zero, Value scale, int64_t k) {
   Value all = dequantized(b, numbers, {b.expandDims(scale, 2), zero});
   if (!b.ok())
@@ -180,15 +188,8 @@ void quantizeLinear(Node &n, Build &b) {
 /// A constant matrix with scales for each block of one axis, in the form of dequantizedBlocks; null
 /// where it is none.
 Value constantBlocks(Node &n, Build &b, int64_t axis, int64_t block) {
-  auto constantOf = [](Value v) -> std::optional<ref::Tensor> {
-    std::optional<ref::Tensor> found;
-    if (auto op = v ? v.getDefiningOp<ConstantOp>() : ConstantOp())
-      if (auto tensor = ref::Tensor::fromAttr(op.getValue()); succeeded(tensor))
-        found = *tensor;
-    return found;
-  };
   constexpr int64_t kUnit = 16;
-  auto x = constantOf(n.in(0)), scale = constantOf(n.in(1)), zero = constantOf(n.in(2));
+  auto x = storedElements(n.in(0)), scale = storedElements(n.in(1)), zero = storedElements(n.in(2));
   if (!x || !scale || (n.has(2) && !zero) || !Build::isSane(block, kUnit) || block % kUnit ||
       x->getRank() != 2 || scale->getRank() != 2 || !x->getElementType().isInteger(8) ||
       (b.elem(n.in(1)) != b.f32 && !b.isHalf(n.in(1))) || axis < -2 || axis > 1)

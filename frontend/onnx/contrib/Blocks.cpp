@@ -78,15 +78,8 @@ void eachNumber(const ref::Tensor &bytes, int64_t perRow, int64_t rows, const Pa
 /// The weights [N, K] where they, and what belongs to them, are constants of bytes, as
 /// dequantizedBlocks has them; else null.
 Value knownWeights(Build &b, Value w, Value scale, Value zero, int64_t K, const Packing &p) {
-  auto bytesOf = [](Value v) {
-    std::optional<ref::Tensor> found;
-    if (auto constant = v.getDefiningOp<ConstantOp>())
-      if (auto tensor = ref::Tensor::fromAttr(constant.getValue()); succeeded(tensor))
-        found = *tensor;
-    return found;
-  };
   int64_t N = b.dim(scale, 0), blocks = b.dim(scale, 1);
-  auto bytes = bytesOf(w), zeros = zero ? bytesOf(zero) : std::nullopt;
+  auto bytes = storedElements(w), zeros = storedElements(zero);
   Value scales = scale;
   while (isa_and_nonnull<ReshapeOp, CastOp>(scales.getDefiningOp()))
     scales = scales.getDefiningOp()->getOperand(0);
