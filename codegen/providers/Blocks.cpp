@@ -40,8 +40,11 @@ int64_t digitsFor(FusionOp fusion, StringRef accuracy) {
   return allowed && allowed == "int8" ? 1 : accuracy == "fast" ? 2 : blocks::kMostDigits;
 }
 
-/// One number for both of them.
-constexpr int64_t kDigits = 10;
+/// One number for both of them; on tiles, parts of as many bits instead of digits.
+constexpr int64_t kDigits = 10, kWidest = 16, kOnTiles = 32;
+
+/// Parts of bf16 leave out as much as other products on tiles do.
+int64_t partsFor(int64_t digits) { return std::min<int64_t>(digits, 2); }
 
 std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits,
                                     std::string *why) {
@@ -66,11 +69,19 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
                          zeros ? reinterpret_cast<const float *>(zeros->data()) : nullptr};
   };
   blocks::Plain plain = plainOf();
+  const bool isOnTiles = lanes == kOnTiles;
+  if (isOnTiles && !blocks::hasTilesFor(plain.depth))
+    return no("no tiles here, or for no blocks of this depth");
+  lanes = std::min(lanes, kWidest);
   if (blocks::lanes() < lanes)
     return no("this processor's vectors are shorter");
   OwnKernel kernel{.library = "blocks",
-                   .implementation = lanes == 16 ? "blocks:avx512" : "blocks:avx2",
+                   .implementation = isOnTiles     ? blocks::kTilesName
+                                     : lanes == 16 ? "blocks:avx512"
+                                                   : "blocks:avx2",
                    .parameters = blocks::parametersOf(plain, lanes, digits)};
+  if (isOnTiles)
+    kernel.parameters["parts"] = partsFor(digits);
   kernel.pack = [=](const ref::Tensor &, bool, int64_t k, int64_t n) {
     std::string layout = llvm::formatv("blocks:{0}x{1}x{2}:{3}", k, n, plain.depth,
                                        kernel.parameters["bits"].get<int64_t>());
@@ -79,6 +90,32 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
   };
   return ownProduct(
       *product, kernel, [](const OwnSizes &sizes) { return !sizes.isTurned; }, no);
+}
+
+/// Fewer fill too little of a tile.
+constexpr int64_t kFewestOnTiles = 5;
+
+int64_t rowsOf(FusionOp fusion) {
+  MatmulOp product = *fusion.getBody().front().getOps<MatmulOp>().begin();
+  return typeOf(product.getY()).getShape().drop_back().back();
+}
+
+/// Blocks' sums are added to a row's, and weights become numbers once for some rows: both in the
+/// caches, where they are this often as fast as what products do with results and operands.
+constexpr double kSumsPerResult = 8, kWeightsPerPart = 4;
+
+double tilesTime(const LibraryCall &call, const CostModel &cost) {
+  const Machine &machine = cost.machine;
+  double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"],
+         depth = call.desc["block"], cores = cost.coresFor(call.flops), batches = batchesOf(call);
+  double rate =
+      machine.tileGflops * laneShare(m, machine.tileRows) * laneShare(n, machine.tileColumns);
+  double passes = std::ceil(m / double(blocks::rowsOnTiles(int64_t(k), int64_t(parts))));
+  double sums = batches * m * n * std::ceil(k / depth) / kSumsPerResult;
+  double split = batches * k * (m * parts + passes * n / kWeightsPerPart) / 2;
+  double products = call.flops * parts / rate + (sums + batches * m * n) / machine.tileResults +
+                    split / machine.splitParts;
+  return std::max(products / cores, cost.traffic(call.bytes, cores)) + 1000 * machine.tileCall;
 }
 
 class Blocks : public CallProvider {
@@ -93,7 +130,12 @@ public:
     int64_t lanes = blocks::lanes();
     if (!weights || !lanes)
       return {};
-    return {kDigits * lanes + digitsFor(proposals.fusion, proposals.situation.accuracy)};
+    int64_t digits = digitsFor(proposals.fusion, proposals.situation.accuracy);
+    SmallVector<int64_t> all{kDigits * lanes + digits};
+    if (StringRef(proposals.situation.target.features).contains("+amx-bf16") &&
+        blocks::hasTilesFor(weights->depth()) && rowsOf(proposals.fusion) >= kFewestOnTiles)
+      all.push_back(kDigits * kOnTiles + digits);
+    return all;
   }
   std::optional<LibraryCall> make(Operation *op, int64_t way, int,
                                   std::string *why) const override {
@@ -101,6 +143,8 @@ public:
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
+    if (call.desc.contains("parts"))
+      return cost.ended(call, tilesTime(call, cost));
     // A step multiplies four times as many numbers as one of f32, for each digit.
     double digits = call.desc["digits"], cores = cost.coresFor(call.flops);
     double rate = machine.vectorsGflops * 4 / (digits + 1) * laneShare(call.desc["n"], cost.lanes);

@@ -142,7 +142,7 @@ Value keepChannels(MatmulOp product, const Channels &from, Costs &costs) {
     return {};
   // In blocks of some size: numbers of the other operand that are much larger than others then
   // spoil those of their blocks alone.
-  constexpr int64_t kDepth = 256, kUnit = 16, kFourBits = 15;
+  constexpr int64_t kDepth = 256, kUnit = 32, kFourBits = 15;
   int64_t n = numbers.getShape()[from.isTurned ? 0 : 1],
           k = numbers.getShape()[from.isTurned ? 1 : 0],
           depth = std::min<int64_t>(kDepth, llvm::divideCeil(k, kUnit) * kUnit),

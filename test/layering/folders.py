@@ -23,6 +23,7 @@ FOLDERS = {
         "runtime/device/cpu",
         "runtime/library/products",
         "runtime/library/simd",
+        "runtime/library/tiles",
         "runtime/program",
     ],
     "runtime/library/builtin": [

@@ -22,7 +22,8 @@ LIBRARIES = {
         "files": ["codegen/providers/Tiles*", "runtime/library/tiles/*", "test/runtime/Tiles*"],
         "rows": ["codegen/providers/Providers.def", "runtime/library/Table.cpp", "runtime/CMakeLists.txt", "test/runtime/CMakeLists.txt"],
         "uses": {"codegen/lower/GpuKernel.cpp": "an attribute of kernels for GPUs",
-                 "runtime/library/attention/*": "its products of bf16 are made by the kernels of tiles"},
+                 "runtime/library/attention/*": "its products of bf16 are made by the kernels of tiles",
+                 "runtime/library/blocks/*": "its products of many rows are made on tiles"},
     },
     "vectors": {
         "files": ["codegen/providers/Vectors*", "codegen/providers/Strassen*", "runtime/library/vectors/*"],

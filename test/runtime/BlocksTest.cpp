@@ -2,6 +2,7 @@
 #include "ProductsSample.h"
 
 #include "runtime/library/blocks/Describe.h"
+#include "runtime/library/blocks/OnTiles.h"
 
 #include <cmath>
 #include <limits>
@@ -58,8 +59,13 @@ struct How {
   bool isExtreme = false;
 };
 
+/// Instead of lanes: on tiles, with as many parts as digits otherwise.
+constexpr int64_t kTiles = 32;
+
 json descriptionOf(Size s, const Weights &w, const How &how, int64_t lanes) {
-  json desc = blocks::parametersOf(w.plain, lanes, how.digits);
+  json desc = blocks::parametersOf(w.plain, std::min(lanes, blocks::kPanel), how.digits);
+  if (lanes == kTiles)
+    desc["parts"] = how.digits;
   desc.update({{"kind", "product"},
                {"m", s.m},
                {"n", s.n},
@@ -108,16 +114,18 @@ double errorOf(Size s, How how, int64_t lanes, std::vector<float> x = {}) {
   return worst;
 }
 
-std::vector<int64_t> lanesHere() {
+std::vector<int64_t> lanesHere(int64_t depth = kTiles) {
   std::vector<int64_t> all;
   for (int64_t lanes : {8, 16})
     if (blocks::lanes() >= lanes)
       all.push_back(lanes);
+  if (blocks::hasTilesFor(depth))
+    all.push_back(kTiles);
   return all;
 }
 
 /// A number is off by 2^-24 of the largest at most, and sums in f32 follow; with two digits by
-/// 2^-16, with one by 1/254.
+/// 2^-16, with one by 1/254. Parts are at least as close.
 double bound(int64_t digits) { return digits == 1 ? 1.0 / 250 : digits == 2 ? 0x1p-16 : 0x1p-21; }
 
 } // namespace
@@ -133,9 +141,9 @@ TEST(Blocks, EveryNumberOfRows) {
 
 TEST(Blocks, OddSizes) {
   for (int64_t bits : {4, 8})
-    for (int64_t lanes : lanesHere())
-      for (Zeros zeros : {Zeros::None, Zeros::Shared, Zeros::Each})
-        for (int64_t depth : {16, 32, 48, 128})
+    for (int64_t depth : {16, 32, 48, 128})
+      for (int64_t lanes : lanesHere(depth))
+        for (Zeros zeros : {Zeros::None, Zeros::Shared, Zeros::Each})
           for (int64_t n : {1, 7, 16, 40, 130})
             for (int64_t k : {1, 16, 100, 300})
               EXPECT_LT(errorOf({3, n, k, depth}, {bits, 3, zeros, 2}, lanes), bound(3))
@@ -147,6 +155,17 @@ TEST(Blocks, AcrossAndInThreads) {
     EXPECT_LT(errorOf({5, 70, 130, 32}, {.isAcross = true}, lanes), bound(3));
     EXPECT_LT(errorOf({40, 70, 1030, 32}, {.threads = 3, .isAcross = true}, lanes), bound(3));
   }
+}
+
+/// More rows than pass over weights together.
+TEST(Blocks, ManyRowsOnTiles) {
+  if (!blocks::hasTilesFor(kTiles))
+    GTEST_SKIP() << "no tiles here";
+  const int64_t k = 2080, rows = blocks::rowsOnTiles(k, 3);
+  for (int64_t m : {rows - 1, rows + 1, 2 * rows + 40})
+    for (bool isAcross : {false, true})
+      EXPECT_LT(errorOf({m, 50, k, 32}, {.threads = 2, .isAcross = isAcross}, kTiles), bound(3))
+          << m << " rows";
 }
 
 TEST(Blocks, LargeAndSmallNumbers) {
@@ -164,10 +183,10 @@ TEST(Blocks, LargeAndSmallNumbers) {
 
 /// Sums of two digits are one number while that fits 32 bits.
 TEST(Blocks, LargestSums) {
-  for (int64_t lanes : lanesHere())
-    for (int64_t bits : {4, 8})
-      for (int64_t digits : {1, 2, 3})
-        for (int64_t depth : {32, 240, 256, 512, 4096, 8192})
+  for (int64_t depth : {32, 240, 256, 512, 4096, 8192})
+    for (int64_t lanes : lanesHere(depth))
+      for (int64_t bits : {4, 8})
+        for (int64_t digits : {1, 2, 3})
           for (float last : {1.0f, -1.0f, 0.00388f}) {
             std::vector<float> x(size_t(2 * depth), last);
             x[0] = x[size_t(depth)] = 1;
@@ -214,6 +233,10 @@ TEST(Blocks, WrongDescriptionsAreRefused) {
       return error;
     };
     EXPECT_EQ(complaint("digits", 3), "");
+    if (lanes == kTiles) {
+      EXPECT_NE(complaint("parts", 4), "");
+      EXPECT_NE(complaint("block", 16), "");
+    }
     EXPECT_NE(complaint("digits", 4), "");
     EXPECT_NE(complaint("block", 24), "");
     EXPECT_NE(complaint("bits", 3), "");

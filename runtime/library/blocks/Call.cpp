@@ -24,11 +24,7 @@ public:
       : shape(shapeOf(desc)), form(formOf(shape, desc["lanes"])),
         kernels(form.columns == 16 ? avx512Kernels : avx2Kernels),
         operands(Product::parse(desc, form), buffers), threads(std::max(1, threads)) {
-    const describe::Fields fields(desc, "blocks");
-    if (!operands.product.isPacked)
-      fields.refuse("b", "packed");
-    if (operands.product.change || operands.product.isStrassen)
-      fields.complain("neither a prologue nor Strassen's algorithm can be had");
+    checkDescription(describe::Fields(desc, "blocks"), operands.product);
   }
 
   std::string implementation() const override { return form.name; }
@@ -93,12 +89,21 @@ private:
 
 } // namespace
 
+void checkDescription(const describe::Fields &fields, const Product &product) {
+  if (!product.isPacked)
+    fields.refuse("b", "packed");
+  if (product.change || product.isStrassen)
+    fields.complain("neither a prologue nor Strassen's algorithm can be had");
+}
+
 } // namespace dlc::blocks
 
 namespace dlc::runtime {
 
 std::unique_ptr<LibraryCall> createBlocksCall(const nlohmann::json &desc,
                                               std::span<const BufferInfo> buffers, int threads) {
+  if (describe::Fields(desc, "blocks").has("parts"))
+    return blocks::makeTilesCall(desc, buffers, threads);
   return std::make_unique<blocks::Call>(desc, buffers, threads);
 }
 

@@ -30,14 +30,26 @@ struct Plain {
 ///
 ///   {.., "lanes": 16, "bits": 4 or 8, "block": depth of a block, "digits": 1 to 3,
 ///    "zeros": each block has a zero point, "shift": what is added to all weights otherwise}
+///
+/// and on tiles "parts", 1 to 3, of the other operand.
 DLC_EXPORT nlohmann::json parametersOf(const Plain &plain, int64_t lanes, int64_t digits);
 
 DLC_EXPORT uint64_t packedBytes(const Plain &plain, const nlohmann::json &parameters);
 DLC_EXPORT void packWeights(const Plain &plain, const nlohmann::json &parameters, void *packed);
 
+constexpr const char *kTilesName = "blocks:tiles";
+/// Whether tiles here multiply by blocks of that depth.
+DLC_EXPORT bool hasTilesFor(int64_t depth);
+/// Rows that pass over weights together there, a multiple of 32.
+DLC_EXPORT int64_t rowsOnTiles(int64_t k, int64_t parts);
+
 /// Throws dlc::Error.
 DLC_EXPORT Shape shapeOf(const nlohmann::json &desc);
 DLC_EXPORT products::Form formOf(const Shape &shape, int64_t lanes);
+void checkDescription(const describe::Fields &fields, const products::Product &product);
+std::unique_ptr<runtime::LibraryCall> makeTilesCall(const nlohmann::json &desc,
+                                                    std::span<const runtime::BufferInfo> buffers,
+                                                    int threads);
 
 } // namespace dlc::blocks
 

@@ -1,11 +1,14 @@
 //===- Pack.cpp - weights in blocks, described and packed ---------------------------===//
 #include "runtime/device/cpu/Features.h"
 #include "runtime/library/blocks/Describe.h"
+#include "runtime/library/blocks/OnTiles.h"
+#include "runtime/library/tiles/Describe.h"
 #include "runtime/program/Message.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 namespace dlc::blocks {
 
@@ -19,8 +22,14 @@ int64_t lanes() {
   return host >= 8 ? 8 : 0;
 }
 
+bool hasTilesFor(int64_t depth) {
+  return lanes() == kPanel && tiles::available() && depth % tiles::kDepth == 0;
+}
+
 int64_t mostRows() {
-  constexpr int64_t kWide = 64, kNarrow = 8;
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::max(), kWide = 64, kNarrow = 8;
+  if (hasTilesFor(tiles::kDepth))
+    return kAny;
   return lanes() == 16 ? kWide : lanes() ? kNarrow : 0;
 }
 

@@ -4,7 +4,7 @@
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
 
 #include "runtime/library/simd/Activations.h"
-#include "runtime/library/tiles/Lanes.h"
+#include "runtime/library/tiles/Sums.h"
 
 #include <cstring>
 #include <immintrin.h>
@@ -15,35 +15,11 @@ namespace dlc::tiles {
 
 namespace {
 
-/// The compiler does not know what loads of tiles read: what was written before must be in memory.
-inline void publish(const void *memory) { asm volatile("" : : "r"(memory) : "memory"); }
-
 struct alignas(64) Config {
   uint8_t palette = 1, start = 0, reserved[14] = {};
   uint16_t bytes[16] = {};
   uint8_t rows[16] = {};
 };
-
-// Tiles 0 to 3 hold sums, 4 and 5 a part of the left operand, 6 and 7 one of the right.
-template <bool tall> inline void loadLeft(const char *part) {
-  _tile_loadd(4, part, 64);
-  if (tall)
-    _tile_loadd(5, part + kTile, 64);
-}
-
-inline void loadRight(const char *part) {
-  _tile_loadd(6, part, 64);
-  _tile_loadd(7, part + kTile, 64);
-}
-
-template <bool tall> inline void multiplyParts() {
-  _tile_dpbf16ps(0, 4, 6);
-  _tile_dpbf16ps(1, 4, 7);
-  if (tall) {
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-}
 
 /// How far ahead the right operand is fetched when it is read for the first time, in bytes: a step
 /// of it fills a page, where the processor's own fetching ends.
@@ -83,26 +59,6 @@ inline void sumBlock(const char *left, int64_t leftPart, int64_t leftStep, const
       loadLeft<tall>(left);
       multiplyParts<tall>();
     }
-  }
-}
-
-template <bool tall> inline void storeSums(float *to, int64_t row) {
-  int64_t bytes = row * 4;
-  _tile_stored(0, to, bytes);
-  _tile_stored(1, to + 16, bytes);
-  if (tall) {
-    _tile_stored(2, to + 16 * row, bytes);
-    _tile_stored(3, to + 16 * row + 16, bytes);
-  }
-}
-
-template <bool tall> inline void loadSums(const float *from, int64_t row) {
-  int64_t bytes = row * 4;
-  _tile_loadd(0, from, bytes);
-  _tile_loadd(1, from + 16, bytes);
-  if (tall) {
-    _tile_loadd(2, from + 16 * row, bytes);
-    _tile_loadd(3, from + 16 * row + 16, bytes);
   }
 }
 
@@ -199,12 +155,7 @@ void multiplyBlock(const Panel &panel, const Epilogue &epilogue, int64_t row0, i
   float *dst = panel.dst + row0 * panel.dstRow + column0;
   alignas(64) float sums[kBlock * kBlock];
   if (panel.isFirst || panel.each) {
-    _tile_zero(0);
-    _tile_zero(1);
-    if (tall) {
-      _tile_zero(2);
-      _tile_zero(3);
-    }
+    zeroSums<tall>();
   } else if (whole) {
     loadSums<tall>(dst, panel.dstRow);
   } else {
@@ -238,12 +189,7 @@ template <int parts> void multiplyAll(const Panel &panel, const Epilogue &epilog
 
 template <bool tall, int parts>
 void convolveBlock(const Places &at, const Epilogue &epilogue, int64_t row0, int64_t column0) {
-  _tile_zero(0);
-  _tile_zero(1);
-  if (tall) {
-    _tile_zero(2);
-    _tile_zero(3);
-  }
+  zeroSums<tall>();
   const char *left = at.left + row0 * kPixelBytes;
   const char *right = at.right + column0 / kBlock * at.rightStride;
   const uint8_t *live = at.live + row0 / kBlock * at.taps;

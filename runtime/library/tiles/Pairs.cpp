@@ -3,7 +3,7 @@
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
 
-#include "runtime/library/tiles/Lanes.h"
+#include "runtime/library/tiles/Sums.h"
 
 #include <immintrin.h>
 
@@ -70,9 +70,6 @@ private:
   __mmask32 mask = 0;
   __m512i lower, upper;
 };
-
-/// The compiler does not know what loads of tiles read: what was written before must be in memory.
-inline void publish(const void *memory) { asm volatile("" : : "r"(memory) : "memory"); }
 
 // Tiles 0 to 3 hold sums, 4 and 5 the left operand, 6 and 7 the right one.
 template <bool tall, bool wide> void sum(const PixelSums &product, float *sums) {

@@ -1,0 +1,117 @@
+//===- TilesCall.cpp - a product by weights in blocks on tiles, ready to execute ----===//
+#include "runtime/device/cpu/Parallel.h"
+#include "runtime/library/blocks/Describe.h"
+#include "runtime/library/blocks/OnTiles.h"
+#include "runtime/library/products/Operands.h"
+#include "runtime/library/tiles/Describe.h"
+
+#include <algorithm>
+
+namespace dlc::blocks {
+
+using nlohmann::json;
+using products::blocksOf;
+using products::One;
+using products::Operands;
+using products::Product;
+using products::upTo;
+using runtime::parallelFor;
+using tiles::kBlock;
+using tiles::kDepth;
+using tiles::kPartBytes;
+
+namespace {
+
+/// What packed rows may take of a second-level cache, in bytes.
+constexpr int64_t kRowBytes = 1 << 20;
+/// Steps of a block of rows that a thread packs at least.
+constexpr int64_t kPackedSteps = 16;
+
+class Call : public runtime::LibraryCall {
+public:
+  Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
+      : shape(shapeOf(desc)), parts(tiles::partsOf(describe::Fields(desc, "blocks"))),
+        operands(Product::parse(desc, formOf(shape, kPanel)), buffers),
+        threads(std::max(1, threads)), steps(blocksOf(shape.k, kDepth)),
+        rowsAtOnce(std::min(rowsOnTiles(shape.k, parts), upTo(operands.product.m, kBlock))) {
+    const describe::Fields fields(desc, "blocks");
+    if (!tiles::available())
+      fields.complain("this processor has no tiles for bf16 (AMX)");
+    checkDescription(fields, operands.product);
+    if (fields.integer("lanes", 8, 16) != kPanel)
+      fields.refuse("lanes", std::to_string(kPanel));
+    if (shape.depth % kDepth)
+      fields.refuse("block", "a multiple of " + std::to_string(kDepth));
+  }
+
+  std::string implementation() const override { return kTilesName; }
+
+  uint64_t scratchBytes() const override {
+    return static_cast<uint64_t>(leftBytes() + threads * (kRightBytes + sumBytes()));
+  }
+
+  void execute(void *const *buffers, const runtime::CallContext &context) override {
+    const int team = std::min(threads, std::max(1, context.threads));
+    for (int64_t i = 0; i < operands.count; ++i)
+      one(operands.at(i, buffers), static_cast<char *>(context.scratch), team);
+  }
+
+private:
+  int64_t leftBytes() const { return rowsAtOnce / kBlock * steps * parts * kPartBytes; }
+  static constexpr int64_t kRightBytes = kStepsAtOnce * kPartBytes;
+  int64_t sumBytes() const { return rowsAtOnce * kBlock * int64_t(sizeof(float)); }
+
+  void one(const One &given, char *scratch, int team) const {
+    const Product &product = operands.product;
+    const int64_t dstRow = product.dstStrides[product.dstStrides.size() - 2];
+    for (int64_t row = 0; row < product.m; row += rowsAtOnce) {
+      const int64_t count = std::min(rowsAtOnce, product.m - row);
+      packRows(given.a, row, count, scratch, team);
+      const TileRows rows{scratch, count, row, parts};
+      parallelFor(team, blocksOf(shape.panels, kPair), 1,
+                  [&](int64_t begin, int64_t end, int thread) {
+                    char *own = scratch + leftBytes() + thread * (kRightBytes + sumBytes());
+                    const Space space{own, reinterpret_cast<float *>(own + kRightBytes)};
+                    tiles::enterTiles();
+                    for (int64_t panel = begin * kPair; panel < end * kPair; panel += kPair)
+                      multiplyOnTiles(shape, rows, given.b, panel, space, given.dst + row * dstRow,
+                                      dstRow, given.epilogue);
+                    tiles::leaveTiles();
+                  });
+    }
+  }
+
+  void packRows(const float *from, int64_t first, int64_t count, char *to, int team) const {
+    const auto &strides = operands.product.aStrides;
+    const int64_t row = strides[strides.size() - 2], depth = strides.back();
+    const int64_t each = blocksOf(steps, kPackedSteps);
+    parallelFor(team, blocksOf(count, kBlock) * each, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t unit = begin; unit < end; ++unit) {
+        const int64_t lane = unit / each * kBlock, step = unit % each * kPackedSteps;
+        const int64_t k = step * kDepth, depths = std::min(kPackedSteps * kDepth, shape.k - k);
+        tiles::packLeft(from + (first + lane) * row + k * depth, row, depth,
+                        std::min(kBlock, count - lane), depths, parts,
+                        to + (lane / kBlock * steps + step) * parts * kPartBytes);
+      }
+    });
+  }
+
+  Shape shape;
+  int parts;
+  Operands operands;
+  int threads;
+  int64_t steps, rowsAtOnce;
+};
+
+} // namespace
+
+int64_t rowsOnTiles(int64_t k, int64_t parts) {
+  return std::max<int64_t>(1, kRowBytes / (blocksOf(k, kDepth) * parts * kPartBytes)) * kBlock;
+}
+
+std::unique_ptr<runtime::LibraryCall>
+makeTilesCall(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads) {
+  return std::make_unique<Call>(desc, buffers, threads);
+}
+
+} // namespace dlc::blocks
