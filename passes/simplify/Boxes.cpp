@@ -20,10 +20,8 @@ struct Count {
   std::optional<int64_t> dim;
 };
 
-constexpr int64_t kMostRead = 65536;
-
-/// Counts in a constant. `only`: the element of the last dimension to look at; its size counts
-/// as 1.
+/// Counts in a constant, which may be large: exporters fold whole grids. `only`: the element of the
+/// last dimension to look at; its size counts as 1.
 std::optional<Count> countIn(const ref::Tensor &tensor, ArrayRef<int64_t> shape,
                              std::optional<int64_t> only) {
   SmallVector<int64_t> seen(shape);
@@ -71,9 +69,7 @@ std::optional<Count> countOf(Value value) {
   if (!op)
     return std::nullopt;
   if (isa<ConstantOp>(op)) {
-    std::optional<ref::Tensor> tensor;
-    if (type.getNumElements() <= kMostRead)
-      tensor = constantTensor(value);
+    std::optional<ref::Tensor> tensor = constantTensor(value);
     return tensor ? countIn(*tensor, type.getShape(), std::nullopt) : std::nullopt;
   }
   if (auto iota = dyn_cast<IotaOp>(op))
@@ -121,10 +117,12 @@ std::optional<Box> boxOf(Value indices, ArrayRef<int64_t> shape) {
     }
   } else if (components == 1) {
     counts.push_back(countOf(indices));
-  } else if (type.getNumElements() <= kMostRead) {
-    if (std::optional<ref::Tensor> tensor = constantTensor(indices))
-      for (int64_t k = 0; k < components; ++k)
-        counts.push_back(countIn(*tensor, type.getShape(), k));
+  } else if (std::optional<ref::Tensor> tensor = constantTensor(indices)) {
+    for (int64_t k = 0; k < components; ++k) {
+      counts.push_back(countIn(*tensor, type.getShape(), k));
+      if (!counts.back())
+        return std::nullopt;
+    }
   }
   if (int64_t(counts.size()) != components || components > int64_t(shape.size()))
     return std::nullopt;
