@@ -260,7 +260,7 @@ def for_tables(r):
             "ms": {tool: about["median_ms"] for tool, about in {**r["tools"], "f32": r["f32"]}.items() if "median_ms" in about}}
 
 
-def drawn(o):
+def chosen(o):
     """(name, kind) in the order in which they are measured."""
     kinds = o.kinds.split(",")
     if o.file:
@@ -298,7 +298,7 @@ def main():
     os.makedirs(o.results, exist_ok=True)
     if o.report:
         return report(o)
-    for name, kind in drawn(o):
+    for name, kind in chosen(o):
         path = os.path.join(o.results, f"{os.path.basename(name)}-{kind}-t{o.threads}.json")
         if os.path.exists(path) and not o.again:
             continue
