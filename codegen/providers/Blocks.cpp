@@ -32,11 +32,12 @@ std::optional<ref::Tensor> tensorOf(FusionOp fusion, Value inner) {
   return found;
 }
 
+MatmulOp productOf(FusionOp fusion) { return *fusion.getBody().front().getOps<MatmulOp>().begin(); }
+
 /// Digits of base 256 that numbers become (runtime/library/blocks/Kernels.h): as close as f32, or
 /// what the model allows.
 int64_t digitsFor(FusionOp fusion, StringRef accuracy) {
-  MatmulOp product = *fusion.getBody().front().getOps<MatmulOp>().begin();
-  auto allowed = product->getAttrOfType<StringAttr>(kActivationsAttr);
+  auto allowed = productOf(fusion)->getAttrOfType<StringAttr>(kActivationsAttr);
   return allowed && allowed == "int8" ? 1 : accuracy == "fast" ? 2 : blocks::kMostDigits;
 }
 
@@ -96,8 +97,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
 constexpr int64_t kFewestOnTiles = 5;
 
 int64_t rowsOf(FusionOp fusion) {
-  MatmulOp product = *fusion.getBody().front().getOps<MatmulOp>().begin();
-  return typeOf(product.getY()).getShape().drop_back().back();
+  return typeOf(productOf(fusion).getY()).getShape().drop_back().back();
 }
 
 /// Blocks' sums are added to a row's, and weights become numbers once for some rows: both in the

@@ -106,8 +106,8 @@ public:
         panels(shape.panels - panel < kPair ? shape.panels - panel : kPair) {}
 
   void sum() {
-    const int64_t steps = stepsOf(shape);
-    std::memset(space.sums, 0, size_t(rows.count * kBlock) * sizeof(float));
+    const int64_t steps = stepsOf(shape), all = (rows.count + kBlock - 1) / kBlock * kBlock;
+    std::memset(space.sums, 0, size_t(all * kBlock) * sizeof(float));
     for (int64_t step = 0; step < steps; step += kStepsAtOnce) {
       const int64_t end = step + kStepsAtOnce < steps ? step + kStepsAtOnce : steps;
       for (int64_t p = 0; p < kPair; ++p)

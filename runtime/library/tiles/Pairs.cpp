@@ -71,14 +71,10 @@ private:
   __m512i lower, upper;
 };
 
-// Tiles 0 to 3 hold sums, 4 and 5 the left operand, 6 and 7 the right one.
 template <bool tall, bool wide> void sum(const PixelSums &product, float *sums) {
   constexpr int64_t row = 128;
   if (product.isFirst) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
+    zeroSums<true>();
   } else {
     _tile_loadd(0, sums, row);
     if (wide)
