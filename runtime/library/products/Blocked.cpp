@@ -61,10 +61,17 @@ private:
       teams = 1; ///< several teams take different ones of the batch, with one thread each
   bool sharesRight = false; ///< the whole batch multiplies by the same
   bool readsLeft = false;   ///< where it lies
+  bool streams = false;     ///< the right operand, from end to end
   bool ownRows = false;     ///< of each thread, which packs them for itself
   int64_t columnsAtOnce = 0, blocksAtOnce = 0, stepsAtOnce = 0, rowGroups = 1;
   int64_t perTeam = 0, perThread = 0, perRight = 0;
 };
+
+/// Of a panel that takes half of a core's cache.
+int64_t columnsNear(const Form &form, int64_t depth) {
+  return form.columns * std::clamp(runtime::nearBytes() / 2 / (depth * form.rightBytes), int64_t(2),
+                                   kColumnsAtOnce / form.columns);
+}
 
 Call::Call(Operands given, int threads)
     : operands(std::move(given)), product(operands.product), form(product.form),
@@ -77,8 +84,13 @@ Call::Call(Operands given, int threads)
   teams = operands.count >= this->threads && !sharesRight ? this->threads : 1;
   int64_t team = this->threads / teams,
           rows = blocksOf(product.m, form.rows) * (sharesRight ? operands.count : 1);
-  const int64_t depth = blocksOf(std::min(product.k, kDepthAtOnce), form.depth);
-  int64_t most = panelColumns(form, product.k);
+  const int64_t allSteps = blocksOf(product.k, form.depth);
+  // What is packed and read once, by one block of rows, is read from end to end.
+  const bool isOnce = product.isPacked && rows == 1;
+  const int64_t depth = isOnce ? allSteps : blocksOf(std::min(product.k, kDepthAtOnce), form.depth);
+  streams = isOnce && allSteps * blocksOf(product.n, form.columns) * form.rightBytes >
+                          runtime::nearBytes() * this->threads;
+  int64_t most = columnsNear(form, depth);
   // Beside a panel that was packed before, the next one comes to the cache.
   if (product.isPacked)
     most = std::max<int64_t>(1, most / form.columns / 2) * form.columns;
@@ -102,7 +114,6 @@ Call::Call(Operands given, int threads)
     blocksAtOnce = blocksOf(kRowsAtOnce, form.rows);
   }
   // Rounds as even as can be.
-  const int64_t allSteps = blocksOf(product.k, form.depth);
   stepsAtOnce = blocksOf(allSteps, blocksOf(allSteps, depth));
   blocksAtOnce = std::min(rows, blocksAtOnce);
   readsLeft = product.n <= form.fewColumns && !(product.change && product.change->isOfLeft) &&
@@ -203,6 +214,7 @@ Panel Call::packColumns(const Slab &slab, int64_t column, bool isFirst, char *ow
   panel.isFirst = slab.step == 0;
   panel.isLast = slab.step + slab.steps == blocksOf(product.k, form.depth);
   panel.each = product.addsUp();
+  panel.streams = streams;
   if (product.isPacked) {
     panel.rightStride = blocksOf(product.k, form.depth) * form.rightBytes;
     panel.right = reinterpret_cast<const char *>(b) + column / form.columns * panel.rightStride +
@@ -325,10 +337,7 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 } // namespace
 
 int64_t panelColumns(const Form &form, int64_t k) {
-  // A panel takes half of a core's cache.
-  const int64_t depth = blocksOf(std::min(k, kDepthAtOnce), form.depth);
-  return form.columns * std::clamp(runtime::nearBytes() / 2 / (depth * form.rightBytes), int64_t(2),
-                                   kColumnsAtOnce / form.columns);
+  return columnsNear(form, blocksOf(std::min(k, kDepthAtOnce), form.depth));
 }
 
 std::unique_ptr<runtime::LibraryCall> makeBlocked(Operands operands, int threads) {

@@ -39,7 +39,8 @@ struct Ahead {
 /// `leftStride` between two of rows. `isFirst`: sums start at 0, otherwise at what dst holds.
 /// `isLast`: the epilogue comes, otherwise bare sums are left in dst. An epilogue that ends by
 /// adding to what dst held (`each`) comes every time, with sums from 0. Vectors fetch what is
-/// `ahead` into the second-level cache, a part with each block.
+/// `ahead` into the second-level cache, a part with each block; where they `stream`, the right
+/// operand comes from afar and is read once.
 struct Panel {
   const char *left = nullptr, *right = nullptr;
   int64_t leftStride = 0, rightStride = 0, steps = 0;
@@ -49,7 +50,7 @@ struct Panel {
   int64_t blockRows = 0; ///< of the left operand's blocks
   int64_t firstRow = 0, firstColumn = 0; ///< in the whole result, for the epilogue's operands
   int parts = 2;
-  bool isFirst = true, isLast = true, each = false;
+  bool isFirst = true, isLast = true, each = false, streams = false;
   Ahead ahead;
 };
 

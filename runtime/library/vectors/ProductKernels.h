@@ -19,10 +19,10 @@ using products::PostKind;
 
 /// What comes next in the same row of memory, so far ahead in bytes.
 constexpr int64_t kAhead = 256;
-/// The right operand of so many rows is fetched so far ahead in bytes: caches and memory give a
-/// fifth more than they do to loads alone.
+/// The right operand is fetched so far ahead in bytes where it streams, and always for so few rows:
+/// caches and memory give a fifth more than they do to loads alone.
 constexpr int kStreamed = 2;
-constexpr int64_t kStreamAhead = 1024;
+constexpr int64_t kStreamAhead = 4096;
 /// So many rows of memory are walked along together.
 constexpr int64_t kAcross = 16;
 
@@ -180,11 +180,11 @@ private:
     Vec<V> sums[R][C];
     if (panel.leftRow)
       sumUp<R, C, false>(reinterpret_cast<const float *>(panel.left) + row * panel.leftRow,
-                         panel.leftRow, right, panel.steps, ahead, sums);
+                         panel.leftRow, right, panel.steps, ahead, panel.streams, sums);
     else
       sumUp<R, C, true>(
           reinterpret_cast<const float *>(panel.left + row / panel.blockRows * panel.leftStride),
-          panel.blockRows, right, panel.steps, ahead, sums);
+          panel.blockRows, right, panel.steps, ahead, panel.streams, sums);
     finish<R, C>(sums, panel, epilogue, row, column);
   }
 
@@ -193,9 +193,10 @@ private:
   /// what is ahead are fetched with every four steps, so that nothing waits.
   template <int R, int C, bool packed>
   [[gnu::noinline]] static void sumUp(const float *a, int64_t stride, const float *b, int64_t depth,
-                                      const products::Ahead &ahead, Vec<V> (&to)[R][C]) {
+                                      const products::Ahead &ahead, bool streams,
+                                      Vec<V> (&to)[R][C]) {
     const int64_t aRow = packed ? 1 : stride, aColumn = packed ? stride : 1;
-    if constexpr (R <= kStreamed)
+    if (R <= kStreamed || streams)
       return sumUpStreamed<R, C>(a, aRow, aColumn, b, depth, to);
     Vec<V> sums[R][C] = {};
     int64_t k = 0;
@@ -222,13 +223,13 @@ private:
         to[r][c] = sums[r][c];
   }
 
-  /// Of few rows, the right operand is all that there is to wait for: what comes next in it is
-  /// fetched, and each row's sums are several chains, so that none waits for the one before.
+  /// The right operand is what there is to wait for: what comes next in it is fetched, and each
+  /// row's sums are several chains where there are few rows, so that none waits for the one before.
   template <int R, int C>
   DLC_INLINE static void sumUpStreamed(const float *a, int64_t aRow, int64_t aColumn,
                                        const float *b, int64_t depth, Vec<V> (&to)[R][C]) {
-    // As many as there are registers for.
-    constexpr int count = 4 * R * C <= V ? 4 : 2;
+    // As many as there are registers for, of which the operands need some.
+    constexpr int most = 2 * V - 6, count = 4 * R * C <= most ? 4 : 2 * R * C <= most ? 2 : 1;
     Vec<V> chains[count][R][C] = {};
     int64_t k = 0;
     for (; k + 4 <= depth; k += 4, a += 4 * aColumn, b += 8 * V) {
@@ -245,7 +246,9 @@ private:
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 2
       for (int c = 0; c < C; ++c) {
-        to[r][c] = chains[0][r][c] + chains[1][r][c];
+        to[r][c] = chains[0][r][c];
+        if constexpr (count > 1)
+          to[r][c] += chains[1][r][c];
         if constexpr (count == 4)
           to[r][c] += chains[2][r][c] + chains[3][r][c];
       }
