@@ -2,6 +2,7 @@
 #ifndef DLC_PASSES_OPTIONPASS_H
 #define DLC_PASSES_OPTIONPASS_H
 
+#include "ir/dlc/Dialect.h"
 #include "passes/Settings.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -56,6 +57,11 @@ public:
 
   llvm::StringRef getArgument() const final { return argument; }
   llvm::StringRef getDescription() const final { return description; }
+
+  /// A module may be empty, and name devices none the less.
+  void getDependentDialects(mlir::DialectRegistry &registry) const override {
+    registry.insert<DlcDialect>();
+  }
 
   void runOnOperation() final {
     Options options = given;

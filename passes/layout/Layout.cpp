@@ -36,8 +36,11 @@ public:
       for (const auto &[rank, list] : all) {
         mergeImagesLast(block, rank);
         transposeImagesFirst(block, list, rank);
-        llvm::append_range(turned, turnProducts(block, list, rank));
       }
+      // What these make stays until it is turned back, so nothing may move transpositions then. The
+      // image before its dimensions were merged comes first.
+      for (const auto &[rank, list] : llvm::reverse(all))
+        llvm::append_range(turned, turnProducts(block, list, rank));
     }
     if (failed(layArguments(function)))
       return failure();

@@ -90,6 +90,23 @@ func.func @plain(%x: tensor<1x64x14x14xf32>, %w: tensor<64x64x3x3xf32>, %m: tens
 
 // -----
 
+// The same beside a convolution along one dimension, which asks for layouts of its own rank: images of each rank are turned once.
+// CHECK-LABEL: @two_ranks
+// CHECK: %[[Y:.+]] = dlc.conv {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
+// CHECK: %[[V:.+]] = dlc.transposed_view %[[Y]] [0, 2, 3, 1]
+// CHECK: %[[ROWS:.+]] = dlc.reshape %[[V]]
+// CHECK: dlc.matmul %[[ROWS]], %{{[^ ]*}} : (tensor<1x196x64xf32, #dlc.on<cpu>>
+func.func @two_ranks(%x: tensor<1x14x14x64xf32>, %w: tensor<64x64x3x3xf32>, %m: tensor<64x32xf32>, %s: tensor<1x64x196xf32>, %v: tensor<64x64x3xf32>) -> (tensor<1x196x32xf32>, tensor<1x64x196xf32>) {
+  %0 = dlc.transpose %x [0, 3, 1, 2] : (tensor<1x14x14x64xf32>) -> tensor<1x64x14x14xf32>
+  %1 = dlc.conv %0, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x64x14x14xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x14x14xf32>
+  %2 = dlc.reshape %1 : (tensor<1x64x14x14xf32>) -> tensor<1x64x196xf32>
+  %3 = dlc.matmul %2, %m transpose_a : (tensor<1x64x196xf32>, tensor<64x32xf32>) -> tensor<1x196x32xf32>
+  %4 = dlc.conv %s, %v {strides = array<i64: 1>, dilations = array<i64: 1>, low = array<i64: 1>, high = array<i64: 1>, groups = 1 : i64} : (tensor<1x64x196xf32>, tensor<64x64x3xf32>) -> tensor<1x64x196xf32>
+  return %3, %4 : tensor<1x196x32xf32>, tensor<1x64x196xf32>
+}
+
+// -----
+
 // Integers of 64 bits, which no reorder moves, are transposed as they are.
 // CHECK-LABEL: @places
 // CHECK: %[[Y:.+]], %[[P:.+]] = dlc.max_pool_positions {{.*}} -> (tensor<1x64x7x7xf32, #dlc.on<cpu, acdb>>, tensor<1x64x7x7xui8, #dlc.on<cpu, acdb>>)
