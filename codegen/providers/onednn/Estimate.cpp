@@ -213,6 +213,11 @@ double product(const LibraryCall &call, const CostModel &cost) {
          (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
 }
 
+/// Whether a convolution's kernel multiplies by blocks of a matrix.
+bool multipliesBlocks(StringRef implementation) {
+  return implementation.contains("brg") || implementation.contains("1x1");
+}
+
 } // namespace
 
 double estimate(const LibraryCall &call, const CostModel &cost) {
@@ -261,7 +266,8 @@ double estimate(const LibraryCall &call, const CostModel &cost) {
                      cost.streamed(linesApart(call.desc), machine.streamedGigabytes, cores);
     if (!recurrent)
       nanoseconds += cost.streamed(packedBytes(call) - machine.libraryStreamedBytes,
-                                   machine.libraryStreamedGigabytes, cores);
+                                   machine.libraryStreamedGigabytes, cores) *
+                     (multipliesBlocks(name) ? machine.libraryFetchedPart : 1);
     if (machine.libraryStrided > 0 && name.contains("1x1") && kind == "convolution")
       nanoseconds += pixelsLeft(call.desc) / (machine.libraryStrided * cores);
   }
