@@ -31,6 +31,26 @@ void takeIn(Grouping &grouping, ArrayRef<Operation *> chain, OpOperand &operand,
       grouping.erase(op);
 }
 
+/// Whether no two elements of a product's matrix share a cache line, because neighbours in memory
+/// are of different matrices: read like that, each line comes once for each of its elements.
+bool scattersMatrices(Operation *anchor, Value operand, ArrayRef<Operation *> chain) {
+  constexpr int64_t kLine = 64, kNear = 32 << 10;
+  if (!isa<MatmulOp>(anchor) || !can(deviceOf(operand.getType()), DLC_DEVICE_HOST_CODE) ||
+      typeOf(operand).getRank() < 3 || bytesOf(operand.getType()) <= kNear)
+    return false;
+  std::optional<StridedView> view =
+      asStrided(operand, [&](Operation *op) { return llvm::is_contained(chain, op); });
+  if (!view)
+    return false;
+  const int64_t apart = kLine * 8 / typeOf(operand).getElementTypeBitWidth();
+  auto isNear = [&](size_t dim) {
+    return view->shape[dim] > 1 && std::abs(view->strides[dim]) < apart;
+  };
+  const size_t rank = view->shape.size();
+  return !isNear(rank - 1) && !isNear(rank - 2) &&
+         view->shape[rank - 1] * view->shape[rank - 2] > 1;
+}
+
 /// Makes the operand's view operations part of the contraction where strides can say them. They are
 /// copied, so that other users keep theirs.
 void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operand,
@@ -54,7 +74,7 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
       break;
     chain.pop_back();
   }
-  if (chain.empty())
+  if (chain.empty() || scattersMatrices(anchor, operand.get(), chain))
     return;
   takeIn(grouping, chain, operand, members);
 }

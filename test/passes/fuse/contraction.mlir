@@ -104,3 +104,17 @@ func.func @attention(%x: tensor<2x16x96xf32>) -> tensor<2x16x32xf32> {
   %6 = dlc.reshape %5 : (tensor<2x16x4x8xf32>) -> tensor<2x16x32xf32>
   return %6 : tensor<2x16x32xf32>
 }
+
+// -----
+
+// Neighbours in memory belong to different matrices: they are transposed once, for the product.
+// CHECK-LABEL: @scattered
+// CHECK: dlc.transpose
+// CHECK-NEXT: dlc.yield
+// CHECK: dlc.fusion
+// CHECK-NEXT: dlc.matmul
+func.func @scattered(%w: tensor<4096x8x4x36xf32, #dlc.on<cpu>>, %x: tensor<8x36x1x4096xf32, #dlc.on<cpu>>) -> tensor<4096x8x4x1xf32, #dlc.on<cpu>> {
+  %0 = dlc.transpose %x [3, 0, 1, 2] : (tensor<8x36x1x4096xf32, #dlc.on<cpu>>) -> tensor<4096x8x36x1xf32, #dlc.on<cpu>>
+  %1 = dlc.matmul %w, %0 : (tensor<4096x8x4x36xf32, #dlc.on<cpu>>, tensor<4096x8x36x1xf32, #dlc.on<cpu>>) -> tensor<4096x8x4x1xf32, #dlc.on<cpu>>
+  return %1 : tensor<4096x8x4x1xf32, #dlc.on<cpu>>
+}
