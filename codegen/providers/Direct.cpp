@@ -42,8 +42,8 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
   ConstantOp constant = constantOf(outside(fusion, conv.getW()));
   if (!constant)
     return no("its weights are no constant");
-  auto desc = own_convolution::images(conv.getX(), y, no);
-  auto steps = desc ? own_convolution::steps(*epilogue, typeOf(y), no) : std::nullopt;
+  auto desc = own_convolution::images(conv.getX(), y, /*filled=*/true, no);
+  auto steps = desc ? own_convolution::steps(*epilogue, fusion, *desc, bias, no) : std::nullopt;
   if (!steps)
     return std::nullopt;
   auto plain = ref::Tensor::fromAttr(constant.getValue());
@@ -66,17 +66,17 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
   packed.layout = call.implementation + ":" + std::to_string(weights.getDimSize(0));
   packed.pack = [desc = *desc, plain = *plain,
                  threads](std::string &error) -> std::shared_ptr<void> {
-    direct::Packed made =
-        direct::packWeights(desc, reinterpret_cast<const float *>(plain.data()), threads);
+    own_convolution::FilledWeights filled(plain, desc["dst"][1], desc["src"][1]);
+    direct::Packed made = direct::packWeights(desc, filled.data(), threads);
     error = made.error;
     return made.data;
   };
   call.bytes += double(packed.bytes);
   call.arguments.push_back(packed);
+  call.desc = std::move(*desc);
   own_convolution::addEpilogue(call, fusion, *epilogue, bias, *steps);
   call.flops = 2 * double(typeOf(y).getNumElements()) * double(weights.getNumElements()) /
                double(weights.getDimSize(0));
-  call.desc = std::move(*desc);
   return call;
 }
 
@@ -98,8 +98,10 @@ public:
     auto src = call.desc["src"].get<std::vector<int64_t>>(),
          dst = call.desc["dst"].get<std::vector<int64_t>>();
     direct::Reading reading = direct::readingOf(call.desc, int(cost.threads));
-    double flops = call.flops * reading.windowPart, results = productOf(dst),
-           depth = flops / (2 * results), cores = cost.coresFor(call.flops);
+    double results = productOf(dst),
+           depth = double(src[1]) * productOf(call.desc["window"].get<std::vector<int64_t>>()) *
+                   reading.windowPart,
+           flops = 2 * results * depth, cores = cost.coresFor(call.flops);
     double weights = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
     double rate = machine.directGflops * cost.laneRate(call.desc["block"]);
     double nanoseconds =

@@ -7,6 +7,8 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <cstring>
+
 using namespace mlir;
 
 namespace dlc::own_convolution {
@@ -35,14 +37,19 @@ std::vector<int64_t> withRow(ArrayRef<int64_t> sizes, bool isSequence, int64_t r
   return all;
 }
 
-std::optional<json> images(Value x, Value y, const Refusal &no) {
+static std::vector<int64_t> sizesOf(RankedTensorType type, int64_t block) {
+  std::vector<int64_t> sizes = withRow(type.getShape(), type.getRank() == 3, 1);
+  sizes[1] = llvm::alignTo(sizes[1], block);
+  return sizes;
+}
+
+std::optional<json> images(Value x, Value y, bool filled, const Refusal &no) {
   auto source = typeOf(x), result = typeOf(y);
   auto block = blockOf(source);
-  bool isSequence = source.getRank() == 3;
   if (!block || layoutOf(source) != layoutOf(result))
     return no("both sides must lie in blocks of 16 or 8 channels, or with channels last");
   for (RankedTensorType type : {source, result})
-    if (type.getDimSize(1) % *block != 0)
+    if ((!filled || isChannelsLast(type)) && type.getDimSize(1) % *block != 0)
       return no(llvm::formatv("whole blocks of {0} channels required, found {1}", *block,
                               type.getDimSize(1))
                     .str());
@@ -51,9 +58,38 @@ std::optional<json> images(Value x, Value y, const Refusal &no) {
   if (runtime::hostLanes() < *block)
     return no("this processor has neither AVX-512 nor AVX2 with FMA");
   return json{{"block", *block},
-              {"src", withRow(source.getShape(), isSequence, 1)},
-              {"dst", withRow(result.getShape(), isSequence, 1)},
+              {"src", sizesOf(source, *block)},
+              {"dst", sizesOf(result, *block)},
               {"channels_last", isChannelsLast(source)}};
+}
+
+FilledWeights::FilledWeights(const ref::Tensor &weights, int64_t first, int64_t second)
+    : at(reinterpret_cast<const float *>(weights.data())) {
+  auto shape = weights.getShape();
+  if (shape[0] == first && shape[1] == second)
+    return;
+  const int64_t taps = ShapedType::getNumElements(shape.drop_front(2)), row = shape[1] * taps;
+  filled.resize(size_t(first * second * taps));
+  for (int64_t i = 0; i < shape[0]; ++i)
+    std::copy(at + i * row, at + (i + 1) * row, filled.begin() + i * second * taps);
+  at = filled.data();
+}
+
+/// Whether nothing becomes of zeros.
+static bool keepsZeros(const PostOp &postOp) {
+  if (postOp.kind != PostOp::Kind::Eltwise || postOp.alg == "linear")
+    return postOp.kind != PostOp::Kind::Eltwise || postOp.beta == 0;
+  if (postOp.alg == "clip")
+    return postOp.alpha <= 0 && postOp.beta >= 0;
+  return llvm::is_contained({"relu", "elu", "tanh", "abs", "square", "sqrt", "round", "gelu_erf",
+                             "gelu_tanh", "swish", "hardswish", "mish"},
+                            postOp.alg);
+}
+
+/// A vector of the channels that is a constant.
+static ConstantOp channelsConstant(FusionOp fusion, Value inner, int64_t channels) {
+  ConstantOp constant = constantOf(outside(fusion, inner));
+  return constant && typeOf(inner).getNumElements() == channels ? constant : ConstantOp();
 }
 
 /// A post-op as the library's step; nothing where it has none.
@@ -76,27 +112,57 @@ static std::optional<json> stepOf(const PostOp &postOp, RankedTensorType result)
   return json{{"do", postOp.alg == "add" ? "add_channels" : "multiply_channels"}};
 }
 
-std::optional<json> steps(const Epilogue &epilogue, RankedTensorType result, const Refusal &no) {
+std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json &desc, Value bias,
+                          const Refusal &no) {
+  auto result = typeOf(fusion.getResult(0));
+  const int64_t channels = result.getDimSize(1);
+  const bool isFilled = desc["dst"][1] != channels;
+  auto isKnown = [&](Value value) { return bool(channelsConstant(fusion, value, channels)); };
+  if (isFilled && bias && !isKnown(bias))
+    return no("its bias is no constant to fill up");
   json all = json::array();
   for (const PostOp &postOp : epilogue.postOps) {
     auto step = stepOf(postOp, result);
-    if (!step)
+    if (!step || (isFilled && !keepsZeros(postOp)))
       return no("a step after it (" + postOp.alg + ") that is not done with it");
+    if (isFilled && (*step)["do"] != "add" && postOp.kind == PostOp::Kind::Binary &&
+        !isKnown(postOp.operand))
+      return no("a step after it with channels that are no constant to fill up");
     all.push_back(*step);
   }
   return all;
 }
 
+/// One element of each channel, filled up with zeros where the description has more channels.
+static void addChannels(LibraryCall &call, FusionOp fusion, Value inner, int64_t filled) {
+  const int64_t channels = typeOf(fusion.getResult(0)).getDimSize(1);
+  if (filled == channels)
+    return call.addValue(outside(fusion, inner));
+  auto plain = ref::Tensor::fromAttr(channelsConstant(fusion, inner, channels).getValue());
+  const auto bytes = filled * int64_t(sizeof(float));
+  call.add(packedWeights(bytes, "channels:" + std::to_string(filled),
+                         [plain = *plain, channels, filled](void *to) {
+                           auto *values = static_cast<float *>(to);
+                           std::fill(values, values + filled, 0.0f);
+                           std::memcpy(values, plain.data(), size_t(channels) * sizeof(float));
+                         }),
+           double(bytes));
+}
+
 void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, Value bias,
                  const json &steps) {
+  const int64_t filled = call.desc["dst"][1];
   if (bias)
-    call.addValue(outside(fusion, bias));
+    addChannels(call, fusion, bias, filled);
   std::optional<unsigned> addend;
   for (auto [postOp, step] : llvm::zip(epilogue.postOps, steps))
     if (postOp.kind == PostOp::Kind::Binary) {
-      if (step["do"] == "add")
+      if (step["do"] == "add") {
         addend = call.arguments.size();
-      call.addValue(outside(fusion, postOp.operand));
+        call.addValue(outside(fusion, postOp.operand));
+      } else {
+        addChannels(call, fusion, postOp.operand, filled);
+      }
     }
   if (addend)
     call.inplace.push_back({unsigned(call.arguments.size()), *addend});

@@ -28,10 +28,10 @@ bool isOnes(ArrayRef<int64_t> values) {
 }
 
 /// What all forms have in common: `x` and `y` are what the convolution reads and gives, `weights`
-/// has its window last.
+/// has its window last. `filled`: blocks of channels may be filled up.
 template <typename Op>
-std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights, int tile,
-                             const Refusal &no) {
+std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights, bool filled,
+                             int tile, const Refusal &no) {
   auto source = typeOf(x), result = typeOf(y);
   if (!source.getElementType().isF32() || !result.getElementType().isF32())
     return no("only f32 has convolutions with fewer products");
@@ -43,7 +43,7 @@ std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights,
         llvm::formatv("a window of 3x3 or 5x5 required, found {0}x{1}", window, weights[3]).str());
   if (!isOnes(op.getStrides()) || !isOnes(op.getDilations()) || op.getGroups() != 1)
     return no("strides, dilations and groups must be 1");
-  auto desc = own_convolution::images(x, y, no);
+  auto desc = own_convolution::images(x, y, filled, no);
   if (!desc)
     return std::nullopt;
   desc->update({{"tile", tile}, {"window", window}, {"pads", list(op.getLow())}});
@@ -68,8 +68,10 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   auto weights = typeOf(w);
   if (weights.getRank() != 4)
     return no("two spatial dimensions required");
-  auto desc = conv ? geometry(conv, x, y, weights.getShape(), tile, no)
-                   : geometry(transposed, x, y, weights.getShape(), tile, no);
+  ConstantOp constant = constantOf(outside(fusion, w));
+  const bool filled = constant && fusion.getNumResults() == 1;
+  auto desc = conv ? geometry(conv, x, y, weights.getShape(), filled, tile, no)
+                   : geometry(transposed, x, y, weights.getShape(), filled, tile, no);
   if (!desc)
     return std::nullopt;
   if (!layoutOf(weights).empty())
@@ -89,12 +91,11 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   if (bias && !isPlainF32(bias))
     return no("its bias is not f32");
   (*desc)["bias"] = bool(bias);
-  auto steps = own_convolution::steps(epilogue, typeOf(y), no);
+  auto steps = own_convolution::steps(epilogue, fusion, *desc, bias, no);
   if (!steps)
     return std::nullopt;
   (*desc)["steps"] = *steps;
   (*desc)["statistics"] = fusion.getNumResults() > 1;
-  ConstantOp constant = constantOf(outside(fusion, w));
   (*desc)["packed"] = bool(constant);
   LibraryCall call = callOf(*desc, tile);
   call.addValue(outside(fusion, x));
@@ -106,10 +107,11 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
     packed.bytes = int64_t(winograd::packedBytes(*desc));
     packed.layout = call.implementation + (transposed ? ":turned" : "") + ":" +
                     std::to_string((*desc)["block"].get<int>());
-    packed.pack = [desc = *desc, plain = *plain,
+    packed.pack = [desc = *desc, plain = *plain, turned = bool(transposed),
                    threads](std::string &error) -> std::shared_ptr<void> {
-      winograd::Packed made =
-          winograd::packWeights(desc, reinterpret_cast<const float *>(plain.data()), threads);
+      const json &first = desc[turned ? "src" : "dst"], &second = desc[turned ? "dst" : "src"];
+      own_convolution::FilledWeights filled(plain, first[1], second[1]);
+      winograd::Packed made = winograd::packWeights(desc, filled.data(), threads);
       error = made.error;
       return made.data;
     };
@@ -132,7 +134,7 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
     return no("more than a weight gradient");
   if (dw.getRank() != 4)
     return no("two spatial dimensions required");
-  auto desc = geometry(op, op.getX(), op.getDy(), dw.getShape(), tile, no);
+  auto desc = geometry(op, op.getX(), op.getDy(), dw.getShape(), /*filled=*/false, tile, no);
   if (!desc)
     return std::nullopt;
   if (!layoutOf(dw).empty() || !dw.getElementType().isF32())

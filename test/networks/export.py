@@ -62,6 +62,28 @@ class ResidualTcn(nn.Module):
         return self.last(x.transpose(1, 2))
 
 
+class OddChannels(nn.Module):
+    """Convolutions whose channels fill no vectors (as in networks that enlarge images), with what may follow them."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 36, 3, padding=1)
+        self.wide = nn.ModuleList(nn.Conv2d(36, 72, 3, padding=1) for _ in range(2))
+        self.narrow = nn.ModuleList(nn.Conv2d(72, 36, k, padding=k // 2) for k in (1, 5))
+        self.dilated = nn.Conv2d(36, 20, 3, padding=2, dilation=2)
+        self.gate = nn.Conv2d(20, 20, 3, padding=1)
+        self.scale = nn.Parameter(torch.rand(20, 1, 1))
+        self.last = nn.Conv2d(20, 12, 3, padding=1, bias=False)
+
+    def forward(self, x):
+        x = self.first(x)
+        for wide, narrow in zip(self.wide, self.narrow):
+            x = narrow(nn.functional.gelu(wide(x))) + x
+        x = nn.functional.leaky_relu(self.dilated(x)) * self.scale
+        x = torch.sigmoid(self.gate(x)) * x
+        return nn.functional.pixel_shuffle(self.last(x), 2)
+
+
 def timm_model(name, size, **more):
     def make():
         import timm
@@ -127,7 +149,7 @@ BENCHMARK = ["resnet-50", "mobilenet-v2", "vit", "bert", "lstm", "alexnet-s", "f
 
 NETWORKS = {
     **{name: benchmark(name) for name in BENCHMARK},
-    "tcn": of(Tcn, torch.randn(1, 1, 256)), "tcn-residual": of(ResidualTcn, torch.randn(1, 8, 256)), "segformer": segformer, "wav2vec2": speech,
+    "tcn": of(Tcn, torch.randn(1, 1, 256)), "tcn-residual": of(ResidualTcn, torch.randn(1, 8, 256)), "odd-channels": of(OddChannels, torch.randn(1, 3, 48, 48)), "segformer": segformer, "wav2vec2": speech,
     "distilbert": text_encoder("DistilBert", dim=64, n_layers=2, n_heads=4, hidden_dim=128), "albert": text_encoder("Albert", embedding_size=32),
     "gpt2": text_encoder("GPT2", n_embd=64, n_layer=2, n_head=4), "llama": text_encoder("Llama", num_key_value_heads=2),
     "deberta": text_encoder("DebertaV2", relative_attention=True, pos_att_type=["p2c", "c2p"], position_buckets=16, norm_rel_ebd="layer_norm"),
