@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Exports the networks of networks.json as ONNX without weights: build/venv-bench/bin/python tools/bench/zoo/export.py [--jobs 2] [NAME...]
 
+    DLC_ZOO=FOLDER build/venv-others/bin/python tools/bench/zoo/export.py --others [NAME...]    # those of the folder `others`, after tools/setup --others
+
 Writes graphs/NAME-bBATCH.onnx.xz (zoo/weightless.py fills the weights again); what is there already stays, unless it is named. A network that PyTorch's
 exporter of the row does not take is tried with the other one; what neither takes goes into graphs/refused.json with the exporter's words.
 """
@@ -17,27 +19,39 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import drawn
 
 
-def export(row, batch, exporter):
+def of_torch(row, batch, exporter):
+    """The model, and its inputs by name."""
     import onnx
     import torch
     import listing
-    import weightless
     torch.set_num_threads(1)
     module, inputs = listing.build(row, batch)
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        if row["source"] == "others":
+            module(*listing.examples(inputs))  # some keep what they make at their first use, as those that people export have
         file = os.path.join(folder, "m.onnx")
-        torch.onnx.export(module, listing.examples(inputs), file, input_names=list(inputs), dynamo=exporter == "export", external_data=False, verbose=False)
-        model = onnx.load(file)
+        torch.onnx.export(module, listing.examples(inputs), file, input_names=list(inputs), dynamo=exporter == "export", opset_version=row.get("opset"),
+                          external_data=False, verbose=False)
+        return onnx.load(file), inputs
+
+
+def export(row, batch, exporter):
+    import weightless
+    if exporter == "keras":
+        from others import keras_networks
+        model, inputs = keras_networks.convert(row)
+    else:
+        model, inputs = of_torch(row, batch, exporter)
     for value in model.graph.input:
-        if value.name in inputs and inputs[value.name][0] != "float":
+        if value.name in inputs and isinstance(inputs[value.name][0], int):
             value.doc_string = f"below {inputs[value.name][0]}"
-    return weightless.write(model, drawn.path_of(row["name"], batch))
+    return weightless.write(model, drawn.path_of(row["name"], batch), row.get("kept", weightless.KEPT))
 
 
 def asked(row, batch):
     """The bytes written, or why not, from a process of its own."""
     why = ""
-    for exporter in (row["exporter"], "trace" if row["exporter"] == "export" else "export"):
+    for exporter in row.get("exporters") or (row["exporter"], "trace" if row["exporter"] == "export" else "export"):
         try:
             done = subprocess.run([sys.executable, __file__, "--one", json.dumps(row), str(batch), exporter], capture_output=True, text=True, timeout=400)
         except subprocess.TimeoutExpired:
@@ -54,6 +68,8 @@ def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("networks", nargs="*")
     a.add_argument("--jobs", type=int, default=2)
+    a.add_argument("--others", action="store_true", help="networks of libraries that draw.py does not draw from")
+    a.add_argument("--list", action="store_true", help="print the names, and export nothing")
     a.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     o = a.parse_args()
     warnings.filterwarnings("ignore")
@@ -63,10 +79,22 @@ def main():
         except Exception as error:
             print(f"{type(error).__name__}: {str(error)[:400]}".replace("\n", " "))
         return
+    rows = drawn.rows()["networks"]
+    if o.others:
+        import others
+        rows = others.rows()
+    if o.list:
+        print("\n".join(row["name"] for row in rows))
+        return
+    if o.others and drawn.PLACE == drawn.OWN:
+        a.error("--others wants DLC_ZOO=FOLDER, as build/zoo/other: these graphs are not kept in the repository")
+    unknown = set(o.networks) - {row["name"] for row in rows}
+    if unknown:
+        a.error(f"no network {', '.join(sorted(unknown))}; --list prints the names")
     os.makedirs(drawn.GRAPHS, exist_ok=True)
     kept = os.path.join(drawn.GRAPHS, "refused.json")
     refused = json.load(open(kept)) if os.path.exists(kept) else {}
-    wanted = [(row, batch) for row in drawn.rows()["networks"] for batch in row["batches"]
+    wanted = [(row, batch) for row in rows for batch in row["batches"]
               if row["name"] in o.networks or not o.networks and f"{row['name']}-b{batch}" not in refused and not os.path.exists(drawn.path_of(row["name"], batch))]
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
         for (row, batch), (exporter, size, why) in zip(wanted, pool.map(lambda each: asked(*each), wanted)):

@@ -75,20 +75,27 @@ def own_network(row):
     return getattr(importlib.import_module("recommenders"), row["model"])()
 
 
-SOURCES = {"timm": timm_network, "torchvision": torchvision_network, "transformers": transformers_network, "own": own_network}
+def others_network(row):
+    module, inputs = importlib.import_module("others." + row["field"]).NETWORKS[row["model"]][0]()
+    return module.requires_grad_(False), inputs
+
+
+SOURCES = {"timm": timm_network, "torchvision": torchvision_network, "transformers": transformers_network, "own": own_network, "others": others_network}
 
 
 def build(row, batch):
-    """The module, settled and wrapped; its inputs by name, each ("float", shape) or (bound of integers, shape), shapes with the batch."""
+    """The module, settled and wrapped; its inputs by name, each ("float", shape), ("double", shape) or (bound of integers, shape), shapes with the batch."""
     torch.manual_seed(0)
     module, inputs = SOURCES[row["source"]](row)
     module = module.eval()
     settle(module)
     named = row["source"] == "transformers"
-    return Flat(module, list(inputs) if named else None).eval(), {name: (kind, [batch, *shape]) for name, (kind, shape) in inputs.items()}
+    first = [] if row.get("whole") else [batch]
+    return Flat(module, list(inputs) if named else None).eval(), {name: (kind, [*first, *shape]) for name, (kind, shape) in inputs.items()}
 
 
 def examples(inputs):
     generator = torch.Generator().manual_seed(0)
-    return tuple(torch.randn(shape, generator=generator) if kind == "float" else torch.randint(kind, shape, generator=generator)
+    types = {"float": torch.float32, "double": torch.float64}
+    return tuple(torch.randn(shape, generator=generator, dtype=types[kind]) if kind in types else torch.randint(kind, shape, generator=generator)
                  for kind, shape in inputs.values())

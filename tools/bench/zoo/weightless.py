@@ -21,13 +21,13 @@ def tensors(graph):
                 yield from tensors(attribute.g)
 
 
-def write(model, path):
+def write(model, path, kept=KEPT):
     """Takes the weights out and writes the rest, compressed; returns its bytes. Where in the source a node came from goes, too."""
     for tensor in tensors(model.graph):
         if tensor.data_type not in (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE):
             continue
         values = numpy_helper.to_array(tensor)
-        if values.size <= KEPT or values.min() == values.max():
+        if values.size <= kept or values.min() == values.max():
             continue
         if not np.abs(values).max() < 1e4:  # what hides others, not weights
             continue
