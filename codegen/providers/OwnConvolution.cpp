@@ -77,8 +77,10 @@ FilledWeights::FilledWeights(const ref::Tensor &weights, int64_t first, int64_t 
 
 /// Whether nothing becomes of zeros.
 static bool keepsZeros(const PostOp &postOp) {
-  if (postOp.kind != PostOp::Kind::Eltwise || postOp.alg == "linear")
-    return postOp.kind != PostOp::Kind::Eltwise || postOp.beta == 0;
+  if (postOp.kind != PostOp::Kind::Eltwise)
+    return true;
+  if (postOp.alg == "linear")
+    return postOp.beta == 0;
   if (postOp.alg == "clip")
     return postOp.alpha <= 0 && postOp.beta >= 0;
   return llvm::is_contained({"relu", "elu", "tanh", "abs", "square", "sqrt", "round", "gelu_erf",
