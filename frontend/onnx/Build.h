@@ -69,6 +69,8 @@ public:
 
   /// The value, when it is a constant of at most `foldLimit` elements.
   std::optional<ref::Tensor> known(Value v);
+  /// The value, computed if need be; nothing where it depends on what the run is given.
+  std::optional<ref::Tensor> attempt(Value v);
   /// The value, computed if need be, or an error that names the graph inputs whose values must be
   /// given.
   std::optional<ref::Tensor> need(Value v, const llvm::Twine &what);

@@ -1,6 +1,7 @@
 //===- Importer.cpp - graphs, nodes and functions -------------------------===//
 #include "frontend/onnx/Importer.h"
 
+#include "frontend/onnx/Selected.h"
 #include "frontend/onnx/State.h"
 
 #include "mlir/IR/Iterators.h"
@@ -135,7 +136,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   SmallVector<Value> values;
   SmallVector<DictionaryAttr> resultAttrs;
   for (int i = 0; imported && i < graph.output_size(); ++i) {
-    const Item &item = results[i];
+    const Item item = plainItem(b, results[i], "output '" + Twine(graph.output(i).name()) + "'");
     if (item.kind != Item::Tensor) {
       b.error("output '" + Twine(graph.output(i).name()) +
               "' is no tensor; a program gives back tensors only");
@@ -342,12 +343,18 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
     for (int i = 0; i < op->required; ++i)
       if (!b.require(n.has(i), "input " + Twine(i) + " is required and missing"))
         return false;
+    const bool selected = llvm::any_of(n.inputs, isSelected);
     for (int64_t i = 0; op->tensors && i < n.numInputs(); ++i)
-      if (!b.require(!n.has(i) || n.inputs[i].kind == Item::Tensor,
+      if (!b.require(!n.has(i) || n.inputs[i].kind == Item::Tensor || isSelected(n.inputs[i]),
                      "input " + Twine(i) +
                          " must be a tensor, and is a sequence or an empty optional"))
         return false;
-    op->handler(n, b);
+    if (selected)
+      importSelected(n, b, *op);
+    else if (auto count = countOfTrue(n, b))
+      n.set(0, *count);
+    else
+      op->handler(n, b);
     results = std::move(n.outputs);
   }
   if (!b.ok())

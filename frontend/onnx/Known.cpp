@@ -4,6 +4,7 @@
 #include "frontend/onnx/State.h"
 
 #include "ir/reference/Evaluate.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -118,6 +119,16 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
   }
   auto it = tensors.find(root);
   return it == tensors.end() ? std::nullopt : std::optional(it->second);
+}
+
+std::optional<ref::Tensor> Build::attempt(Value v) {
+  if (!ok() || !v || count(v) > needLimit)
+    return std::nullopt;
+  if (auto tensor = known(v))
+    return tensor;
+  llvm::SaveAndRestore quiet(silent, true);
+  std::string reason;
+  return compute(v, reason);
 }
 
 std::optional<ref::Tensor> Build::need(Value v, const Twine &what) {

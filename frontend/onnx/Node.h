@@ -11,12 +11,19 @@ namespace dlc::onnxfront {
 
 class Importer;
 
-/// What a name stands for: a tensor, or, at import time only, a sequence of such or an empty
-/// optional.
+struct Selection;
+
+/// What a name stands for: a tensor, or, at import time only, a sequence of such, an empty
+/// optional, a tensor whose slices a condition selects, or a number that follows from how many
+/// those are.
 struct Item {
-  enum Kind { Absent, Tensor, Sequence, None } kind = Absent;
+  enum Kind { Absent, Tensor, Sequence, None, Selected, Size } kind = Absent;
+  /// Selected: with room for all slices. Size: the constant for when all slices are there.
   Value value;
+  /// Size: the constants for when there were so many more (Selected.cpp).
   std::vector<Item> elements;
+  /// Selected and Size.
+  std::shared_ptr<const Selection> selection;
 
   Item() = default;
   Item(Value v) : kind(v ? Tensor : Absent), value(v) {}

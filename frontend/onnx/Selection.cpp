@@ -1,7 +1,7 @@
 //===- Selection.cpp - operators whose result's shape depends on values ---===//
-// Shapes are static, so these need their operands' values at import; what they select is a constant
-// from then on.
-#include "frontend/onnx/Node.h"
+// Shapes are static, so these want their operands' values at import; what they select is a constant
+// from then on. Of NonZero and Compress the rest is in Selected.h.
+#include "frontend/onnx/Selected.h"
 
 #include <numeric>
 
@@ -11,9 +11,9 @@ namespace dlc::onnxfront {
 namespace {
 
 void nonZero(Node &n, Build &b) {
-  auto x = b.need(n.in(0), "the operand, whose non-zero elements give the result's shape,");
+  auto x = b.attempt(n.in(0));
   if (!x)
-    return;
+    return n.set(0, nonZeroSelected(b, n.in(0)));
   Dims found;
   for (int64_t i = 0; i < x->size(); ++i)
     if (x->getDouble(i) != 0)
@@ -27,7 +27,7 @@ void nonZero(Node &n, Build &b) {
 
 void compress(Node &n, Build &b) {
   Value x = n.in(0);
-  auto condition = b.need(n.in(1), "the condition, which gives the result's shape,");
+  auto condition = b.attempt(n.in(1));
   int64_t axis = 0;
   if (n.hasAttr("axis"))
     axis = b.axis(n.integer("axis", 0), b.rank(x));
@@ -35,6 +35,8 @@ void compress(Node &n, Build &b) {
     x = b.flatten(x);
   if (!b.ok())
     return;
+  if (!condition)
+    return n.set(0, compressSelected(b, x, n.in(1), axis));
   Dims chosen;
   for (int64_t i = 0; i < condition->size(); ++i)
     if (condition->getInt(i) &&

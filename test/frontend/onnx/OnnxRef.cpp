@@ -28,6 +28,8 @@ struct Options {
   bool print = false, importOnly = false;
   /// The outputs' elements go to found_N.bin; only their types are compared.
   bool write = false;
+  /// No input's value may be bound at import.
+  bool unbound = false;
   std::vector<std::string> shapes;
 };
 
@@ -115,7 +117,7 @@ std::string runOne(const std::string &directory, const Options &options) {
     messages.clear();
     ImportInfo result;
     module = importOnnx(context, model, import, &result);
-    if (succeeded(module) || result.neededValues.empty() || isFile)
+    if (succeeded(module) || result.neededValues.empty() || isFile || options.unbound)
       break;
     for (const std::string &name : result.neededValues)
       for (size_t i = 0; i < info->inputs.size(); ++i)
@@ -179,6 +181,8 @@ int main(int argc, char **argv) {
       options.print = true;
     } else if (argument == "--import-only") {
       options.importOnly = true;
+    } else if (argument == "--unbound") {
+      options.unbound = true;
     } else if (argument == "--write") {
       options.write = true;
     } else if (argument == "--shape") {

@@ -19,8 +19,34 @@ def evaluated(g, operator, inputs, results=1, **attributes):
     return g.emit(operator, inputs, True, results, types=types, **attributes)
 
 
+def selected(g, operator, inputs, **attributes):
+    """A node whose result's shape only the run knows: no operand for others."""
+    return g.emit(operator, inputs, types=[("selected", ())], **attributes)
+
+
+def used(g, x, rows, places=None):
+    """What is made of rows of x that a condition selected has a shape again: their sum, or x with other elements in their places."""
+    for _ in range(g.integer(0, 2)):
+        rows = selected(g, g.one(["Neg", "Abs", "Relu", "Tanh"]), [rows])
+    kind = g.one(["sum", "mean of squares", "written", "added"] if places else ["sum", "mean of squares"])
+    rest = [(x.kind, x.shape[1:])]
+    if kind == "sum":
+        g.emit("ReduceSum", [rows, g.ints([0])], types=rest, keepdims=0)
+    elif kind == "mean of squares":
+        count = selected(g, "Cast", [selected(g, "Gather", [selected(g, "Shape", [rows]), g.int(0)])], to=PROTO[x.kind])
+        squares = selected(g, "ReduceSumSquare", [rows, g.ints([0])], keepdims=0)
+        g.emit("Div", [squares, selected(g, "Add", [count, g.constant(np.array(1, NUMPY[x.kind]))])], types=rest)
+    else:
+        g.emit("ScatterND", [x, places, rows], types=[(x.kind, x.shape)], **({"reduction": "add"} if kind == "added" else {}))
+
+
 @spec("NonZero")
 def nonzero(g, operator):
+    if g.chance(0.6):
+        x = g.ranked(1, 2, 3)
+        condition = g.shaped(x.shape[:1], "bool", exact=True)
+        places = selected(g, "Transpose", [selected(g, operator, [condition])], perm=[1, 0])
+        return used(g, x, selected(g, "GatherND", [x, places]), places)
     evaluated(g, operator, [g.random(g.shape(g.integer(1, 3), 40), "bool")])
 
 
@@ -43,6 +69,8 @@ def non_max_suppression(g, operator):
 @spec("Compress")
 def compress(g, operator):
     x = g.ranked(1, 2, 3)
+    if g.chance(0.4):
+        return used(g, x, selected(g, operator, [x, g.shaped(x.shape[:1], "bool", exact=True)], axis=0))
     axis = g.integer(-x.rank, x.rank - 1) if g.chance(0.7) else None
     length = x.size if axis is None else x.shape[axis]
     keep = g.rng.random(g.integer(1, length)) < 0.6

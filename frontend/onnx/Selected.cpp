@@ -1,0 +1,221 @@
+//===- Selected.cpp - operators on tensors whose slices are selected ------===//
+#include "frontend/onnx/SelectedNode.h"
+
+#include "mlir/IR/OperationSupport.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+
+int64_t Selection::room() const {
+  int64_t sum = 0;
+  for (const Piece &piece : pieces)
+    sum += piece.length;
+  return sum;
+}
+
+bool isSelected(const Item &item) { return item.kind == Item::Selected || item.kind == Item::Size; }
+
+//===--- Conditions -----------------------------------------------------------===//
+
+/// Whether two values are computed alike from the same values.
+static bool sameValue(Value a, Value c, int depth = 0) {
+  constexpr int deepest = 8;
+  if (a == c || !a || !c)
+    return a == c;
+  Operation *from = a.getDefiningOp(), *other = c.getDefiningOp();
+  if (depth == deepest || !from || !other || from->getNumRegions() || from->getNumResults() != 1)
+    return false;
+  return OperationEquivalence::isEquivalentTo(
+      from, other, [&](Value x, Value y) { return success(sameValue(x, y, depth + 1)); }, nullptr,
+      OperationEquivalence::IgnoreLocations);
+}
+
+bool sameSlices(const Selection &a, const Selection &c) {
+  return std::equal(a.pieces.begin(), a.pieces.end(), c.pieces.begin(), c.pieces.end(),
+                    [](const auto &p, const auto &q) {
+                      return p.length == q.length && sameValue(p.condition, q.condition);
+                    });
+}
+
+/// A condition whatever its shape.
+Value unshaped(Value v) {
+  while (auto reshape = v ? v.getDefiningOp<ReshapeOp>() : ReshapeOp())
+    v = reshape.getX();
+  return v;
+}
+
+Value isTrue(Build &b, Value x) {
+  return b.isBool(x) ? x : b.compare(Predicate::ne, x, b.like(x, 0));
+}
+
+/// i1 [room].
+Value maskOf(Build &b, const Selection &s) {
+  std::vector<Value> parts;
+  for (const Selection::Piece &piece : s.pieces)
+    parts.push_back(piece.condition ? b.flatten(piece.condition)
+                                    : b.splat(b.i1, {piece.length}, 1));
+  return parts.size() == 1 ? parts[0] : b.concat(parts, 0);
+}
+
+/// The mask beside x, whose dimension `axis` has the slices.
+Value maskBeside(Build &b, const Selection &s, Value x, int64_t axis) {
+  Dims shape(b.rank(x), 1);
+  shape[axis] = s.room();
+  return b.reshape(maskOf(b, s), shape);
+}
+
+/// x with a number where slices are not there.
+Value filled(Build &b, const Selection &s, Value x, double number) {
+  return b.select(maskBeside(b, s, x, s.axis), x, b.like(x, number));
+}
+
+Item selectedItem(Value v, Selection s) {
+  Item item(v);
+  if (v) {
+    item.kind = Item::Selected;
+    item.selection = std::make_shared<const Selection>(std::move(s));
+  }
+  return item;
+}
+
+/// NonZero of a condition: i64 [rank, room], with the places of all.
+Item placesItem(Build &b, Value condition, ArrayRef<int64_t> shape,
+                std::shared_ptr<const Selection> within) {
+  std::vector<Value> coordinates;
+  const int64_t room = b.count(condition);
+  for (size_t d = 0; d < shape.size(); ++d)
+    coordinates.push_back(b.reshape(b.iota(b.i64, shape, int64_t(d)), {1, room}));
+  Selection s;
+  s.pieces = {{unshaped(condition), room}};
+  s.axis = 1;
+  s.places = shape.vec();
+  s.within = std::move(within);
+  Value all = coordinates.size() == 1 ? coordinates[0] : b.concat(coordinates, 0);
+  return selectedItem(all, std::move(s));
+}
+
+Item nonZeroSelected(Build &b, Value x) {
+  if (!b.require(b.rank(x) > 0 && b.count(x) > 0,
+                 "the non-zero elements of a scalar, or of no elements, must be known when the "
+                 "model is imported"))
+    return {};
+  return placesItem(b, isTrue(b, x), b.shape(x), nullptr);
+}
+
+Item compressSelected(Build &b, Value x, Value condition, int64_t axis) {
+  const int64_t length = b.dim(condition, 0);
+  if (!b.require(length <= b.dim(x, axis), "the condition is longer than the axis"))
+    return {};
+  Selection s;
+  s.pieces = {{unshaped(condition), length}};
+  s.axis = axis;
+  return selectedItem(b.sliceAxis(x, axis, 0, length), std::move(s));
+}
+
+/// The same slices, of another tensor.
+Selection slicesOf(const Selection &s) {
+  Selection other;
+  other.pieces = s.pieces;
+  return other;
+}
+
+//===--- Sizes ----------------------------------------------------------------===//
+// What follows from the number of slices is computed three times: for when all are there, and for
+// two larger numbers. What differs depends on it: whether as a multiple, the second tells.
+
+constexpr int64_t sizeStep = 7919;
+
+/// `values`, in which each multiple of the number of slices that `times` says is counted.
+Item sizeItem(Build &b, ArrayRef<int64_t> values, ArrayRef<int64_t> times, ArrayRef<int64_t> shape,
+              const Selection &s) {
+  Item item(b.ints(values, shape, b.i64));
+  item.kind = Item::Size;
+  item.selection = std::make_shared<const Selection>(s);
+  for (int64_t other = 1; other <= otherSizes; ++other) {
+    Dims more(values);
+    for (auto [value, by] : llvm::zip(more, times))
+      value += by * other * sizeStep;
+    item.elements.push_back(b.ints(more, shape, b.i64));
+  }
+  return item;
+}
+
+Item countItem(Build &b, ArrayRef<int64_t> shape, Type element, const Selection &s) {
+  Item item = sizeItem(b, {s.room()}, {1}, shape, s);
+  item.value = b.cast(item.value, element);
+  for (Item &other : item.elements)
+    other.value = b.cast(other.value, element);
+  return item;
+}
+
+/// Which elements of a size depend on the number of slices, and how often it is in them; nothing
+/// where they are no multiples of it.
+std::optional<std::vector<double>> timesOf(Build &b, const Item &size) {
+  std::optional<ref::Tensor> all = b.known(size.value), other[otherSizes];
+  for (int64_t i = 0; i < otherSizes; ++i)
+    other[i] = b.known(size.elements[i].value);
+  if (!all || !other[0] || !other[1])
+    return std::nullopt;
+  std::vector<double> times;
+  for (int64_t i = 0; i < all->size(); ++i) {
+    double first = other[0]->getDouble(i) - all->getDouble(i),
+           second = other[1]->getDouble(i) - all->getDouble(i);
+    if (second != 2 * first)
+      return std::nullopt;
+    times.push_back(first / sizeStep);
+  }
+  return times;
+}
+
+/// The size as the run finds it.
+static Value computedSize(Build &b, const Item &size) {
+  auto times = timesOf(b, size);
+  if (!b.require(times.has_value(), "a shape depends on the product of numbers of selected slices"))
+    return {};
+  Value v = size.value;
+  Type element = b.isFloat(v) ? b.elem(v) : b.i64;
+  Value number = b.reduce(ReduceKind::sum, b.cast(maskOf(b, *size.selection), b.i64), {0}, false);
+  std::vector<double> rest;
+  auto all = b.known(v);
+  for (size_t i = 0; i < times->size(); ++i)
+    rest.push_back(all->getDouble(int64_t(i)) - (*times)[i] * double(size.selection->room()));
+  Value counted = b.mul(b.cast(number, element), b.floats(*times, b.shape(v), element));
+  return b.cast(b.add(counted, b.floats(rest, b.shape(v), element)), b.elem(v));
+}
+
+Item plainItem(Build &b, const Item &item, const Twine &what) {
+  if (item.kind == Item::Size)
+    return computedSize(b, item);
+  if (item.kind == Item::Selected) {
+    for (const Selection::Piece &piece : item.selection->pieces)
+      if (piece.condition)
+        b.need(piece.condition, "the condition that gives the size of " + what);
+    b.error(what + " has a size that depends on values");
+    return {};
+  }
+  return item;
+}
+
+bool isStandard(const Node &n) { return n.proto.domain().empty() || n.proto.domain() == "ai.onnx"; }
+
+std::optional<Item> countOfTrue(Node &n, Build &b) {
+  if (n.proto.op_type() != "ReduceSum" || !isStandard(n) || !n.in(0))
+    return std::nullopt;
+  Value x = unshaped(n.in(0));
+  auto cast = x.getDefiningOp<CastOp>();
+  if (!cast || b.isFloat(x) || !b.isBool(cast.getX()) || b.known(x))
+    return std::nullopt;
+  // All of them, in the sum's own shape.
+  Dims axes = n.has(1) ? b.needInts(n.in(1), "the axes") : n.integers("axes");
+  const int64_t rank = b.rank(n.in(0));
+  if (!b.ok() || rank == 0 ||
+      (axes.empty() ? n.integer("noop_with_empty_axes", 0) != 0 : int64_t(axes.size()) != rank))
+    return std::nullopt;
+  Selection s;
+  s.pieces = {{unshaped(cast.getX()), b.count(x)}};
+  Dims shape(n.integer("keepdims", 1) ? size_t(rank) : 0, 1);
+  return countItem(b, shape, b.elem(x), s);
+}
+
+} // namespace dlc::onnxfront

@@ -1,0 +1,53 @@
+//===- Selected.h - tensors of which a condition chooses the slices -------===//
+//
+// What NonZero and its like give has as many slices as a condition holds in places, which only the
+// run can tell. Such a tensor is kept with room for all places, beside the condition: shapes stay
+// static, and operators that treat slices one by one work on all of them. What sums over slices, or
+// writes them to places, leaves out those that are not there.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_FRONTEND_ONNX_SELECTED_H
+#define DLC_FRONTEND_ONNX_SELECTED_H
+
+#include "frontend/onnx/Node.h"
+
+namespace dlc::onnxfront {
+
+/// Which slices along one dimension of a tensor are there.
+struct Selection {
+  /// Slices in a row: those where the condition's elements hold; without a condition all.
+  struct Piece {
+    Value condition;
+    int64_t length = 0;
+  };
+  std::vector<Piece> pieces;
+  int64_t axis = 0;
+  /// All slices are equal, so that only their number matters.
+  bool uniform = false;
+  /// The elements are NonZero's: the places of the slices, in a tensor of this shape...
+  std::optional<Dims> places;
+  /// ...in which these slices are there; null: all.
+  std::shared_ptr<const Selection> within;
+
+  /// Slices that there may be.
+  int64_t room() const;
+};
+
+/// What NonZero gives where its operand's values are unknown.
+Item nonZeroSelected(Build &b, Value x);
+/// The slices of x along an axis, of i1 conditions of as many.
+Item compressSelected(Build &b, Value x, Value condition, int64_t axis);
+
+/// Imports a node of which an input is selected, or the size of such.
+void importSelected(Node &n, Build &b, const Operator &op);
+/// The number of true elements, where the node's output is that: a size like others. Else nothing.
+std::optional<Item> countOfTrue(Node &n, Build &b);
+/// Whether an item is one of these.
+bool isSelected(const Item &item);
+/// A size as a tensor that the run computes; an error for a selected tensor, whose condition must
+/// be known; any other item as it is.
+Item plainItem(Build &b, const Item &item, const llvm::Twine &what);
+
+} // namespace dlc::onnxfront
+
+#endif // DLC_FRONTEND_ONNX_SELECTED_H

@@ -1,0 +1,378 @@
+//===- SelectedNode.cpp - shapes of tensors whose slices are selected -----===//
+#include "frontend/onnx/SelectedNode.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+
+std::vector<Item> SelectedNode::run(std::vector<Item> inputs) {
+  Node inner(n.importer, b, n.proto, n.frame, n.scope, n.opset);
+  inner.inputs = std::move(inputs);
+  op.handler(inner, b);
+  return std::move(inner.outputs);
+}
+
+bool SelectedNode::give(std::vector<Item> results, const Selection &s, int64_t axis,
+                        bool keepsPlaces) {
+  // Places among selected slices are no numbers yet.
+  if (s.within && !keepsPlaces)
+    return false;
+  Selection next = s;
+  next.axis = axis;
+  if (!keepsPlaces)
+    next.places.reset();
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i].kind == Item::Tensor)
+      n.set(int64_t(i), selectedItem(results[i].value, next));
+  return true;
+}
+
+bool SelectedNode::identity() {
+  n.set(0, n.inputs[0]);
+  return true;
+}
+
+/// Dimensions are aligned at the end.
+bool SelectedNode::elementwise() {
+  if (n.numInputs() == 1 && (op.name == StringRef("Max") || op.name == StringRef("Min") ||
+                             op.name == StringRef("Sum") || op.name == StringRef("Mean")))
+    return identity();
+  const Selection *s = nullptr;
+  int64_t fromEnd = 0, rank = 0;
+  for (int64_t i = 0; i < n.numInputs(); ++i) {
+    rank = std::max(rank, b.rank(n.in(i)));
+    const Selection *own = selection(i);
+    if (!own)
+      continue;
+    int64_t place = b.rank(n.in(i)) - own->axis;
+    if (own->within || (s && (place != fromEnd || own->room() != s->room())) ||
+        (s && !s->uniform && !own->uniform && !sameSlices(*s, *own)))
+      return false;
+    fromEnd = place;
+    if (!s || s->uniform)
+      s = own;
+  }
+  for (int64_t i = 0; i < n.numInputs(); ++i)
+    if (n.has(i) && !selection(i) && b.rank(n.in(i)) >= fromEnd && b.dim(n.in(i), -fromEnd) != 1)
+      return false;
+  bool keepsPlaces = op.name == StringRef("Cast") && s->places;
+  std::vector<Item> results = runAll();
+  keepsPlaces = keepsPlaces && !results.empty() && results[0].value &&
+                !b.isFloat(results[0].value) && !b.isBool(results[0].value);
+  return give(std::move(results), *s, rank - fromEnd, keepsPlaces);
+}
+
+bool SelectedNode::transpose() {
+  const Selection &s = *selection(0);
+  Dims order(b.rank(n.in(0)));
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = int64_t(order.size() - 1 - i);
+  order = n.integers("perm", order);
+  auto place = llvm::find(order, s.axis);
+  return place != order.end() && give(runAll(), s, place - order.begin(), true);
+}
+
+/// Whatever keeps the order of elements: the axis is where as much stands before it as before.
+bool SelectedNode::reshape() {
+  const Selection *s = selection(0);
+  if (!s)
+    return false;
+  Dims from = b.dims(n.in(0));
+  std::vector<Item> results = runAll();
+  if (!b.ok() || results.empty())
+    return true;
+  auto before = [](ArrayRef<int64_t> shape, int64_t axis) {
+    int64_t count = 1;
+    for (int64_t d : shape.take_front(size_t(axis)))
+      count *= d;
+    return count;
+  };
+  ArrayRef<int64_t> to = b.shape(results[0].value);
+  for (int64_t axis = int64_t(to.size()); axis-- > 0;)
+    if (to[axis] == s->room() && before(to, axis) == before(from, s->axis))
+      return give(std::move(results), *s, axis, true);
+  return false;
+}
+
+/// The one element of a size that depends on the number of slices, counted from the end; 0: none.
+static int64_t openDimension(Build &b, const Item &size) {
+  int64_t found = 0;
+  auto times = timesOf(b, size);
+  if (!times)
+    return 0;
+  for (size_t i = 0; i < times->size(); ++i)
+    if ((*times)[i] != 0) {
+      if (found)
+        return 0;
+      found = int64_t(times->size() - i);
+    }
+  return found;
+}
+
+static Selection uniformSelection(int64_t room) {
+  Selection s;
+  s.pieces = {{Value(), room}};
+  s.uniform = true;
+  return s;
+}
+
+bool SelectedNode::expand() {
+  const Selection *s = selection(0);
+  const bool isOpen = isSize(1);
+  if (selection(1) || isSize(0) || (!s && !isOpen))
+    return false;
+  const int64_t open = isOpen ? openDimension(b, n.inputs[1]) : 0;
+  if (isOpen && open == 0)
+    return false;
+  const int64_t rank = b.rank(n.in(0)), fromEnd = s ? rank - s->axis : open;
+  if (s && isOpen && open != fromEnd)
+    return false;
+  // Only one or the other may have more than one slice, or both have these.
+  auto target = b.known(n.in(1));
+  if (!target)
+    return false;
+  const int64_t place = target->size() - fromEnd, extent = place < 0 ? 1 : target->getInt(place);
+  if (s ? extent != 1 && !(isOpen && extent == s->room())
+        : rank >= fromEnd && b.dim(n.in(0), -fromEnd) != 1)
+    return false;
+  std::vector<Item> results = runAll();
+  if (!b.ok() || results.empty())
+    return true;
+  const int64_t axis = b.rank(results[0].value) - fromEnd;
+  const bool same = s && b.shape(results[0].value) == b.shape(n.in(0));
+  return give(std::move(results), s ? *s : uniformSelection(extent), axis, same);
+}
+
+bool SelectedNode::shape() {
+  const Selection *s = selection(0);
+  if (!s)
+    return false;
+  Dims dims = b.dims(n.in(0)), times(dims.size(), 0);
+  times[s->axis] = 1;
+  const int64_t rank = int64_t(dims.size());
+  auto clampTo = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
+  int64_t start = clampTo(n.integer("start", 0)), end = clampTo(n.integer("end", rank));
+  size_t number = size_t(std::max<int64_t>(0, end - start));
+  ArrayRef<int64_t> some = ArrayRef<int64_t>(dims).slice(size_t(start), number),
+                    open = ArrayRef<int64_t>(times).slice(size_t(start), number);
+  if (!llvm::is_contained(open, 1))
+    n.set(0, b.ints(some));
+  else if (s->uniform)
+    return false;
+  else
+    n.set(0, sizeItem(b, some, open, {int64_t(number)}, *s));
+  return true;
+}
+
+bool SelectedNode::constantOfShape() {
+  const int64_t open = isSize(0) ? openDimension(b, n.inputs[0]) : 0;
+  if (open == 0)
+    return false;
+  std::vector<Item> results = runAll();
+  if (!b.ok() || results.empty())
+    return true;
+  const int64_t axis = b.rank(results[0].value) - open;
+  Selection s = uniformSelection(b.dim(results[0].value, axis));
+  return give(std::move(results), s, axis);
+}
+
+/// Not of the selected slices, unless they are all taken, in their order.
+bool SelectedNode::slice() {
+  const Selection *s = selection(0);
+  if (!s || selection(1) || selection(2))
+    return false;
+  Dims steps = n.opset >= 10 && n.has(4) ? b.needInts(n.in(4), "the steps") : Dims();
+  if (llvm::any_of(steps, [](int64_t step) { return step < 0; }))
+    return false;
+  std::vector<Item> results = runAll();
+  if (!b.ok() || results.empty())
+    return true;
+  const bool isWhole = b.shape(results[0].value) == b.shape(n.in(0));
+  return b.dim(results[0].value, s->axis) == s->room() &&
+         give(std::move(results), *s, s->axis, isWhole);
+}
+
+bool SelectedNode::concat() {
+  int64_t axis = b.axis(n.integer("axis", 1), b.rank(n.in(0)));
+  Selection s;
+  const Selection *first = nullptr;
+  for (int64_t i = 0; b.ok() && i < n.numInputs(); ++i) {
+    const Selection *own = selection(i);
+    if (own && (own->uniform || own->within || (first && own->axis != first->axis)))
+      return false;
+    if (own && own->axis != axis && first && !sameSlices(*own, *first))
+      return false;
+    first = own ? own : first;
+  }
+  if (!b.ok())
+    return true;
+  if (first->axis != axis)
+    return llvm::all_of(n.inputs, [](const Item &i) { return i.kind == Item::Selected; }) &&
+           give(runAll(), *first, first->axis);
+  for (int64_t i = 0; i < n.numInputs(); ++i) {
+    if (const Selection *own = selection(i))
+      s.pieces.insert(s.pieces.end(), own->pieces.begin(), own->pieces.end());
+    else
+      s.pieces.push_back({Value(), b.dim(n.in(i), axis)});
+  }
+  return give(runAll(), s, axis);
+}
+
+bool SelectedNode::split() {
+  const Selection *s = selection(0);
+  int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
+  return s && axis != s->axis && give(runAll(), *s, s->axis);
+}
+
+/// Whether what an operator makes of a size is a multiple of the number of slices and a constant
+/// besides; products of two are found by the numbers.
+bool SelectedNode::isLinear() const {
+  StringRef name = op.name;
+  if (name == "Equal") // a size is not negative
+    return llvm::any_of(n.inputs, [&](const Item &item) {
+      auto elements = item.kind == Item::Tensor ? b.known(item.value) : std::nullopt;
+      for (int64_t i = 0; elements && i < elements->size(); ++i)
+        if (elements->getDouble(i) >= 0)
+          return false;
+      return elements.has_value();
+    });
+  if (name == "Cast") {
+    int64_t to = n.find("to") ? n.find("to")->i() : 0;
+    return llvm::is_contained({onnx::TensorProto::FLOAT, onnx::TensorProto::DOUBLE,
+                               onnx::TensorProto::INT32, onnx::TensorProto::INT64},
+                              to);
+  }
+  return llvm::is_contained({"Gather", "Concat", "Slice", "Squeeze", "Unsqueeze", "Reshape",
+                             "Flatten", "Transpose", "Identity", "Add", "Sub", "Mul", "Neg",
+                             "Where", "Expand"},
+                            name);
+}
+
+/// Computes with sizes alone, for each of the numbers that they stand for.
+bool SelectedNode::sizes() {
+  if (!isLinear())
+    return false;
+  Item result;
+  std::shared_ptr<const Selection> of;
+  for (const Item &item : n.inputs) {
+    if (item.kind != Item::Size) {
+      if (item.kind != Item::Absent && (item.kind != Item::Tensor || !b.known(item.value)))
+        return false;
+      continue;
+    }
+    if (of && !sameSlices(*of, *item.selection))
+      return false;
+    of = item.selection;
+  }
+  for (int64_t other = 0; other <= otherSizes; ++other) {
+    std::vector<Item> inputs = n.inputs;
+    for (Item &item : inputs)
+      if (item.kind == Item::Size)
+        item = other ? Item(item.elements[size_t(other - 1)]) : Item(item.value);
+    std::vector<Item> outputs;
+    {
+      llvm::SaveAndRestore quiet(b.silent, true);
+      outputs = run(std::move(inputs));
+    }
+    if (!b.ok()) {
+      b.forgive();
+      return false;
+    }
+    if (outputs.size() != 1 || !b.known(outputs[0].value) ||
+        (other && outputs[0].value.getType() != result.value.getType()))
+      return false;
+    if (other)
+      result.elements.push_back(outputs[0]);
+    else
+      result = outputs[0];
+  }
+  result.kind = Item::Size;
+  result.selection = of;
+  auto times = timesOf(b, result);
+  if (!times)
+    return false;
+  if (llvm::all_of(*times, [](double t) { return t == 0; }))
+    result = Item(result.value);
+  n.set(0, result);
+  return true;
+}
+
+SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
+  using S = SelectedNode;
+  static const llvm::StringMap<Rule> rules{
+      {"Identity", &S::identity},
+      {"Transpose", &S::transpose},
+      {"Reshape", &S::reshape},
+      {"Squeeze", &S::reshape},
+      {"Unsqueeze", &S::reshape},
+      {"Flatten", &S::reshape},
+      {"Expand", &S::expand},
+      {"Shape", &S::shape},
+      {"ConstantOfShape", &S::constantOfShape},
+      {"Gather", &S::gather},
+      {"GatherND", &S::gatherNd},
+      {"ScatterElements", &S::scatterElements},
+      {"ScatterND", &S::scatterNd},
+      {"Slice", &S::slice},
+      {"Concat", &S::concat},
+      {"Split", &S::split},
+      {"Softmax", &S::trailing},
+      {"LogSoftmax", &S::trailing},
+      {"LayerNormalization", &S::trailing},
+      {"RMSNormalization", &S::trailing},
+      {"CumSum", &S::running},
+      {"CumProd", &S::running},
+      {"MatMul", &S::matmul},
+      {"Gemm", &S::gemm},
+      {"NonZero", &S::nonZero},
+      // Elements one by one, but these.
+      {"BitCast", nullptr},
+      {"SwiGLU", nullptr},
+      {"Hardmax", nullptr},
+  };
+  auto rule = rules.find(name);
+  if (rule != rules.end())
+    return rule->second;
+  auto isOf = [&](ArrayRef<Operator> family) {
+    return &op >= family.begin() && &op < family.end();
+  };
+  if (isOf(elementwiseOperators()) || isOf(activationOperators()))
+    return &S::elementwise;
+  return name.starts_with("Reduce") ? &S::reduce : nullptr;
+}
+
+void SelectedNode::import() {
+  // Of ONNX's own, and without a graph inside.
+  const bool standard = isStandard(n) && llvm::none_of(n.proto.attribute(), [](const auto &a) {
+                          return a.has_g() || a.graphs_size() > 0;
+                        });
+  Rule rule = standard ? find(op.name, op) : nullptr;
+  const bool onlySizes =
+      llvm::none_of(n.inputs, [](const Item &item) { return item.kind == Item::Selected; });
+  if (onlySizes && standard && sizes())
+    return;
+  const bool takesSizes = rule == &SelectedNode::expand || rule == &SelectedNode::reshape ||
+                          rule == &SelectedNode::slice || rule == &SelectedNode::constantOfShape;
+  // Elsewhere sizes are numbers like others, once they are computed.
+  auto makePlain = [&](Item::Kind kind) {
+    for (size_t i = 0; b.ok() && i < n.inputs.size(); ++i)
+      if (n.inputs[i].kind == kind)
+        n.inputs[i] = plainItem(b, n.inputs[i], "input " + Twine(i));
+    return b.ok();
+  };
+  if (!takesSizes && !makePlain(Item::Size))
+    return;
+  if (rule && (!onlySizes || takesSizes) && ((this->*rule)() || !b.ok()))
+    return;
+  makePlain(Item::Size);
+  makePlain(Item::Selected);
+  if (b.ok())
+    op.handler(n, b);
+}
+
+void importSelected(Node &n, Build &b, const Operator &op) { SelectedNode(n, b, op).import(); }
+
+} // namespace dlc::onnxfront

@@ -1,0 +1,270 @@
+//===- SelectedRules.cpp - reading, writing and summing selected slices ---===//
+#include "frontend/onnx/SelectedNode.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+
+bool SelectedNode::gather() {
+  const Selection *data = selection(0), *indices = selection(1);
+  if (isSize(1))
+    return false;
+  int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
+  if (!b.ok())
+    return true;
+  if (data && indices) {
+    // Places among the slices that there are: of all slices those that both conditions leave.
+    if (data->axis != axis || !indices->within || !sameSlices(*data, *indices->within) ||
+        b.rank(n.in(1)) != 1)
+      return false;
+    return give({n.inputs[0].value}, slicesOf(*indices), axis);
+  }
+  if (data) {
+    if (data->axis == axis)
+      return false;
+    const int64_t moved = data->axis < axis ? data->axis : data->axis - 1 + b.rank(n.in(1));
+    return give(runAll(), *data, moved);
+  }
+  if (indices->within || indices->uniform)
+    return false;
+  if (indices->places && indices->places->size() == 1 && b.rank(n.in(1)) == 1 &&
+      b.dim(n.in(0), axis) == indices->room())
+    return give({n.inputs[0].value}, slicesOf(*indices), axis);
+  return give(run({n.inputs[0], filled(b, *indices, n.in(1), 0)}), *indices, axis + indices->axis);
+}
+
+/// Whether the indices are the places of slices in x, one row each: x's own elements in turn.
+static bool areOwnPlaces(Build &b, const Selection &indices, Value at, Value x,
+                         const Selection *xSlices) {
+  if (!indices.places || indices.axis != 0 || b.rank(at) != 2 || (xSlices && xSlices->axis != 0))
+    return false;
+  if (xSlices ? !indices.within || !sameSlices(*xSlices, *indices.within) : bool(indices.within))
+    return false;
+  const Dims &places = *indices.places;
+  return b.dim(at, 1) == int64_t(places.size()) && b.rank(x) >= int64_t(places.size()) &&
+         b.shape(x).take_front(places.size()) == ArrayRef<int64_t>(places);
+}
+
+/// x [places.., rest..] as [room, rest..].
+static Dims inTurn(Build &b, const Selection &indices, Value x) {
+  Dims shape{indices.room()};
+  ArrayRef<int64_t> rest = b.shape(x).drop_front(indices.places->size());
+  shape.insert(shape.end(), rest.begin(), rest.end());
+  return shape;
+}
+
+bool SelectedNode::gatherNd() {
+  const Selection *data = selection(0), *indices = selection(1);
+  if (!indices || n.integer("batch_dims", 0) != 0 || indices->uniform)
+    return false;
+  if (areOwnPlaces(b, *indices, n.in(1), n.in(0), data))
+    return give({b.reshape(n.in(0), inTurn(b, *indices, n.in(0)))}, slicesOf(*indices), 0);
+  if (data || indices->within || indices->axis == b.rank(n.in(1)) - 1)
+    return false;
+  return give(run({n.inputs[0], filled(b, *indices, n.in(1), 0)}), *indices, indices->axis);
+}
+
+/// The number that changes nothing in a reduction, of x's type.
+static std::optional<double> neutral(Build &b, StringRef reduction, Value x) {
+  if (reduction == "add")
+    return 0;
+  if (reduction == "mul")
+    return 1;
+  if ((reduction != "max" && reduction != "min") || !b.isFloat(x))
+    return std::nullopt;
+  return reduction == "max" ? -INFINITY : INFINITY;
+}
+
+/// Updates of slices that are not there change nothing, or go to a place beyond x that is cut off.
+bool SelectedNode::scatter(int64_t axis, bool byPlace) {
+  const Selection *indices = selection(1), *updates = selection(2);
+  const int64_t rank = b.rank(n.in(0));
+  if (selection(0) || !indices || !updates || indices->within || indices->uniform ||
+      indices->axis != updates->axis || indices->room() != updates->room() ||
+      (!updates->uniform && !sameSlices(*indices, *updates)))
+    return false;
+  Selection s = *indices;
+  Value x = n.in(0), at = n.in(1), with = n.in(2);
+  if (auto none = neutral(b, n.string("reduction", "none"), with)) {
+    auto results = run({x, filled(b, s, at, 0), filled(b, s, with, *none)});
+    if (b.ok() && !results.empty())
+      n.set(0, results[0]);
+    return true;
+  }
+  // Indices from the end are of x as it was.
+  Value extents = b.scalarInt(b.elem(at), b.dim(x, axis));
+  if (byPlace) {
+    ArrayRef<int64_t> shape = b.shape(x).take_front(size_t(b.dim(at, -1)));
+    extents = b.ints(shape, {int64_t(shape.size())}, b.elem(at));
+  }
+  at = b.select(b.compare(Predicate::lt, at, b.like(at, 0)), b.add(at, extents), at);
+  Value beyond = b.scalarInt(b.elem(at), b.dim(x, axis));
+  if (byPlace) {
+    Dims first(size_t(b.dim(at, -1)), 0);
+    first[0] = b.dim(x, axis);
+    beyond = b.ints(first, {int64_t(first.size())}, b.elem(at));
+  }
+  at = b.select(maskBeside(b, s, at, s.axis), at, beyond);
+  Dims low(size_t(rank), 0), high(size_t(rank), 0);
+  high[axis] = 1;
+  auto results = run({b.pad(x, b.like(x, 0), PadMode::constant, low, high), at, with});
+  if (b.ok() && !results.empty())
+    n.set(0, b.sliceAxis(results[0].value, axis, 0, b.dim(x, axis)));
+  return true;
+}
+
+bool SelectedNode::scatterElements() {
+  int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
+  return !b.ok() || scatter(axis, false);
+}
+
+bool SelectedNode::scatterNd() {
+  const Selection *data = selection(0), *indices = selection(1), *updates = selection(2);
+  if (!indices || !updates)
+    return false;
+  if (n.string("reduction", "none") == "none" &&
+      areOwnPlaces(b, *indices, n.in(1), n.in(0), data) && updates->axis == 0 &&
+      updates->room() == indices->room() && (updates->uniform || sameSlices(*indices, *updates))) {
+    // An assignment by a condition.
+    Value x = n.in(0);
+    Dims shape = b.dims(x);
+    for (size_t d = indices->places->size(); d < shape.size(); ++d)
+      shape[d] = 1;
+    Value chosen =
+        b.select(b.reshape(maskOf(b, *indices), shape), b.reshape(n.in(2), b.shape(x)), x);
+    n.set(0, data ? selectedItem(chosen, *data) : Item(chosen));
+    return true;
+  }
+  return indices->axis < b.rank(n.in(1)) - 1 && scatter(0, true);
+}
+
+/// What takes the last dimensions together: a softmax of one, a norm from an axis on.
+bool SelectedNode::trailing() {
+  const Selection *s = selection(0);
+  if (!s || selection(1) || selection(2))
+    return false;
+  const bool isNorm = StringRef(op.name).ends_with("Normalization");
+  const bool isOne = !isNorm && n.opset >= 13;
+  int64_t axis = b.axis(n.integer("axis", isNorm || isOne ? -1 : 1), b.rank(n.in(0)));
+  if (!b.ok() || (isOne ? axis != s->axis : s->axis < axis))
+    return !b.ok() || give(runAll(), *s, s->axis);
+  if (!isOne || s->uniform)
+    return false;
+  return give(run({filled(b, *s, n.in(0), -INFINITY)}), *s, s->axis);
+}
+
+bool SelectedNode::reduce() {
+  const Selection *s = selection(0);
+  if (!s || selection(1) || isSize(1))
+    return false;
+  const int64_t rank = b.rank(n.in(0));
+  Dims axes = n.has(1) ? b.needInts(n.in(1), "the axes") : n.integers("axes");
+  const bool keepdims = n.integer("keepdims", 1) != 0;
+  if (axes.empty() && n.integer("noop_with_empty_axes", 0))
+    return give(runAll(), *s, s->axis);
+  std::vector<bool> reduced(size_t(rank), axes.empty());
+  for (int64_t axis : axes)
+    reduced[size_t(b.axis(axis, rank))] = true;
+  if (!b.ok())
+    return true;
+  if (!reduced[size_t(s->axis)]) {
+    int64_t axis = s->axis;
+    for (int64_t d = 0; !keepdims && d < s->axis; ++d)
+      axis -= reduced[size_t(d)];
+    return give(runAll(), *s, axis);
+  }
+  if (s->uniform || s->within)
+    return false;
+  Value x = n.in(0);
+  StringRef name = op.name;
+  // A number of true elements: the size of what these select.
+  auto cast = unshaped(x).getDefiningOp<CastOp>();
+  if (name == "ReduceSum" && rank == 1 && cast && b.isBool(cast.getX()) && !b.isFloat(x)) {
+    Selection both;
+    both.pieces = {{b.both(maskOf(b, *s), b.flatten(cast.getX())), s->room()}};
+    n.set(0, countItem(b, Dims(keepdims ? 1 : 0, 1), b.elem(x), both));
+    return true;
+  }
+  std::optional<double> none;
+  if (llvm::is_contained(
+          {"ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum"},
+          name))
+    none = 0;
+  else if (name == "ReduceProd")
+    none = 1;
+  else if (name == "ReduceMax" || name == "ReduceMin")
+    none = neutral(b, name == "ReduceMax" ? "max" : "min", x);
+  else if (name == "ReduceLogSumExp" && b.isFloat(x))
+    none = -INFINITY;
+  if (!none || (name == "ReduceMean" && !b.isFloat(x)))
+    return false;
+  std::vector<Item> inputs = n.inputs;
+  inputs[0] = filled(b, *s, x, *none);
+  std::vector<Item> results = run(std::move(inputs));
+  if (!b.ok() || results.empty())
+    return true;
+  Value result = results[0].value;
+  if (name == "ReduceMean") {
+    Value there = b.reduce(ReduceKind::sum, b.cast(maskOf(b, *s), b.f32), {0}, false);
+    result = b.mul(result, b.cast(b.div(b.scalar(b.f32, double(s->room())), there), b.elem(x)));
+  }
+  n.set(0, result);
+  return true;
+}
+
+/// A running sum goes on where slices are not there.
+bool SelectedNode::running() {
+  const Selection *s = selection(0);
+  if (!s || s->uniform || s->within || n.numInputs() != 2)
+    return false;
+  int64_t axis = b.axis(b.needInt(n.in(1), "the axis"), b.rank(n.in(0)));
+  if (!b.ok() || axis != s->axis)
+    return !b.ok() || give(runAll(), *s, s->axis);
+  double none = op.name == StringRef("CumProd") ? 1 : 0;
+  return give(run({filled(b, *s, n.in(0), none), n.inputs[1]}), *s, axis);
+}
+
+/// Rows of the left and columns of the right stay; what is summed over must be selected alike.
+bool SelectedNode::matmul() {
+  const Selection *left = selection(0), *right = selection(1);
+  const int64_t ranks[] = {b.rank(n.in(0)), b.rank(n.in(1))};
+  if (ranks[0] < 2 || ranks[1] < 2)
+    return false;
+  const int64_t rank = std::max(ranks[0], ranks[1]);
+  if (left && right) {
+    if (left->axis != ranks[0] - 1 || right->axis != ranks[1] - 2 || left->uniform ||
+        right->uniform || left->within || right->within || !sameSlices(*left, *right))
+      return false;
+    auto results = run({filled(b, *left, n.in(0), 0), filled(b, *right, n.in(1), 0)});
+    if (b.ok() && !results.empty())
+      n.set(0, results[0]);
+    return true;
+  }
+  const int side = left ? 0 : 1;
+  const Selection &s = left ? *left : *right;
+  const int64_t fromEnd = ranks[side] - s.axis, summed = left ? 1 : 2;
+  if (fromEnd == summed ||
+      (fromEnd > 2 && ranks[1 - side] >= fromEnd && b.dim(n.in(1 - side), -fromEnd) != 1))
+    return false;
+  return give(runAll(), s, rank - fromEnd);
+}
+
+bool SelectedNode::gemm() {
+  const Selection *left = selection(0);
+  if (!left || selection(1) || selection(2) || left->axis != (n.integer("transA", 0) ? 1 : 0))
+    return false;
+  return !(n.has(2) && b.rank(n.in(2)) == 2 && b.dim(n.in(2), 0) != 1) && give(runAll(), *left, 0);
+}
+
+/// Of a row of elements: those that are there and not zero.
+bool SelectedNode::nonZero() {
+  const Selection *s = selection(0);
+  if (!s || b.rank(n.in(0)) != 1 || s->uniform || s->within)
+    return false;
+  auto within = std::make_shared<Selection>(slicesOf(*s));
+  Value condition = b.both(maskOf(b, *s), isTrue(b, n.in(0)));
+  n.set(0, placesItem(b, condition, b.shape(n.in(0)), within));
+  return true;
+}
+
+} // namespace dlc::onnxfront

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Models that select slices by values which only the run knows, and use them without their number: masked assignments as exporters
+write them, sums over what is selected, edges of graphs. No value may be bound to import them.
+
+  selected_tests.py --runner dlc-onnx-ref --out DIR
+  selected_tests.py --runner dlc-onnx-run --out DIR     the whole compiler
+
+Expected outputs are ONNX Runtime's. Each model runs with some slices, none and all of them.
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import numpy_helper, parser
+
+HEAD = '<ir_version: 10, opset_import: ["" : 20]>\n'
+CONSTANTS = """zero = Constant<value_int=0>() one = Constant<value_int=1>() zeros = Constant<value_ints=[0]>() ones = Constant<value_ints=[1]>()
+    all = Constant<value_ints=[-1]>() half = Constant<value_float=0.5>() """
+#: What an index tensor of the condition `m` is, as PyTorch's older exporter writes it, and as the newer one does.
+OLD = "i0 = NonZero(m) at = Transpose<perm=[1, 0]>(i0) "
+NEW = """i0 = NonZero(m) i1 = Transpose<perm=[1, 0]>(i0) i2 = Squeeze(i1, ones) i3 = Max(i2) i4 = Shape<start=0>(i3) i5 = Expand(i2, i4)
+    at = Unsqueeze(i5, all) """
+
+MODELS = {
+    # x[m] = number, with the number spread by the count of indices.
+    "assign-number": ("float[4, 5] x, bool[4, 5] m", OLD + "s = Shape(at) c = Gather(s, zero) e = Unsqueeze(c, zeros) v = Expand(half, e) y = ScatterND(x, at, v)"),
+    "assign-sliced": ("float[4, 5] x, bool[4, 5] m", OLD + """g = GatherND(x, at) a = Add(g, half) r = Reshape(a, all) s = Shape(at) c = Gather(s, zero)
+        e = Unsqueeze(c, zeros) u = Slice(r, zeros, e, zeros) z = Mul(x, half) y = ScatterND(z, at, u)"""),
+    "assign-rows": ("float[6, 3] x, bool[6] m", OLD + "g = GatherND(x, at) a = Exp(g) y = ScatterND(x, at, a)"),
+    "assign-counted": ("float[7] x, bool[7] m", NEW + """g = GatherND(x, at) a = Sub(g, half) k = Reshape(m, all) w = Cast<to=7>(k) n = ReduceSum<keepdims=1>(w)
+        e = Expand(a, n) u = Reshape(e, all) y = ScatterND(x, i1, u)"""),
+    "assign-added": ("float[6, 3] x, bool[6] m", OLD + "g = GatherND(x, at) y = ScatterND<reduction=\"add\">(x, at, g)"),
+    # Indices that are computed from the places.
+    "write-mirrored": ("float[6, 3] x, bool[6] m", OLD + "five = Constant<value_int=5>() b = Sub(five, at) g = GatherND(x, at) y = ScatterND(x, b, g)"),
+    "write-from-the-end": ("float[6, 3] x, bool[6] m", OLD + "d = Sub(at, one) b = Neg(at) c = Sub(b, one) g = GatherND(x, at) y = ScatterND(x, c, g)"),
+    "write-elements": ("float[6] x, bool[6] m", OLD + "i = Squeeze(at, ones) five = Constant<value_int=5>() b = Sub(five, i) g = Gather(x, i) y = ScatterElements<axis=0>(x, b, g)"),
+    "read-mirrored": ("float[6, 3] x, bool[6] m", OLD + "five = Constant<value_int=5>() b = Sub(five, at) g = GatherND(x, b) y = ReduceSum<keepdims=0>(g, zeros)"),
+    # Reductions over what is selected, and beside it.
+    **{f"reduce-{op.lower()}": ("float[4, 5] x, bool[4, 5] m", OLD + f"g = GatherND(x, at) p = Abs(g) q = Add(p, half) y = Reduce{op}<keepdims={keep}>(q)")
+       for op, keep in (("Sum", 0), ("Prod", 1), ("L1", 0), ("L2", 1), ("SumSquare", 0), ("LogSum", 0))},
+    "reduce-mean": ("float[4, 5] x, bool[4, 5] m", OLD + """g = GatherND(x, at) s = ReduceSum<keepdims=0>(g) h = Shape(g) c = Gather(h, zero) f = Cast<to=1>(c)
+        o = Constant<value_float=1.0>() d = Max(f, o) y = Div(s, d)"""),
+    "reduce-rows": ("float[6, 3] x, bool[6] m", OLD + "g = GatherND(x, at) r = ReduceMax<keepdims=0>(g, ones) e = Exp(r) y = ReduceSum<keepdims=0>(e)"),
+    "count": ("float[4, 5] x, bool[4, 5] m", OLD + "s = Shape(at) c = Gather(s, zero) t = Mul(c, c) d = Add(c, one) f = Cast<to=1>(d) y = Add(x, f)"),
+    "softmax": ("float[6, 3] x, bool[6] m", OLD + "g = GatherND(x, at) p = Softmax<axis=0>(g) q = Mul(p, p) y = ReduceSum<keepdims=0>(q, zeros)"),
+    "running": ("float[6, 3] x, bool[6] m", OLD + "g = GatherND(x, at) p = CumSum(g, zero) q = Mul(p, g) y = ReduceSum<keepdims=0>(q, zeros)"),
+    # Products: rows of the left, columns of the right, and what is summed over.
+    "gemm": ("float[6, 3] x, float[3, 4] w, float[4] b, bool[6] m", OLD + "g = GatherND(x, at) p = Gemm(g, w, b) r = Relu(p) y = ReduceSum<keepdims=0>(r, zeros)"),
+    "matmul": ("float[6, 3] x, float[3, 4] w, bool[6] m", OLD + "g = GatherND(x, at) p = MatMul(g, w) t = Transpose<perm=[1, 0]>(p) q = MatMul(t, p) y = Neg(q)"),
+    "attention": ("float[6, 8] x, bool[6] m", OLD + """g = GatherND(x, at) h = Constant<value_ints=[-1, 2, 4]>() r = Reshape(g, h) q = Transpose<perm=[1, 0, 2]>(r)
+        o = ReduceSum<keepdims=1>(q, ones) k = Transpose<perm=[0, 2, 1]>(q) s = MatMul(o, k) p = Softmax<axis=-1>(s) y = MatMul(p, q)"""),
+    "parts": ("float[6, 4] x, bool[6] m", OLD + """g = GatherND(x, at) a, b = Split<axis=1, num_outputs=2>(g) c = Mul(a, b) u = Unsqueeze(c, zeros) v = Concat<axis=2>(u, u)
+        t = Transpose<perm=[2, 1, 0]>(v) y = ReduceSum<keepdims=0>(t, ones)"""),
+    "norm": ("float[6, 4] x, float[4] w, bool[6] m", OLD + "g = GatherND(x, at) n = LayerNormalization<axis=-1>(g, w) y = ReduceSum<keepdims=0>(n, zeros)"),
+    "compress": ("float[3, 6] x, bool[5] m", "c = Compress<axis=1>(x, m) t = Transpose<perm=[1, 0]>(c) y = MatMul(c, t)"),
+    "compress-flat": ("float[3, 6] x, bool[18] m", "c = Compress(x, m) e = Exp(c) y = ReduceSum<keepdims=1>(e)"),
+    # What is selected of what is selected.
+    "twice": ("float[8] x, bool[8] m", NEW + """g = GatherND(x, at) z = Constant<value_float=0.0>() k = Greater(g, z) j0 = NonZero(k) j1 = Transpose<perm=[1, 0]>(j0)
+        h = GatherND(g, j1) f = Cast<to=7>(k) n = ReduceSum<keepdims=1>(f) d = Sub(h, half) e = Expand(d, n) w = ScatterND(g, j1, e) y = ScatterND(x, at, w)"""),
+    "twice-summed": ("float[8] x, bool[8] m", OLD + """g = GatherND(x, at) k = Greater(g, half) j0 = NonZero(k) j = Squeeze(j0, zeros) h = Gather(g, j)
+        y = ReduceSum<keepdims=0>(h)"""),
+    # Edges of a graph, but those from a node to itself, and one from each to itself.
+    "edges": ("float[5, 3] x, int64[2, 9] e", """a0 = Gather(e, zero) b0 = Gather(e, one) q = Equal(a0, b0) m = Not(q) """ + NEW + """te = Transpose<perm=[1, 0]>(e)
+        g = GatherND(te, at) k = Transpose<perm=[1, 0]>(g) own = Constant<value = int64[2, 5] {0, 1, 2, 3, 4, 0, 1, 2, 3, 4}>() c = Concat<axis=1>(k, own)
+        from = Gather(c, zero) to = Gather(c, one) n0 = Shape<start=1, end=2>(k) n1 = Squeeze(n0) five = Constant<value_int=5>() n2 = Add(five, n1) n = Reshape(n2, all)
+        o = Constant<value_float=1.0>() w = Expand(o, n) fives = Constant<value_ints=[5]>() none = ConstantOfShape(fives)
+        degree = ScatterElements<axis=0, reduction="add">(none, to, w) root = Sqrt(degree) u = Unsqueeze(to, all) scale = GatherND(root, u)
+        rows = Gather(x, from) s2 = Unsqueeze(scale, all) messages = Div(rows, s2) three = Constant<value_ints=[3]>() h = Concat<axis=0>(n, three)
+        t2 = Unsqueeze(to, all) spread = Expand(t2, h) start = Mul(x, half) sum = ScatterElements<axis=0, reduction="add">(start, spread, messages)
+        most = ScatterElements<axis=0, reduction="max">(start, spread, messages) y = Sub(sum, most)"""),
+}
+
+
+def inputs_of(graph, kind, rng):
+    values = {}
+    for info in graph.input:
+        shape = [d.dim_value for d in info.type.tensor_type.shape.dim]
+        element = info.type.tensor_type.elem_type
+        if element == onnx.TensorProto.BOOL:
+            values[info.name] = {"some": rng.random(shape) < 0.5, "none": np.zeros(shape, bool), "all": np.ones(shape, bool)}[kind]
+        elif element == onnx.TensorProto.INT64:
+            ends = rng.integers(0, 5, shape)
+            if kind == "none":
+                ends[1] = ends[0]
+            if kind == "all":
+                ends[1] = (ends[0] + 1) % 5
+            values[info.name] = ends
+        else:
+            values[info.name] = rng.standard_normal(shape).astype(np.float32)
+    return values
+
+
+def write(out):
+    folders = []
+    for name, (inputs, body) in MODELS.items():
+        model = parser.parse_model(HEAD + f"agraph ({inputs}) => (float y) {{ {CONSTANTS}{body} }}")
+        model.graph.output[0].type.tensor_type.ClearField("shape")
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        rng = np.random.default_rng(sum(name.encode()))
+        for kind in ("some", "none", "all"):
+            if (name, kind) == ("attention", "none"):  # ONNX Runtime divides by its number of rows
+                continue
+            folder = os.path.join(out, f"{name}-{kind}")
+            data = os.path.join(folder, "test_data_set_0")
+            os.makedirs(data, exist_ok=True)
+            onnx.save(model, os.path.join(folder, "model.onnx"))
+            feeds = inputs_of(model.graph, kind, rng)
+            for what, values in (("input", feeds.values()), ("output", session.run(None, feeds))):
+                for i, value in enumerate(values):
+                    np.save(os.path.join(data, f"{what}_{i}.npy"), value)
+                    with open(os.path.join(data, f"{what}_{i}.pb"), "wb") as f:
+                        f.write(numpy_helper.from_array(np.asarray(value)).SerializeToString())
+            folders.append(folder)
+    return folders
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--runner", required=True)
+    p.add_argument("--out", required=True)
+    arguments = p.parse_args()
+    bound = ["--unbound"] if os.path.basename(arguments.runner) == "dlc-onnx-ref" else []  # the other never binds
+    return subprocess.run([arguments.runner, *bound, "--rtol", "1e-4", "--atol", "1e-5", *write(arguments.out)]).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
