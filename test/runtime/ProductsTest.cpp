@@ -182,6 +182,19 @@ TEST_P(Products, AreAsGoodAsF32) {
         }
 }
 
+TEST_P(Products, PanelsNeedNotDivideByThreads) {
+  for (Size size : {Size{43, 650, 530}, {30, 1000, 600}, {100, 290, 1100}})
+    for (int threads : {2, 3, 5, 7})
+      for (bool packed : {false, true}) {
+        if (!GetParam().takes(size) || (packed && GetParam().isStrassen))
+          continue;
+        SCOPED_TRACE(testing::Message() << size.m << "x" << size.n << "x" << size.k << " for "
+                                        << threads << (packed ? " packed" : ""));
+        EXPECT_LT(errorOf(size, GetParam(), Lie::Rows, Lie::Rows, packed, threads),
+                  GetParam().bound());
+      }
+}
+
 TEST_F(Tiles, OnePartIsRounding) {
   EXPECT_GT(errorOf({16, 16, 64}, {1}, Lie::Rows, Lie::Rows, false, 1), 0x1p-14);
 }

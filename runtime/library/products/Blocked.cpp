@@ -2,8 +2,9 @@
 //
 // Sums are taken some depth at a time. The left operand's share of that is packed once, by all
 // threads; each thread then packs a panel of the right one, which stays in its second-level cache
-// while all rows pass. Where all columns fit into one panel, each thread has rows of its own, and
-// packs few of them at a time, which stay there, too. Between two such rounds dst holds the sums.
+// while all rows pass. Where panels do not divide by the threads, two share the rows of one. Where
+// all columns fit into one panel, each thread has rows of its own, and packs few of them at a time,
+// which stay there, too. Between two such rounds dst holds the sums.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Features.h"
@@ -39,18 +40,23 @@ private:
     int64_t step = 0, steps = 0;
   };
 
+  void cutColumns(int64_t team, int64_t rows, int64_t most);
+  /// Of a panel's first column, or what is behind the last.
+  int64_t columnOf(int64_t panel) const {
+    return std::min(product.n, panel * blocksOf(product.n, form.columns) / panels * form.columns);
+  }
   template <typename Body>
   void forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const;
-  Panel packColumns(const Slab &slab, int64_t column, bool isFirst, char *own) const;
+  Panel packColumns(const Slab &slab, int64_t number, bool isFirst, char *own) const;
   void multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t end,
                     const char *left) const;
   Place placeOf(const One &one, bool left, int64_t lane, int64_t depth) const;
   Operand leftOf(const Slab &slab, const One &one, int64_t block, int64_t some) const;
   Ahead rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const;
-  Ahead columnsAhead(const Slab &slab, int64_t column) const;
+  Ahead columnsAhead(const Slab &slab, int64_t panel) const;
   void packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const;
-  void runUnit(const Slab &slab, int64_t unit, const Ahead &ahead, const char *left,
-               char *own) const;
+  void multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const char *left,
+                       char *own) const;
   void multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const;
   void multiplyOwnRows(const Slab &slab, char *own, int team) const;
 
@@ -59,11 +65,12 @@ private:
   const Form &form;
   int threads = 1,
       teams = 1; ///< several teams take different ones of the batch, with one thread each
-  bool sharesRight = false; ///< the whole batch multiplies by the same
-  bool readsLeft = false;   ///< where it lies
-  bool streams = false;     ///< the right operand, from end to end
-  bool ownRows = false;     ///< of each thread, which packs them for itself
-  int64_t columnsAtOnce = 0, blocksAtOnce = 0, stepsAtOnce = 0, rowGroups = 1;
+  bool sharesRight = false;              ///< the whole batch multiplies by the same
+  bool readsLeft = false;                ///< where it lies
+  bool streams = false;                  ///< the right operand, from end to end
+  bool ownRows = false;                  ///< of each thread, which packs them for itself
+  int64_t panels = 1, columnsAtOnce = 0; ///< in the widest of them
+  int64_t blocksAtOnce = 0, stepsAtOnce = 0;
   int64_t perTeam = 0, perThread = 0, perRight = 0;
 };
 
@@ -99,19 +106,8 @@ Call::Call(Operands given, int threads)
     ownRows = true;
     blocksAtOnce = std::max<int64_t>(1, runtime::nearBytes() / 16 / (depth * form.leftBytes));
   } else {
-    // Panels are of a size that leaves all threads as many columns.
-    int64_t fewest = blocksOf(product.n, team * most), least = INT64_MAX;
-    for (int64_t rounds = fewest; rounds <= 2 * fewest; ++rounds) {
-      const int64_t columns = upTo(blocksOf(product.n, team * rounds), form.columns),
-                    longest = blocksOf(blocksOf(product.n, columns), team) * columns;
-      if (columns <= most && longest < least) {
-        least = longest;
-        columnsAtOnce = columns;
-      }
-    }
-    int64_t panels = blocksOf(product.n, columnsAtOnce);
-    rowGroups = std::max<int64_t>(1, std::min(team / panels, rows));
     blocksAtOnce = blocksOf(kRowsAtOnce, form.rows);
+    cutColumns(team, std::min(rows, blocksAtOnce), most / form.columns);
   }
   // Rounds as even as can be.
   stepsAtOnce = blocksOf(allSteps, blocksOf(allSteps, depth));
@@ -123,6 +119,35 @@ Call::Call(Operands given, int threads)
   perRight =
       product.isPacked ? 0 : upTo(columnsAtOnce / form.columns * stepsAtOnce * form.rightBytes, 64);
   perThread = perRight + (ownRows ? left : 0);
+}
+
+/// Of the panels whose widths, of at most so many blocks, differ by one at the most: those that
+/// leave the slowest thread least to do.
+void Call::cutColumns(int64_t team, int64_t rows, int64_t most) {
+  // In blocks of rows and columns: what it takes to go once more through the rows' blocks, and
+  // through a panel's.
+  constexpr double kRow = 0.05;
+  const double column = product.isPacked ? 0.1 : 0.5;
+  const int64_t blocks = blocksOf(product.n, form.columns), fewest = blocksOf(blocks, most);
+  double least = 0;
+  for (int64_t some = fewest; some <= std::min(blocks, 2 * fewest + team); ++some) {
+    double longest = 0;
+    for (int64_t thread = 0; thread < team; ++thread) {
+      double work = 0;
+      const int64_t begin = thread * some * rows / team, end = (thread + 1) * some * rows / team;
+      for (int64_t panel = begin / rows; panel * rows < end; ++panel) {
+        const int64_t part = std::min(end, (panel + 1) * rows) - std::max(begin, panel * rows);
+        const double width = double((panel + 1) * blocks / some - panel * blocks / some);
+        work += double(part) * (width + kRow) + width * column;
+      }
+      longest = std::max(longest, work);
+    }
+    if (least != 0 && longest >= least)
+      continue;
+    least = longest;
+    panels = some;
+  }
+  columnsAtOnce = blocksOf(blocks, panels) * form.columns;
 }
 
 /// body(one, its block, how many blocks, where in the slab)
@@ -186,21 +211,23 @@ Ahead Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const {
 }
 
 /// Where a panel of the right operand lies that was packed before.
-Ahead Call::columnsAhead(const Slab &slab, int64_t column) const {
+Ahead Call::columnsAhead(const Slab &slab, int64_t panel) const {
   constexpr int64_t kLine = 64;
+  const int64_t column = columnOf(panel);
   Ahead ahead;
   ahead.row = blocksOf(product.k, form.depth) * form.rightBytes;
   ahead.from = reinterpret_cast<const char *>(slab.ones[0].b) + column / form.columns * ahead.row +
                slab.step * form.rightBytes;
   ahead.lines = blocksOf(slab.steps * form.rightBytes, kLine);
-  ahead.end = ahead.lines * blocksOf(std::min(columnsAtOnce, product.n - column), form.columns);
+  ahead.end = ahead.lines * blocksOf(columnOf(panel + 1) - column, form.columns);
   return ahead;
 }
 
-/// A panel of the right operand from `column` on, packed where it is not yet. `isFirst`: the first
-/// to pack these columns; others do it again.
-Panel Call::packColumns(const Slab &slab, int64_t column, bool isFirst, char *own) const {
+/// A panel of the right operand, packed where it is not yet. `isFirst`: the first to pack these
+/// columns; others do it again.
+Panel Call::packColumns(const Slab &slab, int64_t number, bool isFirst, char *own) const {
   const size_t rank = product.batch.size();
+  const int64_t column = columnOf(number);
   const float *b = slab.ones[0].b;
   Panel panel;
   panel.parts = form.parts;
@@ -209,7 +236,7 @@ Panel Call::packColumns(const Slab &slab, int64_t column, bool isFirst, char *ow
   panel.leftStride = slab.steps * form.leftBytes;
   panel.dstRow = product.dstStrides[rank];
   panel.leftRow = readsLeft ? product.aStrides[rank] : 0;
-  panel.columns = std::min(columnsAtOnce, product.n - column);
+  panel.columns = columnOf(number + 1) - column;
   panel.firstColumn = column;
   panel.isFirst = slab.step == 0;
   panel.isLast = slab.step + slab.steps == blocksOf(product.k, form.depth);
@@ -249,16 +276,23 @@ void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t en
   });
 }
 
-/// Some columns of dst, and a part of the slab's rows.
-void Call::runUnit(const Slab &slab, int64_t unit, const Ahead &ahead, const char *left,
-                   char *own) const {
-  int64_t group = unit % rowGroups, each = (slab.blocks + rowGroups - 1) / rowGroups;
-  int64_t begin = group * each, end = std::min(slab.blocks, begin + each);
-  if (begin >= end)
-    return;
-  Panel panel = packColumns(slab, unit / rowGroups * columnsAtOnce, group + slab.block == 0, own);
-  panel.ahead = ahead;
-  multiplyRows(slab, panel, begin, end, left);
+/// Of all panels' blocks of rows, one panel's after the other's, those from `begin` to `end`.
+void Call::multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const char *left,
+                           char *own) const {
+  Slab later = slab;
+  later.step += slab.steps;
+  later.steps = std::min(stepsAtOnce, blocksOf(product.k, form.depth) - later.step);
+  for (int64_t at = begin; at < end;) {
+    const int64_t number = at / slab.blocks, block = at % slab.blocks,
+                  some = std::min(end - at, slab.blocks - block);
+    Panel panel = packColumns(slab, number, slab.block + block == 0, own);
+    at += some;
+    if (product.isPacked && at < end)
+      panel.ahead = columnsAhead(slab, number + 1);
+    else if (product.isPacked && later.steps > 0)
+      panel.ahead = columnsAhead(later, begin / slab.blocks);
+    multiplyRows(slab, panel, block, block + some, left);
+  }
 }
 
 /// All columns; each thread takes some of the slab's rows, as many at once as stay near.
@@ -283,7 +317,6 @@ void Call::multiplyOwnRows(const Slab &slab, char *own, int team) const {
 
 void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const {
   int64_t allSteps = blocksOf(product.k, form.depth);
-  int64_t units = (product.n + columnsAtOnce - 1) / columnsAtOnce * rowGroups;
   int64_t all = blocksOf(product.m, form.rows) * static_cast<int64_t>(ones.size());
   int64_t blocks = ownRows ? all : blocksAtOnce;
   for (int64_t block = 0; block < all; block += blocks)
@@ -294,25 +327,16 @@ void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int t
         multiplyOwnRows(slab, own, team);
         continue;
       }
-      Slab later = slab;
-      later.step += slab.steps;
-      later.steps = std::min(stepsAtOnce, allSteps - later.step);
       if (!readsLeft)
         runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
           packRows(slab, begin, end, shared);
         });
-      runtime::parallelFor(team, units, 1, [&](int64_t begin, int64_t end, int thread) {
-        form.enter();
-        for (int64_t unit = begin; unit < end; ++unit) {
-          Ahead ahead;
-          if (product.isPacked && unit + 1 < end)
-            ahead = columnsAhead(slab, (unit + 1) / rowGroups * columnsAtOnce);
-          else if (product.isPacked && later.steps > 0)
-            ahead = columnsAhead(later, begin / rowGroups * columnsAtOnce);
-          runUnit(slab, unit, ahead, shared, own + thread * perThread);
-        }
-        form.leave();
-      });
+      runtime::parallelFor(team, panels * slab.blocks, 1,
+                           [&](int64_t begin, int64_t end, int thread) {
+                             form.enter();
+                             multiplyColumns(slab, begin, end, shared, own + thread * perThread);
+                             form.leave();
+                           });
     }
 }
 
