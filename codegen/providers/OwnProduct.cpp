@@ -17,7 +17,7 @@ bool takesSteps(const json &steps, int64_t k) {
     std::string kind = step["kind"], alg = step.value("alg", "");
     bool known = true;
     if (kind == "sum")
-      known = k <= products::kDepthAtOnce || (steps.size() == 1 && step.value("scale", 1.0) == 1);
+      known = k <= products::kSummedDepth || (steps.size() == 1 && step.value("scale", 1.0) == 1);
     else if (kind == "eltwise")
       known = describe::activationNamed(alg).has_value();
     else

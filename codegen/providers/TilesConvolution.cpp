@@ -182,7 +182,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
       return no("a step after it (" + postOp.alg + ") whose operand it does not take");
     steps.push_back({{"kind", "binary"}, {"alg", postOp.alg}, {"strides", *operand}});
     // A product's longer sums rest in the result before the steps come.
-    if (call.inplace.empty() && (!product || k <= products::kDepthAtOnce) &&
+    if (call.inplace.empty() && (!product || k <= products::kSummedDepth) &&
         typeOf(postOp.operand).getShape() == typeOf(y).getShape())
       call.inplace.push_back({result, unsigned(call.arguments.size())});
     call.addValue(outside(fusion, postOp.operand));

@@ -94,7 +94,8 @@ Call::Call(Operands given, int threads)
   const int64_t allSteps = blocksOf(product.k, form.depth);
   // What is packed and read once, by one block of rows, is read from end to end.
   const bool isOnce = product.isPacked && rows == 1;
-  const int64_t depth = isOnce ? allSteps : blocksOf(std::min(product.k, kDepthAtOnce), form.depth);
+  const int64_t depth =
+      isOnce ? allSteps : blocksOf(std::min(product.k, form.depthAtOnce), form.depth);
   streams = isOnce && allSteps * blocksOf(product.n, form.columns) * form.rightBytes >
                           runtime::nearBytes() * this->threads;
   int64_t most = columnsNear(form, depth);
@@ -361,7 +362,7 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 } // namespace
 
 int64_t panelColumns(const Form &form, int64_t k) {
-  return columnsNear(form, blocksOf(std::min(k, kDepthAtOnce), form.depth));
+  return columnsNear(form, blocksOf(std::min(k, form.depthAtOnce), form.depth));
 }
 
 std::unique_ptr<runtime::LibraryCall> makeBlocked(Operands operands, int threads) {

@@ -19,9 +19,9 @@ Product Product::parse(const json &desc, const Form &form) {
   product.isStrassen = fields.flag("strassen");
   const Epilogue &epilogue = product.posts.epilogue;
   for (const Post &post : std::span(epilogue.posts, size_t(epilogue.count)))
-    if (post.kind == PostKind::Sum && product.k > kDepthAtOnce &&
+    if (post.kind == PostKind::Sum && product.k > kSummedDepth &&
         (epilogue.count > 1 || post.alpha != 1))
-      fields.complain("a sum must be alone where k is more than ", kDepthAtOnce);
+      fields.complain("a sum must be alone where k is more than ", kSummedDepth);
   if (product.change && product.change->changes() && !form.parts)
     fields.complain("only tiles change operands as they are packed, vectors sum them up");
   if (product.isStrassen)

@@ -25,6 +25,7 @@ struct DLC_EXPORT Form {
   int64_t rows = 0, columns = 0, depth = 0; ///< of a block of an operand, and of a step of it
   int64_t leftBytes = 0, rightBytes = 0;    ///< of a packed step
   int parts = 0;                            ///< of tiles
+  int64_t depthAtOnce = 512;  ///< of a sum, what goes through the second-level cache at once
   bool anyRows = false;       ///< blocks of a left operand may as well have fewer rows
   int64_t fewColumns = 0;     ///< up to so many, rows of a left operand are read where they lie
   bool (*isHere)() = nullptr; ///< whether this machine can do it
@@ -52,7 +53,7 @@ inline int64_t blocksOf(int64_t n, int64_t unit) { return (n + unit - 1) / unit;
 ///
 /// "parts": on tiles (tiles/Describe.h); "lanes": in vectors of so many numbers
 /// (vectors/Describe.h), which change no elements of operands, but sum them up. A sum that is not
-/// the only post-op needs k <= kDepthAtOnce. "strassen": in vectors, seven products of quarters
+/// the only post-op needs k <= kSummedDepth. "strassen": in vectors, seven products of quarters
 /// instead of eight (Strassen.cpp); of no batch, and nothing packed before.
 struct DLC_EXPORT Product : describe::Product {
   Form form;
@@ -65,8 +66,11 @@ struct DLC_EXPORT Product : describe::Product {
 /// Fewest rows that Strassen's algorithm takes.
 constexpr int64_t kStrassenRows = 28;
 
-/// What goes through the second-level cache at once, in elements of a sum, and most columns.
-constexpr int64_t kDepthAtOnce = 512, kColumnsAtOnce = 2048;
+/// Most columns whose sums go through the second-level cache at once.
+constexpr int64_t kColumnsAtOnce = 2048;
+
+/// Sums of so many products are made at once in every form.
+constexpr int64_t kSummedDepth = 512;
 
 /// Most columns of the right operand that are packed together, for sums of `k` products. Where
 /// there are no more, each thread packs rows of its own.

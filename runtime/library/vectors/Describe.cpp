@@ -47,6 +47,7 @@ Form formOf(int64_t lanes, int64_t rows) {
   form.columns = 2 * lanes;
   form.depth = 1;
   form.fewColumns = kFewColumns;
+  form.depthAtOnce = lanes == 16 ? 1024 : 512;
   form.leftBytes = form.rows * int64_t(sizeof(float));
   form.rightBytes = form.columns * int64_t(sizeof(float));
   form.isHere = lanes == 16 ? [] { return runtime::hostLanes() >= 16; }
