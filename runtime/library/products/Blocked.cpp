@@ -126,9 +126,9 @@ Call::Call(Operands given, int threads)
 /// leave the slowest thread least to do.
 void Call::cutColumns(int64_t team, int64_t rows, int64_t most) {
   // In blocks of rows and columns: what it takes to go once more through the rows' blocks, and
-  // through a panel's.
+  // through a panel's, or to pack these again, which is much beside tiles.
   constexpr double kRow = 0.05;
-  const double column = product.isPacked ? 0.1 : 0.5;
+  const double column = product.isPacked ? 0.1 : form.parts > 0 ? 2 : 0.5;
   const int64_t blocks = blocksOf(product.n, form.columns), fewest = blocksOf(blocks, most);
   double least = 0;
   for (int64_t some = fewest; some <= std::min(blocks, 2 * fewest + team); ++some) {
@@ -138,8 +138,8 @@ void Call::cutColumns(int64_t team, int64_t rows, int64_t most) {
       const int64_t begin = thread * some * rows / team, end = (thread + 1) * some * rows / team;
       for (int64_t panel = begin / rows; panel * rows < end; ++panel) {
         const int64_t part = std::min(end, (panel + 1) * rows) - std::max(begin, panel * rows);
-        const double width = double((panel + 1) * blocks / some - panel * blocks / some);
-        work += double(part) * (width + kRow) + width * column;
+        const int64_t width = (panel + 1) * blocks / some - panel * blocks / some;
+        work += double(part) * (double(width) + kRow) + double(width) * column;
       }
       longest = std::max(longest, work);
     }
