@@ -18,17 +18,28 @@ bool isSelected(const Item &item) { return item.kind == Item::Selected || item.k
 
 //===--- Conditions -----------------------------------------------------------===//
 
-/// Whether two values are computed alike from the same values.
+Value unshaped(Value v) {
+  while (auto reshape = v ? v.getDefiningOp<ReshapeOp>() : ReshapeOp())
+    v = reshape.getX();
+  return v;
+}
+
+/// Whether two values have the same elements in turn, because they are computed alike.
 static bool sameValue(Value a, Value c, int depth = 0) {
   constexpr int deepest = 8;
+  a = unshaped(a);
+  c = unshaped(c);
   if (a == c || !a || !c)
     return a == c;
   Operation *from = a.getDefiningOp(), *other = c.getDefiningOp();
   if (depth == deepest || !from || !other || from->getNumRegions() || from->getNumResults() != 1)
     return false;
   return OperationEquivalence::isEquivalentTo(
-      from, other, [&](Value x, Value y) { return success(sameValue(x, y, depth + 1)); }, nullptr,
-      OperationEquivalence::IgnoreLocations);
+      from, other,
+      [&](Value x, Value y) {
+        return success(x.getType() == y.getType() && sameValue(x, y, depth + 1));
+      },
+      nullptr, OperationEquivalence::IgnoreLocations);
 }
 
 bool sameSlices(const Selection &a, const Selection &c) {
@@ -36,13 +47,6 @@ bool sameSlices(const Selection &a, const Selection &c) {
                     [](const auto &p, const auto &q) {
                       return p.length == q.length && sameValue(p.condition, q.condition);
                     });
-}
-
-/// A condition whatever its shape.
-Value unshaped(Value v) {
-  while (auto reshape = v ? v.getDefiningOp<ReshapeOp>() : ReshapeOp())
-    v = reshape.getX();
-  return v;
 }
 
 Value isTrue(Build &b, Value x) {

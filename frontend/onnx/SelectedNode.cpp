@@ -75,6 +75,25 @@ bool SelectedNode::transpose() {
   return place != order.end() && give(runAll(), s, place - order.begin(), true);
 }
 
+/// What was a slice is as many as these dimensions have elements.
+static Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner) {
+  Selection more;
+  for (const Selection::Piece &piece : s.pieces) {
+    int64_t length = piece.length;
+    for (int64_t d : inner)
+      length *= d;
+    Value condition = piece.condition;
+    if (condition) {
+      Dims column = b.dims(condition), whole = column;
+      column.resize(column.size() + inner.size(), 1);
+      whole.insert(whole.end(), inner.begin(), inner.end());
+      condition = unshaped(b.broadcast(b.reshape(condition, column), whole));
+    }
+    more.pieces.push_back({condition, length});
+  }
+  return more;
+}
+
 /// Whatever keeps the order of elements: the axis is where as much stands before it as before.
 bool SelectedNode::reshape() {
   const Selection *s = selection(0);
@@ -94,6 +113,17 @@ bool SelectedNode::reshape() {
   for (int64_t axis = int64_t(to.size()); axis-- > 0;)
     if (to[axis] == s->room() && before(to, axis) == before(from, s->axis))
       return give(std::move(results), *s, axis, true);
+  // Dimensions behind the slices' become one with it: each slice is so many.
+  if (s->uniform || s->places)
+    return false;
+  for (int64_t axis = int64_t(to.size()); axis-- > 0;) {
+    ArrayRef<int64_t> inner = ArrayRef<int64_t>(from).drop_front(size_t(s->axis) + 1);
+    while (!inner.empty() && s->room() * before(inner, int64_t(inner.size())) > to[axis])
+      inner = inner.drop_back();
+    const int64_t each = before(inner, int64_t(inner.size()));
+    if (to[axis] == s->room() * each && before(to, axis) == before(from, s->axis))
+      return give(std::move(results), eachSlice(b, *s, inner), axis);
+  }
   return false;
 }
 

@@ -33,6 +33,11 @@ MODELS = {
     "assign-rows": ("float[6, 3] x, bool[6] m", OLD + "g = GatherND(x, at) a = Exp(g) y = ScatterND(x, at, a)"),
     "assign-counted": ("float[7] x, bool[7] m", NEW + """g = GatherND(x, at) a = Sub(g, half) k = Reshape(m, all) w = Cast<to=7>(k) n = ReduceSum<keepdims=1>(w)
         e = Expand(a, n) u = Reshape(e, all) y = ScatterND(x, i1, u)"""),
+    # Rows by a condition on rows, as exporters write it: elements by the condition spread over them.
+    "assign-spread": ("float[6, 3] x, bool[6] m", OLD + """g = GatherND(x, at) a = Exp(g) u = Unsqueeze(m, all) size = Shape(x) w = Expand(u, size) j0 = NonZero(w)
+        j = Transpose<perm=[1, 0]>(j0) r = Reshape(a, all) s = Shape(j) c = Gather(s, zero) e = Unsqueeze(c, zeros) v = Slice(r, zeros, e, zeros) y = ScatterND(x, j, v)"""),
+    "assign-spread-further": ("float[4, 3, 5] x, bool[4, 3] m", OLD + """g = GatherND(x, at) a = Exp(g) u = Unsqueeze(m, all) size = Shape(x) w = Expand(u, size)
+        j0 = NonZero(w) j = Transpose<perm=[1, 0]>(j0) r = Reshape(a, all) y = ScatterND(x, j, r)"""),
     "assign-added": ("float[6, 3] x, bool[6] m", OLD + "g = GatherND(x, at) y = ScatterND<reduction=\"add\">(x, at, g)"),
     # Indices that are computed from the places.
     "write-mirrored": ("float[6, 3] x, bool[6] m", OLD + "five = Constant<value_int=5>() b = Sub(five, at) g = GatherND(x, at) y = ScatterND(x, b, g)"),
