@@ -14,6 +14,10 @@ int64_t Selection::room() const {
   return sum;
 }
 
+bool Selection::isCounted() const {
+  return !uniform || llvm::any_of(pieces, [](const Piece &piece) { return bool(piece.condition); });
+}
+
 bool isSelected(const Item &item) { return item.kind == Item::Selected || item.kind == Item::Size; }
 
 //===--- Conditions -----------------------------------------------------------===//

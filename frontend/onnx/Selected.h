@@ -22,7 +22,7 @@ struct Selection {
   };
   std::vector<Piece> pieces;
   int64_t axis = 0;
-  /// All slices are equal, so that only their number matters.
+  /// All slices are equal, so that only their number matters; the pieces may not even tell that.
   bool uniform = false;
   /// The elements are NonZero's: the places of the slices, in a tensor of this shape...
   std::optional<Dims> places;
@@ -31,6 +31,8 @@ struct Selection {
 
   /// Slices that there may be.
   int64_t room() const;
+  /// Whether the pieces tell how many there are.
+  bool isCounted() const;
 };
 
 /// What NonZero gives where its operand's values are unknown.

@@ -78,6 +78,7 @@ bool SelectedNode::transpose() {
 /// What was a slice is as many as these dimensions have elements.
 static Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner) {
   Selection more;
+  more.uniform = s.uniform;
   for (const Selection::Piece &piece : s.pieces) {
     int64_t length = piece.length;
     for (int64_t d : inner)
@@ -114,7 +115,7 @@ bool SelectedNode::reshape() {
     if (to[axis] == s->room() && before(to, axis) == before(from, s->axis))
       return give(std::move(results), *s, axis, true);
   // Dimensions behind the slices' become one with it: each slice is so many.
-  if (s->uniform || s->places)
+  if (!s->isCounted() || s->places)
     return false;
   for (int64_t axis = int64_t(to.size()); axis-- > 0;) {
     ArrayRef<int64_t> inner = ArrayRef<int64_t>(from).drop_front(size_t(s->axis) + 1);
@@ -142,9 +143,14 @@ static int64_t openDimension(Build &b, const Item &size) {
   return found;
 }
 
-static Selection uniformSelection(int64_t room) {
+/// Equal slices, as many as a size says in its dimension `open` from the end, and room for `room`.
+static Selection uniformSelection(Build &b, const Item &size, int64_t open, int64_t room) {
+  auto times = timesOf(b, size);
   Selection s;
-  s.pieces = {{Value(), room}};
+  if (times && (*times)[times->size() - size_t(open)] == 1 && room == size.selection->room())
+    s.pieces = size.selection->pieces;
+  else
+    s.pieces = {{Value(), room}};
   s.uniform = true;
   return s;
 }
@@ -173,7 +179,8 @@ bool SelectedNode::expand() {
     return true;
   const int64_t axis = b.rank(results[0].value) - fromEnd;
   const bool same = s && b.shape(results[0].value) == b.shape(n.in(0));
-  return give(std::move(results), s ? *s : uniformSelection(extent), axis, same);
+  return give(std::move(results), s ? *s : uniformSelection(b, n.inputs[1], open, extent), axis,
+              same);
 }
 
 bool SelectedNode::shape() {
@@ -190,7 +197,7 @@ bool SelectedNode::shape() {
                     open = ArrayRef<int64_t>(times).slice(size_t(start), number);
   if (!llvm::is_contained(open, 1))
     n.set(0, b.ints(some));
-  else if (s->uniform)
+  else if (!s->isCounted())
     return false;
   else
     n.set(0, sizeItem(b, some, open, {int64_t(number)}, *s));
@@ -205,14 +212,18 @@ bool SelectedNode::constantOfShape() {
   if (!b.ok() || results.empty())
     return true;
   const int64_t axis = b.rank(results[0].value) - open;
-  Selection s = uniformSelection(b.dim(results[0].value, axis));
+  Selection s = uniformSelection(b, n.inputs[0], open, b.dim(results[0].value, axis));
   return give(std::move(results), s, axis);
 }
 
 /// Not of the selected slices, unless they are all taken, in their order.
 bool SelectedNode::slice() {
   const Selection *s = selection(0);
-  if (!s || selection(1) || selection(2))
+  if (selection(1) || selection(2))
+    return false;
+  if (!s)
+    return firstSlices();
+  if (isSize(2) && !sameSlices(*s, *n.inputs[2].selection))
     return false;
   Dims steps = n.opset >= 10 && n.has(4) ? b.needInts(n.in(4), "the steps") : Dims();
   if (llvm::any_of(steps, [](int64_t step) { return step < 0; }))
@@ -225,13 +236,39 @@ bool SelectedNode::slice() {
          give(std::move(results), *s, s->axis, isWhole);
 }
 
+/// As many slices of a tensor as are selected elsewhere, in turn: each goes where its own one is.
+bool SelectedNode::firstSlices() {
+  if (!isSize(2) || isSize(0) || isSize(1) || b.count(n.in(2)) != 1)
+    return false;
+  const Selection &of = *n.inputs[2].selection;
+  auto times = timesOf(b, n.inputs[2]);
+  Dims starts = b.needInts(n.in(1), "the starts"), ends = b.needInts(n.in(2), "the ends"),
+       axes = n.has(3) ? b.needInts(n.in(3), "the axes") : Dims{0},
+       steps = n.has(4) ? b.needInts(n.in(4), "the steps") : Dims{1};
+  if (!b.ok() || !times || (*times)[0] != 1 || ends[0] != of.room() || starts != Dims{0} ||
+      axes.size() != 1 || steps != Dims{1})
+    return false;
+  const int64_t axis = b.axis(axes[0], b.rank(n.in(0)));
+  if (!b.ok() || b.dim(n.in(0), axis) == 0)
+    return !b.ok();
+  Value number =
+      b.op<CumulativeOp>({b.cast(maskOf(b, of), b.i64)},
+                         {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::sum)),
+                          b.attr("axis", int64_t(0))});
+  number = b.clamp(b.sub(number, 1), 0, double(b.dim(n.in(0), axis) - 1));
+  Selection s = slicesOf(of);
+  s.axis = axis;
+  n.set(0, selectedItem(b.gather(n.in(0), number, axis), s));
+  return true;
+}
+
 bool SelectedNode::concat() {
   int64_t axis = b.axis(n.integer("axis", 1), b.rank(n.in(0)));
   Selection s;
   const Selection *first = nullptr;
   for (int64_t i = 0; b.ok() && i < n.numInputs(); ++i) {
     const Selection *own = selection(i);
-    if (own && (own->uniform || own->within || (first && own->axis != first->axis)))
+    if (own && (!own->isCounted() || own->within || (first && own->axis != first->axis)))
       return false;
     if (own && own->axis != axis && first && !sameSlices(*own, *first))
       return false;
@@ -251,10 +288,29 @@ bool SelectedNode::concat() {
   return give(runAll(), s, axis);
 }
 
-bool SelectedNode::split() {
+/// What goes along one axis, and that is another one.
+bool SelectedNode::other() {
   const Selection *s = selection(0);
-  int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
-  return s && axis != s->axis && give(runAll(), *s, s->axis);
+  const bool isLast = op.name == StringRef("TopK");
+  int64_t axis = b.axis(n.integer("axis", isLast ? -1 : 0), b.rank(n.in(0)));
+  if (!s || selection(1) || isSize(1) || axis == s->axis)
+    return false;
+  const bool dropsAxis =
+      StringRef(op.name).starts_with("Arg") && n.integer("keepdims", 1) == 0 && axis < s->axis;
+  return give(runAll(), *s, s->axis - dropsAxis);
+}
+
+/// What treats the examples of a batch one by one: not where their statistics count, nor where
+/// results say where in the whole batch something is.
+bool SelectedNode::batched() {
+  const Selection *s = selection(0);
+  if (n.wants(1) || (op.name == StringRef("BatchNormalization") &&
+                     (b.training || n.integer("training_mode", 0) != 0)))
+    return false;
+  for (int64_t i = 1; i < n.numInputs(); ++i)
+    if (n.has(i) && n.inputs[i].kind != Item::Tensor)
+      return false;
+  return s && s->axis == 0 && give(runAll(), *s, 0);
 }
 
 /// Whether what an operator makes of a size is a multiple of the number of slices and a constant
@@ -344,11 +400,24 @@ SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
       {"ConstantOfShape", &S::constantOfShape},
       {"Gather", &S::gather},
       {"GatherND", &S::gatherNd},
+      {"GatherElements", &S::gatherElements},
       {"ScatterElements", &S::scatterElements},
       {"ScatterND", &S::scatterNd},
       {"Slice", &S::slice},
       {"Concat", &S::concat},
-      {"Split", &S::split},
+      {"Split", &S::other},
+      {"ArgMax", &S::other},
+      {"ArgMin", &S::other},
+      {"TopK", &S::other},
+      {"Conv", &S::batched},
+      {"ConvTranspose", &S::batched},
+      {"AveragePool", &S::batched},
+      {"MaxPool", &S::batched},
+      {"GlobalAveragePool", &S::batched},
+      {"GlobalMaxPool", &S::batched},
+      {"BatchNormalization", &S::batched},
+      {"InstanceNormalization", &S::batched},
+      {"GroupNormalization", &S::batched},
       {"Softmax", &S::trailing},
       {"LogSoftmax", &S::trailing},
       {"LayerNormalization", &S::trailing},

@@ -82,11 +82,14 @@ private:
   bool constantOfShape();
   bool gather();
   bool gatherNd();
+  bool gatherElements();
   bool scatterElements();
   bool scatterNd();
   bool slice();
+  bool firstSlices();
   bool concat();
-  bool split();
+  bool other();
+  bool batched();
   bool trailing();
   bool reduce();
   bool running();

@@ -64,6 +64,18 @@ bool SelectedNode::gatherNd() {
   return give(run({n.inputs[0], filled(b, *indices, n.in(1), 0)}), *indices, indices->axis);
 }
 
+/// Each slice has indices of its own, along another axis.
+bool SelectedNode::gatherElements() {
+  const Selection *data = selection(0), *indices = selection(1);
+  int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
+  if (!data || !indices || data->axis != indices->axis || axis == data->axis || data->within ||
+      indices->within || data->room() != indices->room() ||
+      (!data->uniform && !indices->uniform && !sameSlices(*data, *indices)))
+    return false;
+  const Selection &s = data->uniform ? *indices : *data;
+  return give(run({n.inputs[0].value, filled(b, *indices, n.in(1), 0)}), s, s.axis);
+}
+
 /// The number that changes nothing in a reduction, of x's type.
 static std::optional<double> neutral(Build &b, StringRef reduction, Value x) {
   if (reduction == "add")
@@ -148,7 +160,7 @@ bool SelectedNode::trailing() {
   int64_t axis = b.axis(n.integer("axis", isNorm || isOne ? -1 : 1), b.rank(n.in(0)));
   if (!b.ok() || (isOne ? axis != s->axis : s->axis < axis))
     return !b.ok() || give(runAll(), *s, s->axis);
-  if (!isOne || s->uniform)
+  if (!isOne || !s->isCounted())
     return false;
   return give(run({filled(b, *s, n.in(0), -INFINITY)}), *s, s->axis);
 }
@@ -173,7 +185,7 @@ bool SelectedNode::reduce() {
       axis -= reduced[size_t(d)];
     return give(runAll(), *s, axis);
   }
-  if (s->uniform || s->within)
+  if (!s->isCounted() || s->within)
     return false;
   Value x = n.in(0);
   StringRef name = op.name;
@@ -215,7 +227,7 @@ bool SelectedNode::reduce() {
 /// A running sum goes on where slices are not there.
 bool SelectedNode::running() {
   const Selection *s = selection(0);
-  if (!s || s->uniform || s->within || n.numInputs() != 2)
+  if (!s || !s->isCounted() || s->within || n.numInputs() != 2)
     return false;
   int64_t axis = b.axis(b.needInt(n.in(1), "the axis"), b.rank(n.in(0)));
   if (!b.ok() || axis != s->axis)

@@ -38,6 +38,11 @@ MODELS = {
         j = Transpose<perm=[1, 0]>(j0) r = Reshape(a, all) s = Shape(j) c = Gather(s, zero) e = Unsqueeze(c, zeros) v = Slice(r, zeros, e, zeros) y = ScatterND(x, j, v)"""),
     "assign-spread-further": ("float[4, 3, 5] x, bool[4, 3] m", OLD + """g = GatherND(x, at) a = Exp(g) u = Unsqueeze(m, all) size = Shape(x) w = Expand(u, size)
         j0 = NonZero(w) j = Transpose<perm=[1, 0]>(j0) r = Reshape(a, all) y = ScatterND(x, j, r)"""),
+    # Elements of another tensor, in turn: masked_scatter.
+    "assign-in-turn": ("float[4, 3] x, float[20] z, bool[4, 3] m", OLD + """s = Shape(at) c = Gather(s, zero) e = Unsqueeze(c, zeros) v = Slice(z, zeros, e, zeros)
+        a = Neg(v) y = ScatterND(x, at, a)"""),
+    "assign-rows-in-turn": ("float[6, 3] x, float[8, 3] z, bool[6] m", OLD + """u = Unsqueeze(m, all) size = Shape(x) w = Expand(u, size) j0 = NonZero(w)
+        j = Transpose<perm=[1, 0]>(j0) r = Reshape(z, all) s = Shape(j) c = Gather(s, zero) e = Unsqueeze(c, zeros) v = Slice(r, zeros, e, zeros) y = ScatterND(x, j, v)"""),
     "assign-added": ("float[6, 3] x, bool[6] m", OLD + "g = GatherND(x, at) y = ScatterND<reduction=\"add\">(x, at, g)"),
     # Indices that are computed from the places.
     "write-mirrored": ("float[6, 3] x, bool[6] m", OLD + "five = Constant<value_int=5>() b = Sub(five, at) g = GatherND(x, at) y = ScatterND(x, b, g)"),
@@ -60,6 +65,14 @@ MODELS = {
         o = ReduceSum<keepdims=1>(q, ones) k = Transpose<perm=[0, 2, 1]>(q) s = MatMul(o, k) p = Softmax<axis=-1>(s) y = MatMul(p, q)"""),
     "parts": ("float[6, 4] x, bool[6] m", OLD + """g = GatherND(x, at) a, b = Split<axis=1, num_outputs=2>(g) c = Mul(a, b) u = Unsqueeze(c, zeros) v = Concat<axis=2>(u, u)
         t = Transpose<perm=[2, 1, 0]>(v) y = ReduceSum<keepdims=0>(t, ones)"""),
+    "search": ("float[6, 4] x, bool[6] m", OLD + """g = GatherND(x, at) i = ArgMax<axis=1, keepdims=0>(g) f = Cast<to=1>(i) two = Constant<value_ints=[2]>() v, j = TopK(g, two)
+        r = ReduceSum<keepdims=0>(v, ones) p = Mul(r, f) y = ReduceSum<keepdims=0>(p)"""),
+    "convolution": ("float[6, 2, 5] x, float[3, 2, 3] w, bool[6] m", OLD + """g = GatherND(x, at) c = Conv<pads=[1, 1]>(g, w) p = MaxPool<kernel_shape=[2]>(c)
+        y = ReduceSum<keepdims=0>(p, zeros)"""),
+    "equal-slices": ("float[6, 3] x, bool[6] m", OLD + """s = Shape(at) c = Gather(s, zero) e = Unsqueeze(c, zeros) three = Constant<value_ints=[3]>() h = Concat<axis=0>(e, three)
+        w = Expand(half, h) r = Reshape(w, all) t = ReduceSum<keepdims=0>(r) y = Add(x, t)"""),
+    "pick": ("float[6, 4] x, bool[6] m, int64[6, 1] k", OLD + """g = GatherND(x, at) h = GatherND(k, at) two = Constant<value_int=2>() j = Mod(h, two)
+        e = GatherElements<axis=1>(g, j) y = ReduceSum<keepdims=1>(e)"""),
     "norm": ("float[6, 4] x, float[4] w, bool[6] m", OLD + "g = GatherND(x, at) n = LayerNormalization<axis=-1>(g, w) y = ReduceSum<keepdims=0>(n, zeros)"),
     "compress": ("float[3, 6] x, bool[5] m", "c = Compress<axis=1>(x, m) t = Transpose<perm=[1, 0]>(c) y = MatMul(c, t)"),
     "compress-flat": ("float[3, 6] x, bool[18] m", "c = Compress(x, m) e = Exp(c) y = ReduceSum<keepdims=1>(e)"),
