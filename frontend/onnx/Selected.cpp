@@ -78,6 +78,10 @@ Value filled(Build &b, const Selection &s, Value x, double number) {
   return b.select(maskBeside(b, s, x, s.axis), x, b.like(x, number));
 }
 
+Value readable(Build &b, const Selection &s, Value x) {
+  return b.training && b.isFloat(x) ? filled(b, s, x, 1) : x;
+}
+
 Item selectedItem(Value v, Selection s) {
   Item item(v);
   if (v) {
@@ -118,7 +122,8 @@ Item compressSelected(Build &b, Value x, Value condition, int64_t axis) {
   Selection s;
   s.pieces = {{unshaped(condition), length}};
   s.axis = axis;
-  return selectedItem(b.sliceAxis(x, axis, 0, length), std::move(s));
+  Value all = readable(b, s, b.sliceAxis(x, axis, 0, length));
+  return selectedItem(all, std::move(s));
 }
 
 /// The same slices, of another tensor.

@@ -22,6 +22,9 @@ Value maskOf(Build &b, const Selection &s);
 Value maskBeside(Build &b, const Selection &s, Value x, int64_t axis);
 /// x with a number where slices are not there.
 Value filled(Build &b, const Selection &s, Value x, double number);
+/// x to be computed with. A gradient of what is not there is 0 times what a function's is there:
+/// in training that is a number where a function may have none (a logarithm of 0).
+Value readable(Build &b, const Selection &s, Value x);
 Item selectedItem(Value v, Selection s);
 /// NonZero of a condition: i64 [rank, room], with the places of all.
 Item placesItem(Build &b, Value condition, ArrayRef<int64_t> shape,
@@ -71,6 +74,7 @@ private:
   /// no places any more.
   bool give(std::vector<Item> results, const Selection &s, int64_t axis, bool keepsPlaces = false);
   bool isLinear() const;
+  bool giveRead(Value v, const Selection &s, int64_t axis);
   bool sizes();
 
   bool identity();

@@ -5,6 +5,13 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
+/// Slices of a tensor, read.
+bool SelectedNode::giveRead(Value v, const Selection &s, int64_t axis) {
+  Selection slices = slicesOf(s);
+  slices.axis = axis;
+  return give({readable(b, slices, v)}, slices, axis);
+}
+
 bool SelectedNode::gather() {
   const Selection *data = selection(0), *indices = selection(1);
   if (isSize(1))
@@ -17,7 +24,7 @@ bool SelectedNode::gather() {
     if (data->axis != axis || !indices->within || !sameSlices(*data, *indices->within) ||
         b.rank(n.in(1)) != 1)
       return false;
-    return give({n.inputs[0].value}, slicesOf(*indices), axis);
+    return giveRead(n.in(0), *indices, axis);
   }
   if (data) {
     if (data->axis == axis)
@@ -29,8 +36,9 @@ bool SelectedNode::gather() {
     return false;
   if (indices->places && indices->places->size() == 1 && b.rank(n.in(1)) == 1 &&
       b.dim(n.in(0), axis) == indices->room())
-    return give({n.inputs[0].value}, slicesOf(*indices), axis);
-  return give(run({n.inputs[0], filled(b, *indices, n.in(1), 0)}), *indices, axis + indices->axis);
+    return giveRead(n.in(0), *indices, axis);
+  auto results = run({n.inputs[0], filled(b, *indices, n.in(1), 0)});
+  return !b.ok() || results.empty() || giveRead(results[0].value, *indices, axis + indices->axis);
 }
 
 /// Whether the indices are the places of slices in x, one row each: x's own elements in turn.
@@ -58,10 +66,11 @@ bool SelectedNode::gatherNd() {
   if (!indices || n.integer("batch_dims", 0) != 0 || indices->uniform)
     return false;
   if (areOwnPlaces(b, *indices, n.in(1), n.in(0), data))
-    return give({b.reshape(n.in(0), inTurn(b, *indices, n.in(0)))}, slicesOf(*indices), 0);
+    return giveRead(b.reshape(n.in(0), inTurn(b, *indices, n.in(0))), *indices, 0);
   if (data || indices->within || indices->axis == b.rank(n.in(1)) - 1)
     return false;
-  return give(run({n.inputs[0], filled(b, *indices, n.in(1), 0)}), *indices, indices->axis);
+  auto results = run({n.inputs[0], filled(b, *indices, n.in(1), 0)});
+  return !b.ok() || results.empty() || giveRead(results[0].value, *indices, indices->axis);
 }
 
 /// Each slice has indices of its own, along another axis.
