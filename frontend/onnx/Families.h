@@ -38,6 +38,21 @@ Value channelsLast(Build &b, Value x);
 /// And back.
 Value channelsFirst(Build &b, Value x);
 
+/// The dimensions that Shape gives of a tensor of so many: from the first number up to the second.
+std::pair<int64_t, int64_t> shapeRange(Node &n, int64_t rank);
+/// With the attributes of Transpose.
+Dims permutationOf(Node &n, int64_t rank);
+
+//===--- Reduce ---------------------------------------------------------------===//
+struct Reduction {
+  Dims axes;
+  bool keepdims = true;
+  /// No axes, and asked to do nothing then.
+  bool identity = false;
+};
+/// With the axes of ReduceSum and its like.
+Reduction reductionOf(Node &n, Build &b);
+
 //===--- Gather ---------------------------------------------------------------===//
 /// Gathers along one axis; constant indices must be in range.
 Value gatherAlong(Build &b, Value x, Value indices, int64_t axis);

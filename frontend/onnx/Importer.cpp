@@ -351,8 +351,6 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
         return false;
     if (selected)
       importSelected(n, b, *op);
-    else if (auto count = countOfTrue(n, b))
-      n.set(0, *count);
     else
       op->handler(n, b);
     results = std::move(n.outputs);

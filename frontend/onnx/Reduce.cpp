@@ -1,18 +1,9 @@
 //===- Reduce.cpp - reductions, running sums, top-k -----------------------===//
-#include "frontend/onnx/Node.h"
+#include "frontend/onnx/Selected.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
-namespace {
-
-struct Reduction {
-  Dims axes;
-  bool keepdims = true;
-  /// No axes, and asked to do nothing then.
-  bool identity = false;
-};
-
 Reduction reductionOf(Node &n, Build &b) {
   Reduction r;
   r.keepdims = n.integer("keepdims", 1) != 0;
@@ -34,9 +25,14 @@ Reduction reductionOf(Node &n, Build &b) {
   return r;
 }
 
+namespace {
+
 template <ReduceKind kind> void plain(Node &n, Build &b) {
   Reduction r = reductionOf(n, b);
   Value x = n.in(0);
+  if (kind == ReduceKind::sum)
+    if (auto count = countOfTrue(b, x, r))
+      return n.set(0, *count);
   // Booleans: any and all. Bytes have the right answer for no elements at all.
   if (b.isBool(x) && (kind == ReduceKind::max || kind == ReduceKind::min))
     x = b.cast(b.reduce(kind, b.cast(x, b.b.getIntegerType(8, false)), r.axes, r.keepdims), b.i1);

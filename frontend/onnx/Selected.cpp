@@ -57,7 +57,6 @@ Value isTrue(Build &b, Value x) {
   return b.isBool(x) ? x : b.compare(Predicate::ne, x, b.like(x, 0));
 }
 
-/// i1 [room].
 Value maskOf(Build &b, const Selection &s) {
   std::vector<Value> parts;
   for (const Selection::Piece &piece : s.pieces)
@@ -66,14 +65,12 @@ Value maskOf(Build &b, const Selection &s) {
   return parts.size() == 1 ? parts[0] : b.concat(parts, 0);
 }
 
-/// The mask beside x, whose dimension `axis` has the slices.
 Value maskBeside(Build &b, const Selection &s, Value x, int64_t axis) {
   Dims shape(b.rank(x), 1);
   shape[axis] = s.room();
   return b.reshape(maskOf(b, s), shape);
 }
 
-/// x with a number where slices are not there.
 Value filled(Build &b, const Selection &s, Value x, double number) {
   return b.select(maskBeside(b, s, x, s.axis), x, b.like(x, number));
 }
@@ -91,7 +88,6 @@ Item selectedItem(Value v, Selection s) {
   return item;
 }
 
-/// NonZero of a condition: i64 [rank, room], with the places of all.
 Item placesItem(Build &b, Value condition, ArrayRef<int64_t> shape,
                 std::shared_ptr<const Selection> within) {
   std::vector<Value> coordinates;
@@ -126,7 +122,6 @@ Item compressSelected(Build &b, Value x, Value condition, int64_t axis) {
   return selectedItem(all, std::move(s));
 }
 
-/// The same slices, of another tensor.
 Selection slicesOf(const Selection &s) {
   Selection other;
   other.pieces = s.pieces;
@@ -139,7 +134,6 @@ Selection slicesOf(const Selection &s) {
 
 constexpr int64_t sizeStep = 7919;
 
-/// `values`, in which each multiple of the number of slices that `times` says is counted.
 Item sizeItem(Build &b, ArrayRef<int64_t> values, ArrayRef<int64_t> times, ArrayRef<int64_t> shape,
               const Selection &s) {
   Item item(b.ints(values, shape, b.i64));
@@ -162,8 +156,6 @@ Item countItem(Build &b, ArrayRef<int64_t> shape, Type element, const Selection 
   return item;
 }
 
-/// Which elements of a size depend on the number of slices, and how often it is in them; nothing
-/// where they are no multiples of it.
 std::optional<std::vector<double>> timesOf(Build &b, const Item &size) {
   std::optional<ref::Tensor> all = b.known(size.value), other[otherSizes];
   for (int64_t i = 0; i < otherSizes; ++i)
@@ -210,25 +202,19 @@ Item plainItem(Build &b, const Item &item, const Twine &what) {
   return item;
 }
 
-bool isStandard(const Node &n) { return n.proto.domain().empty() || n.proto.domain() == "ai.onnx"; }
+Value countedCondition(Build &b, Value x) {
+  auto cast = x ? unshaped(x).getDefiningOp<CastOp>() : CastOp();
+  return cast && !b.isFloat(x) && b.isBool(cast.getX()) ? cast.getX() : Value();
+}
 
-std::optional<Item> countOfTrue(Node &n, Build &b) {
-  if (n.proto.op_type() != "ReduceSum" || !isStandard(n) || !n.in(0))
-    return std::nullopt;
-  Value x = unshaped(n.in(0));
-  auto cast = x.getDefiningOp<CastOp>();
-  if (!cast || b.isFloat(x) || !b.isBool(cast.getX()) || b.known(x))
-    return std::nullopt;
-  // All of them, in the sum's own shape.
-  Dims axes = n.has(1) ? b.needInts(n.in(1), "the axes") : n.integers("axes");
-  const int64_t rank = b.rank(n.in(0));
-  if (!b.ok() || rank == 0 ||
-      (axes.empty() ? n.integer("noop_with_empty_axes", 0) != 0 : int64_t(axes.size()) != rank))
+std::optional<Item> countOfTrue(Build &b, Value x, const Reduction &r) {
+  Value condition = countedCondition(b, x);
+  if (!b.ok() || !condition || b.known(x) || r.identity || b.rank(x) == 0 ||
+      int64_t(r.axes.size()) != b.rank(x))
     return std::nullopt;
   Selection s;
-  s.pieces = {{unshaped(cast.getX()), b.count(x)}};
-  Dims shape(n.integer("keepdims", 1) ? size_t(rank) : 0, 1);
-  return countItem(b, shape, b.elem(x), s);
+  s.pieces = {{unshaped(condition), b.count(x)}};
+  return countItem(b, Dims(r.keepdims ? size_t(b.rank(x)) : 0, 1), b.elem(x), s);
 }
 
 } // namespace dlc::onnxfront

@@ -9,7 +9,7 @@
 #ifndef DLC_FRONTEND_ONNX_SELECTED_H
 #define DLC_FRONTEND_ONNX_SELECTED_H
 
-#include "frontend/onnx/Node.h"
+#include "frontend/onnx/Families.h"
 
 namespace dlc::onnxfront {
 
@@ -42,8 +42,8 @@ Item compressSelected(Build &b, Value x, Value condition, int64_t axis);
 
 /// Imports a node of which an input is selected, or the size of such.
 void importSelected(Node &n, Build &b, const Operator &op);
-/// The number of true elements, where the node's output is that: a size like others. Else nothing.
-std::optional<Item> countOfTrue(Node &n, Build &b);
+/// The number of true elements, where the sum of x is that: a size like others. Else nothing.
+std::optional<Item> countOfTrue(Build &b, Value x, const Reduction &r);
 /// Whether an item is one of these.
 bool isSelected(const Item &item);
 /// A size as a tensor that the run computes; an error for a selected tensor, whose condition must

@@ -67,10 +67,7 @@ bool SelectedNode::elementwise() {
 
 bool SelectedNode::transpose() {
   const Selection &s = *selection(0);
-  Dims order(b.rank(n.in(0)));
-  for (size_t i = 0; i < order.size(); ++i)
-    order[i] = int64_t(order.size() - 1 - i);
-  order = n.integers("perm", order);
+  Dims order = permutationOf(n, b.rank(n.in(0)));
   auto place = llvm::find(order, s.axis);
   return place != order.end() && give(runAll(), s, place - order.begin(), true);
 }
@@ -189,10 +186,8 @@ bool SelectedNode::shape() {
     return false;
   Dims dims = b.dims(n.in(0)), times(dims.size(), 0);
   times[s->axis] = 1;
-  const int64_t rank = int64_t(dims.size());
-  auto clampTo = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
-  int64_t start = clampTo(n.integer("start", 0)), end = clampTo(n.integer("end", rank));
-  size_t number = size_t(std::max<int64_t>(0, end - start));
+  auto [start, end] = shapeRange(n, int64_t(dims.size()));
+  size_t number = size_t(end - start);
   ArrayRef<int64_t> some = ArrayRef<int64_t>(dims).slice(size_t(start), number),
                     open = ArrayRef<int64_t>(times).slice(size_t(start), number);
   if (!llvm::is_contained(open, 1))
@@ -445,7 +440,8 @@ SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
 
 void SelectedNode::import() {
   // Of ONNX's own, and without a graph inside.
-  const bool standard = isStandard(n) && llvm::none_of(n.proto.attribute(), [](const auto &a) {
+  const bool isOwn = n.proto.domain().empty() || n.proto.domain() == "ai.onnx";
+  const bool standard = isOwn && llvm::none_of(n.proto.attribute(), [](const auto &a) {
                           return a.has_g() || a.graphs_size() > 0;
                         });
   Rule rule = standard ? find(op.name, op) : nullptr;

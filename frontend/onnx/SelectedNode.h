@@ -41,9 +41,8 @@ Item sizeItem(Build &b, ArrayRef<int64_t> values, ArrayRef<int64_t> times, Array
 Item countItem(Build &b, ArrayRef<int64_t> shape, Type element, const Selection &s);
 /// How often the number of slices is in each element of a size; nothing where it is no multiple.
 std::optional<std::vector<double>> timesOf(Build &b, const Item &size);
-
-/// Of ONNX's own operators.
-bool isStandard(const Node &n);
+/// The condition whose true elements a sum of x counts; null: it counts none.
+Value countedCondition(Build &b, Value x);
 
 /// A node some of whose inputs are selected. Rules set its outputs; a rule that cannot returns
 /// false.

@@ -178,32 +178,25 @@ bool SelectedNode::reduce() {
   const Selection *s = selection(0);
   if (!s || selection(1) || isSize(1))
     return false;
-  const int64_t rank = b.rank(n.in(0));
-  Dims axes = n.has(1) ? b.needInts(n.in(1), "the axes") : n.integers("axes");
-  const bool keepdims = n.integer("keepdims", 1) != 0;
-  if (axes.empty() && n.integer("noop_with_empty_axes", 0))
-    return give(runAll(), *s, s->axis);
-  std::vector<bool> reduced(size_t(rank), axes.empty());
-  for (int64_t axis : axes)
-    reduced[size_t(b.axis(axis, rank))] = true;
+  Reduction r = reductionOf(n, b);
   if (!b.ok())
     return true;
-  if (!reduced[size_t(s->axis)]) {
-    int64_t axis = s->axis;
-    for (int64_t d = 0; !keepdims && d < s->axis; ++d)
-      axis -= reduced[size_t(d)];
-    return give(runAll(), *s, axis);
+  if (r.identity)
+    return give(runAll(), *s, s->axis);
+  if (!llvm::is_contained(r.axes, s->axis)) {
+    auto isBefore = [&](int64_t axis) { return axis < s->axis; };
+    return give(runAll(), *s, s->axis - (r.keepdims ? 0 : llvm::count_if(r.axes, isBefore)));
   }
   if (!s->isCounted() || s->within)
     return false;
   Value x = n.in(0);
   StringRef name = op.name;
   // A number of true elements: the size of what these select.
-  auto cast = unshaped(x).getDefiningOp<CastOp>();
-  if (name == "ReduceSum" && rank == 1 && cast && b.isBool(cast.getX()) && !b.isFloat(x)) {
+  Value condition = countedCondition(b, x);
+  if (name == "ReduceSum" && b.rank(x) == 1 && condition) {
     Selection both;
-    both.pieces = {{b.both(maskOf(b, *s), b.flatten(cast.getX())), s->room()}};
-    n.set(0, countItem(b, Dims(keepdims ? 1 : 0, 1), b.elem(x), both));
+    both.pieces = {{b.both(maskOf(b, *s), b.flatten(condition)), s->room()}};
+    n.set(0, countItem(b, Dims(r.keepdims ? 1 : 0, 1), b.elem(x), both));
     return true;
   }
   std::optional<double> none;

@@ -26,6 +26,19 @@ Value channelsFirst(Build &b, Value x) {
                                                               : Value();
 }
 
+std::pair<int64_t, int64_t> shapeRange(Node &n, int64_t rank) {
+  auto clampTo = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
+  const int64_t start = clampTo(n.integer("start", 0)), end = clampTo(n.integer("end", rank));
+  return {start, std::max(start, end)};
+}
+
+Dims permutationOf(Node &n, int64_t rank) {
+  Dims reversed;
+  for (int64_t i = rank; i-- > 0;)
+    reversed.push_back(i);
+  return n.integers("perm", reversed);
+}
+
 namespace {
 
 void identity(Node &n, Build &b) { n.set(0, n.inputs[0]); }
@@ -121,10 +134,8 @@ void flatten(Node &n, Build &b) {
 
 void shapeOf(Node &n, Build &b) {
   Dims dims = b.dims(n.in(0));
-  int64_t rank = int64_t(dims.size());
-  auto clampTo = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
-  int64_t start = clampTo(n.integer("start", 0)), end = clampTo(n.integer("end", rank));
-  n.set(0, b.ints(ArrayRef<int64_t>(dims).slice(start, std::max<int64_t>(0, end - start))));
+  auto [start, end] = shapeRange(n, int64_t(dims.size()));
+  n.set(0, b.ints(ArrayRef<int64_t>(dims).slice(size_t(start), size_t(end - start))));
 }
 
 void size(Node &n, Build &b) { n.set(0, b.scalarInt(b.i64, b.count(n.in(0)))); }
@@ -190,11 +201,7 @@ void expand(Node &n, Build &b) {
 }
 
 void transpose(Node &n, Build &b) {
-  int64_t rank = b.rank(n.in(0));
-  Dims reversed;
-  for (int64_t i = rank; i-- > 0;)
-    reversed.push_back(i);
-  n.set(0, b.transpose(n.in(0), n.integers("perm", reversed)));
+  n.set(0, b.transpose(n.in(0), permutationOf(n, b.rank(n.in(0)))));
 }
 
 void eyeLike(Node &n, Build &b) {

@@ -13,6 +13,7 @@
 #include "runtime/library/products/Schedules.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace dlc::products {
 
@@ -22,6 +23,11 @@ namespace {
 
 /// Rows that are packed together.
 constexpr int64_t kRowsAtOnce = 4096;
+
+/// Of so many blocks of columns in so many panels, whose widths differ by one at the most.
+int64_t firstBlock(int64_t panel, int64_t panels, int64_t blocks) {
+  return panel * blocks / panels;
+}
 
 class Call : public runtime::LibraryCall {
 public:
@@ -40,10 +46,11 @@ private:
     int64_t step = 0, steps = 0;
   };
 
-  void cutColumns(int64_t team, int64_t rows, int64_t most);
+  int64_t panelsFor(int64_t team, int64_t widest) const;
   /// Of a panel's first column, or what is behind the last.
   int64_t columnOf(int64_t panel) const {
-    return std::min(product.n, panel * blocksOf(product.n, form.columns) / panels * form.columns);
+    return std::min(product.n,
+                    firstBlock(panel, panels, blocksOf(product.n, form.columns)) * form.columns);
   }
   template <typename Body>
   void forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const;
@@ -102,17 +109,15 @@ Call::Call(Operands given, int threads)
   // Beside a panel that was packed before, the next one comes to the cache.
   if (product.isPacked)
     most = std::max<int64_t>(1, most / form.columns / 2) * form.columns;
-  if (product.n <= most && rows >= 2 * team) {
-    columnsAtOnce = upTo(product.n, form.columns);
-    ownRows = true;
-    blocksAtOnce = std::max<int64_t>(1, runtime::nearBytes() / 16 / (depth * form.leftBytes));
-  } else {
-    blocksAtOnce = blocksOf(kRowsAtOnce, form.rows);
-    cutColumns(team, std::min(rows, blocksAtOnce), most / form.columns);
-  }
+  ownRows = product.n <= most && rows >= 2 * team;
+  blocksAtOnce = std::min(
+      rows, ownRows ? std::max<int64_t>(1, runtime::nearBytes() / 16 / (depth * form.leftBytes))
+                    : blocksOf(kRowsAtOnce, form.rows));
+  if (!ownRows)
+    panels = panelsFor(team, most / form.columns);
+  columnsAtOnce = blocksOf(blocksOf(product.n, form.columns), panels) * form.columns;
   // Rounds as even as can be.
   stepsAtOnce = blocksOf(allSteps, blocksOf(allSteps, depth));
-  blocksAtOnce = std::min(rows, blocksAtOnce);
   readsLeft = product.n <= form.fewColumns && !(product.change && product.change->isOfLeft) &&
               product.aStrides.back() == 1 && product.aStrides[product.batch.size()] > 0;
   const int64_t left = readsLeft ? 0 : upTo(blocksAtOnce * stepsAtOnce * form.leftBytes, 64);
@@ -122,33 +127,38 @@ Call::Call(Operands given, int threads)
   perThread = perRight + (ownRows ? left : 0);
 }
 
-/// Of the panels whose widths, of at most so many blocks, differ by one at the most: those that
-/// leave the slowest thread least to do.
-void Call::cutColumns(int64_t team, int64_t rows, int64_t most) {
+/// So many panels, of at most `widest` blocks of columns each, as leave the slowest thread least to
+/// do.
+int64_t Call::panelsFor(int64_t team, int64_t widest) const {
   // In blocks of rows and columns: what it takes to go once more through the rows' blocks, and
   // through a panel's, or to pack these again, which is much beside tiles.
   constexpr double kRow = 0.05;
+  constexpr int64_t kMorePanels = 64;
   const double column = product.isPacked ? 0.1 : form.parts > 0 ? 2 : 0.5;
-  const int64_t blocks = blocksOf(product.n, form.columns), fewest = blocksOf(blocks, most);
-  double least = 0;
-  for (int64_t some = fewest; some <= std::min(blocks, 2 * fewest + team); ++some) {
+  const int64_t rows = blocksAtOnce, blocks = blocksOf(product.n, form.columns),
+                fewest = blocksOf(blocks, widest);
+  int64_t best = fewest;
+  double least = HUGE_VAL;
+  // Of very many panels some more make next to no difference.
+  const int64_t most = std::min(blocks, fewest + std::min<int64_t>(fewest, kMorePanels) + team);
+  for (int64_t some = fewest; some <= most; ++some) {
     double longest = 0;
     for (int64_t thread = 0; thread < team; ++thread) {
       double work = 0;
       const int64_t begin = thread * some * rows / team, end = (thread + 1) * some * rows / team;
       for (int64_t panel = begin / rows; panel * rows < end; ++panel) {
         const int64_t part = std::min(end, (panel + 1) * rows) - std::max(begin, panel * rows);
-        const int64_t width = (panel + 1) * blocks / some - panel * blocks / some;
+        const int64_t width = firstBlock(panel + 1, some, blocks) - firstBlock(panel, some, blocks);
         work += double(part) * (double(width) + kRow) + double(width) * column;
       }
       longest = std::max(longest, work);
     }
-    if (least != 0 && longest >= least)
-      continue;
-    least = longest;
-    panels = some;
+    if (longest < least) {
+      least = longest;
+      best = some;
+    }
   }
-  columnsAtOnce = blocksOf(blocks, panels) * form.columns;
+  return best;
 }
 
 /// body(one, its block, how many blocks, where in the slab)
