@@ -15,7 +15,7 @@ namespace dlc::cuda {
 namespace {
 
 bool isWhole(Operation *op) {
-  return isa<TopKOp, CumulativeOp, ScatterElementsOp, ScatterNdOp, GroupedMatmulOp,
+  return isa<TopKOp, NmsOp, CumulativeOp, ScatterElementsOp, ScatterNdOp, GroupedMatmulOp,
              GroupedWeightGradOp>(op);
 }
 

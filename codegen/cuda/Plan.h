@@ -101,7 +101,7 @@ void launchTiles(Planner &plan, mlir::Operation *contraction, llvm::ArrayRef<Tar
 /// of its elements; of others nothing takes windows.
 bool takesWindows(Planner &plan, mlir::Operation *op);
 void launchWindows(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
-/// topk, cumulative, scatters, products of groups: an operation by itself.
+/// topk, nms, cumulative, scatters, products of groups: an operation by itself.
 bool launchWhole(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
 
 /// Where the target's element stands that the result of `op` at `at` becomes: through elementwise

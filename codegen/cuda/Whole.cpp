@@ -1,4 +1,4 @@
-//===- Whole.cpp - sorting, running sums, scatters, products of groups of rows ===//
+//===- Whole.cpp - sorting, suppression, running sums, scatters, grouped products ===//
 #include "codegen/cuda/Plan.h"
 
 using namespace mlir;
@@ -634,11 +634,97 @@ void grouped(Planner &plan, Operation *op, const Target &target) {
       {256, 1, 1});
 }
 
+/// A block for each row of scores finds the next candidate in sorting order, and whether it
+/// overlaps one that is taken, with all threads.
+void suppress(Planner &plan, NmsOp op, ArrayRef<Target> targets) {
+  const std::string &I = plan.indexType;
+  ArrayRef<int64_t> shape = shapeOf(op.getScores());
+  const int64_t rows = shape[0] * shape[1];
+  if (rows == 0)
+    return;
+  Frame frame(plan);
+  Text &t = frame.t;
+  std::string boxes = plan.known[op.getBoxes()].name, scores = plan.known[op.getScores()].name,
+              candidates = plan.known[op.getCandidates()].name,
+              overlap = plan.known[op.getOverlap()].name, places = targets[0].buffer.name,
+              counts = targets[1].buffer.name, n = std::to_string(shape[2]),
+              k = std::to_string(op.getK()), type = computeName(elementOf(op.getScores()));
+  for (const std::string &name : {boxes, scores, candidates, overlap, places, counts})
+    frame.use(name);
+  t.line("__shared__ " + type + " best[256];");
+  t.line("__shared__ " + I + " at[256];");
+  t.line("__shared__ int isLeft;");
+  t.line("const double most = (double)dk::load(" + overlap + "[0]);");
+  t.line("const int tid = threadIdx.x;");
+  t.open("for (" + I + " row = blockIdx.x; row < " + Twine(rows) + "; row += gridDim.x)");
+  t.line("const " + I + " first = row / " + Twine(shape[1]) + " * " + n + ";");
+  t.line(I + " taken = 0, last = -1;");
+  t.line(type + " lastScore = 0;");
+  t.open("while (taken < " + k + ")");
+  t.line(I + " mine = -1;");
+  t.line(type + " score = 0;");
+  t.open("for (" + I + " i = tid; i < " + n + "; i += 256)");
+  t.line("if (!dk::load(" + candidates + "[row * " + n + " + i])) continue;");
+  t.line("const " + type + " s = dk::load(" + scores + "[row * " + n + " + i]);");
+  t.line("if (last >= 0 && !dk::before<true>(lastScore, last, s, i)) continue;");
+  t.line("if (mine < 0 || dk::before<true>(s, i, score, mine)) mine = i, score = s;");
+  t.close();
+  t.line("best[tid] = score;");
+  t.line("at[tid] = mine;");
+  t.line("isLeft = 1;");
+  t.line("__syncthreads();");
+  t.open("for (int step = 128; step > 0; step /= 2)");
+  t.line("const " + I + " other = tid < step ? at[tid + step] : (" + I + ")-1;");
+  t.line("if (other >= 0 && (at[tid] < 0 || dk::before<true>(best[tid + step], other, best[tid], "
+         "at[tid])))");
+  t.line("  at[tid] = other, best[tid] = best[tid + step];");
+  t.line("__syncthreads();");
+  t.close();
+  t.line("last = at[0];");
+  t.line("lastScore = best[0];");
+  t.line("if (last < 0) break;");
+  t.open("for (" + I + " j = tid; j < taken; j += 256)");
+  t.line("double area[2] = {1, 1}, common = 1;");
+  t.line("const " + I + " box[2] = {first + last, first + (" + I + ")" + places + "[row * " + k +
+         " + j]};");
+  t.open("for (int d = 0; d < 2; ++d)");
+  t.line("double low[2], high[2];");
+  t.open("for (int side = 0; side < 2; ++side)");
+  for (auto [name, place] : {std::pair("a", "d"), {"b", "d + 2"}})
+    t.line(std::string("const double ") + name + " = (double)dk::load(" + boxes +
+           "[box[side] * 4 + " + place + "]);");
+  t.line("low[side] = a < b ? a : b;");
+  t.line("high[side] = a < b ? b : a;");
+  t.line("area[side] *= high[side] - low[side];");
+  t.close();
+  t.line("const double joint = (high[0] < high[1] ? high[0] : high[1]) - "
+         "(low[0] < low[1] ? low[1] : low[0]);");
+  t.line("common *= joint > 0 ? joint : 0;");
+  t.close();
+  t.line("const double all = area[0] + area[1] - common;");
+  t.line("if ((all > 0 ? common / all : 0) > most) isLeft = 0;");
+  t.close();
+  t.line("__syncthreads();");
+  t.line("const int left = isLeft;");
+  t.line("if (left && tid == 0) " + places + "[row * " + k + " + taken] = last;");
+  t.line("taken += left;");
+  t.line("__syncthreads();");
+  t.close();
+  t.line("for (" + I + " j = taken + tid; j < " + k + "; j += 256) " + places + "[row * " + k +
+         " + j] = 0;");
+  t.line("if (tid == 0) " + counts + "[row] = taken;");
+  t.line("__syncthreads();");
+  t.close();
+  frame.finish({uint32_t(std::min<int64_t>(rows, 1 << 20)), 1, 1}, {256, 1, 1});
+}
+
 } // namespace
 
 bool launchWhole(Planner &plan, Operation *op, ArrayRef<Target> targets) {
   if (auto o = dyn_cast<TopKOp>(op)) {
     TopKWriter(plan, o, targets).write();
+  } else if (auto o = dyn_cast<NmsOp>(op)) {
+    suppress(plan, o, targets);
   } else if (auto o = dyn_cast<CumulativeOp>(op)) {
     plan.kernel.inplace.push_back({0, 0});
     cumulative(plan, o, targets);

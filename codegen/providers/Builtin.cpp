@@ -78,6 +78,13 @@ json descOf(Operation *op) {
         addLines(desc, typeOf(o.getX()), o.getAxis());
         return desc;
       })
+      .Case<NmsOp>([](NmsOp o) {
+        ArrayRef<int64_t> rows = typeOf(o.getScores()).getShape();
+        return json{
+            {"kind", "nms"},    {"overlap", elementName(typeOf(o.getOverlap()).getElementType())},
+            {"batch", rows[0]}, {"classes", rows[1]},
+            {"boxes", rows[2]}, {"k", o.getK()}};
+      })
       .Case<ArgReduceOp>([](ArgReduceOp o) {
         json desc{{"kind", "arg_reduce"},
                   {"op", o.getKind() == ReduceKind::max ? "max" : "min"},
@@ -319,6 +326,8 @@ std::optional<LibraryCall> describe(Operation *whole) {
   }
   if (isa<MaxPoolOp, AvgPoolOp>(op))
     call.flops = tapsInside(op);
+  if (auto nms = dyn_cast<NmsOp>(op)) // few boxes are compared with all that are taken
+    call.flops = double(typeOf(nms.getScores()).getNumElements());
   if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
     auto dw = typeOf(gradient.getDw());
     call.flops = 2.0 * double(typeOf(gradient.getDy()).getNumElements()) *

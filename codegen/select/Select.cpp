@@ -31,9 +31,9 @@ SmallVector<Operation *> operationsToSelect(ModuleOp module) {
       work.push_back(op);
       return WalkResult::skip();
     }
-    if (isa<TopKOp, ArgReduceOp, CumulativeOp, ScatterElementsOp, ScatterNdOp, MaxPoolIndicesOp,
-            RandomOp, LstmOp, GruOp, RnnOp, ReorderOp, TransposeOp, GroupedMatmulOp,
-            GroupedWeightGradOp>(op))
+    if (isa<TopKOp, NmsOp, ArgReduceOp, CumulativeOp, ScatterElementsOp, ScatterNdOp,
+            MaxPoolIndicesOp, RandomOp, LstmOp, GruOp, RnnOp, ReorderOp, TransposeOp,
+            GroupedMatmulOp, GroupedWeightGradOp>(op))
       work.push_back(op);
     return WalkResult::advance();
   });

@@ -96,6 +96,31 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   return addResult(site, types, shape, IntegerType::get(context, 64), device);
 }
 
+LogicalResult NmsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                      Adaptor adaptor, Types &types) {
+  Site site{location, getOperationName()};
+  Operand boxes{"boxes", adaptor.getBoxes()}, scores{"scores", adaptor.getScores()},
+      candidates{"candidates", adaptor.getCandidates()}, overlap{"overlap", adaptor.getOverlap()};
+  ArrayRef<int64_t> rows = scores.type().getShape();
+  if (rows.size() != 3)
+    return site.fail("C1: 'scores' must be [batch, classes, boxes]; found rank ", rows.size(),
+                     "; reshape it");
+  if (failed(checkShape(site, "C1", boxes, {rows[0], rows[2], 4}, "four numbers for each score")) ||
+      failed(checkShape(site, "C1", candidates, rows, "of the scores' shape")) ||
+      failed(sameElementType(site, "C2", {boxes, scores})) ||
+      failed(checkShape(site, "C3", overlap, {}, "one number")))
+    return failure();
+  int64_t k = adaptor.getK();
+  if (k < 0 || (!ShapedType::isDynamic(rows[2]) && k > rows[2]))
+    return site.fail("C4: k must be 0 to the number of boxes; found ", k, " for ", dimText(rows[2]),
+                     "; take fewer");
+  FailureOr<OnAttr> device = commonDevice(site, "C5", {boxes, scores, candidates, overlap});
+  Type element = IntegerType::get(context, 64);
+  if (failed(device) || failed(addResult(site, types, {rows[0], rows[1], k}, element, *device)))
+    return failure();
+  return addResult(site, types, {rows[0], rows[1]}, element, *device);
+}
+
 SmallVector<int64_t> ReduceOp::foldedExtents() {
   return llvm::map_to_vector(getAxes(), [&](int64_t d) { return getX().getType().getDimSize(d); });
 }

@@ -46,4 +46,20 @@ def Dlc_TopKOp : Dlc_PureOp<"topk"> {
                        DefaultValuedAttr<BoolAttr, "true">:$sorted);
   let results = (outs Dlc_Tensor:$values, Dlc_Tensor:$indices);
 }
+
+def Dlc_NmsOp : Dlc_PureOp<"nms", [Dlc_NoGradient]> {
+  let summary = "non-maximum suppression: the boxes with the largest scores that overlap none before by more than a threshold";
+  let description = [{
+    Of each row of scores `[batch, classes, boxes]` the candidates are taken by falling score, the lower index first among equals, and NaN first of
+    all; one whose intersection over union with a box taken before is above `overlap` is left out, as are all once `k` are taken. A box is two opposite
+    corners (y1, x1, y2, x2). `places` are the indices of those taken, in this order, and 0 behind them; `counts` says how many they are.
+    - (C1) boxes is [batch, boxes, 4], and scores and candidates are [batch, classes, boxes].
+    - (C2) boxes and scores have one element type.
+    - (C3) overlap has rank 0.
+    - (C4) 0 <= k <= the number of boxes.
+    - (C5) all are on one device.
+  }];
+  let arguments = (ins Dlc_FloatTensor:$boxes, Dlc_FloatTensor:$scores, Dlc_BoolTensor:$candidates, Dlc_FloatTensor:$overlap, I64Attr:$k);
+  let results = (outs Dlc_Tensor:$places, Dlc_Tensor:$counts);
+}
 #endif

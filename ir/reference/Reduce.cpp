@@ -194,4 +194,62 @@ LogicalResult TopKOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
+namespace {
+struct Box {
+  double low[2], high[2];
+  explicit Box(const double *corners)
+      : low{std::min(corners[0], corners[2]), std::min(corners[1], corners[3])},
+        high{std::max(corners[0], corners[2]), std::max(corners[1], corners[3])} {}
+  double area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
+};
+
+double intersectionOverUnion(const Box &a, const Box &b) {
+  double common = 1;
+  for (int d = 0; d < 2; ++d)
+    common *= std::max(0.0, std::min(a.high[d], b.high[d]) - std::max(a.low[d], b.low[d]));
+  const double all = a.area() + b.area() - common;
+  return all > 0 ? common / all : 0;
+}
+} // namespace
+
+LogicalResult NmsOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &candidates = inputs[2];
+  const ArrayRef<int64_t> rows = inputs[1].getShape();
+  const int64_t classes = rows[1], number = rows[2], k = getK();
+  const std::vector<double> corners = loadAll<double>(inputs[0]), all = loadAll<double>(inputs[1]);
+  const double overlap = inputs[3].getDouble(0);
+  Type i64 = IntegerType::get(getContext(), 64);
+  Tensor places = makeResult(getPlaces(), {rows[0], classes, k}, i64);
+  Tensor counts = makeResult(getCounts(), {rows[0], classes}, i64);
+  int64_t *place = reinterpret_cast<int64_t *>(places.mutableData());
+  int64_t *count = reinterpret_cast<int64_t *>(counts.mutableData());
+  std::fill_n(place, places.size(), 0);
+  for (int64_t row = 0; row < counts.size(); ++row) {
+    const double *scores = all.data() + row * number;
+    const double *boxes = corners.data() + row / classes * number * 4;
+    std::vector<int64_t> order;
+    for (int64_t i = 0; i < number; ++i)
+      if (candidates.getInt(row * number + i))
+        order.push_back(i);
+    auto larger = [](double a, double b) { return a != a ? b == b : a > b; };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t p, int64_t q) { return larger(scores[p], scores[q]); });
+    std::vector<Box> taken;
+    for (int64_t i : order) {
+      const Box box(boxes + i * 4);
+      if (int64_t(taken.size()) == k)
+        break;
+      if (llvm::any_of(
+              taken, [&](const Box &other) { return intersectionOverUnion(box, other) > overlap; }))
+        continue;
+      place[row * k + int64_t(taken.size())] = i;
+      taken.push_back(box);
+    }
+    count[row] = int64_t(taken.size());
+  }
+  outputs.push_back(places);
+  outputs.push_back(counts);
+  return success();
+}
+
 } // namespace dlc

@@ -289,6 +289,21 @@ void addSearches(std::vector<Case> &cases) {
   }
 }
 
+void addSuppressions(std::vector<Case> &cases) {
+  for (const std::string t : {"f32", "f16", "bf16", "f64"})
+    for (auto [boxes, k] : {std::pair{9, 9}, {9, 2}, {300, 300}, {700, 40}, {5, 0}})
+      for (double overlap : {0.15, 0.7})
+        cases.push_back({"nms",
+                         t + "/" + std::to_string(boxes) + "/" + std::to_string(k) + "/" +
+                             std::to_string(overlap),
+                         {{{2, boxes, 4}, t},
+                          {{2, 3, boxes}, t},
+                          {{2, 3, boxes}, "i1"},
+                          {{}, "f32", {Fill::Uniform, overlap, overlap}}},
+                         "k = " + std::to_string(k) + " : i64",
+                         2});
+}
+
 } // namespace
 
 void addReduceCases(std::vector<Case> &cases) {
@@ -298,6 +313,7 @@ void addReduceCases(std::vector<Case> &cases) {
   addReducesOfRows(cases);
   addJoinedReduces(cases);
   addSearches(cases);
+  addSuppressions(cases);
 }
 
 } // namespace dlc::conformance

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 
 using namespace dlc;
@@ -288,38 +289,94 @@ TEST(Builtin, Nms) {
   const std::vector<float> boxes = {0, 0,  1, 1,  0, 0.1f,  1, 1.1f,  0, -0.1f, 1, 0.9f,
                                     0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, 100,   1, 101};
   const std::vector<float> scores = {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f};
-  json desc = {{"kind", "nms"},
-               {"dtype", "f32"},
-               {"batch", 1},
-               {"classes", 1},
-               {"boxes", 6},
-               {"max_output", 4},
-               {"max_per_class", "buffer"},
-               {"iou_threshold", 0.5},
-               {"score_threshold", "buffer"}};
-  auto run = [&](int64_t limit, float threshold) {
+  json desc = {{"kind", "nms"}, {"dtype", "f32"}, {"overlap", "f32"},
+               {"batch", 1},    {"classes", 1},   {"boxes", 6}};
+  auto run = [&](int64_t k, float overlap, std::vector<uint8_t> candidates) {
+    desc["k"] = k;
     std::vector<Array> arrays = {Array::of(boxes),
                                  Array::of(scores),
-                                 Array::of<int64_t>({limit}),
-                                 Array::of<float>({threshold}),
-                                 Array::output<int64_t>(12),
+                                 Array::of(candidates),
+                                 Array::of<float>({overlap}),
+                                 Array::output<int64_t>(size_t(k)),
                                  Array::output<int64_t>(1)};
     runBuiltin(desc, arrays);
-    std::vector<int64_t> chosen, rows = arrays[4].as<int64_t>();
-    int64_t count = arrays[5].as<int64_t>()[0];
-    for (int64_t i = 0; i < count; ++i)
-      chosen.push_back(rows[3 * i + 2]);
-    for (size_t i = static_cast<size_t>(3 * count); i < rows.size(); ++i)
-      EXPECT_EQ(rows[i], -1);
-    return chosen;
+    std::vector<int64_t> places = arrays[4].as<int64_t>();
+    const size_t count = size_t(arrays[5].as<int64_t>()[0]);
+    for (size_t i = count; i < places.size(); ++i)
+      EXPECT_EQ(places[i], 0);
+    places.resize(count);
+    return places;
   };
   using Indices = std::vector<int64_t>;
-  EXPECT_EQ(run(3, 0), (Indices{3, 0, 5}));
-  EXPECT_EQ(run(2, 0), (Indices{3, 0}));
-  EXPECT_EQ(run(9, 0.4f), (Indices{3, 0}));
-  EXPECT_EQ(run(0, 0), (Indices{}));
-  desc["max_output"] = 2;
-  EXPECT_NE(errorOf([&] { run(9, 0); }).find("more than 2 boxes"), std::string::npos);
+  const std::vector<uint8_t> all(6, 1);
+  EXPECT_EQ(run(6, 0.5f, all), (Indices{3, 0, 5}));
+  EXPECT_EQ(run(2, 0.5f, all), (Indices{3, 0}));
+  EXPECT_EQ(run(0, 0.5f, all), (Indices{}));
+  EXPECT_EQ(run(6, 0.5f, {1, 1, 1, 0, 1, 0}), (Indices{0, 4}));
+  EXPECT_EQ(run(6, 0.5f, std::vector<uint8_t>(6)), (Indices{}));
+  EXPECT_EQ(run(6, 1, all), (Indices{3, 0, 1, 2, 4, 5}));
+  EXPECT_EQ(run(6, -1, all), (Indices{3}));
+}
+
+/// Boxes far apart are not compared: whatever their sizes are, the result is that of comparing all.
+TEST(Builtin, NmsOfManyBoxes) {
+  const size_t n = 1500;
+  for (float size : {0.5f, 30.f, 3000.f})
+    for (float overlap : {0.f, 0.3f, 0.7f}) {
+      std::mt19937 random(1);
+      auto numbers = [&](size_t count, float high) {
+        std::vector<float> values(count);
+        std::uniform_real_distribution<float> draw(0, high);
+        std::generate(values.begin(), values.end(), [&] { return draw(random); });
+        return values;
+      };
+      std::vector<float> at = numbers(2 * n, 1000), sides = numbers(2 * n, size), boxes;
+      for (size_t i = 0; i < n; ++i)
+        boxes.insert(boxes.end(), {at[2 * i], at[2 * i + 1], at[2 * i] + sides[2 * i],
+                                   at[2 * i + 1] + sides[2 * i + 1] / 2});
+      std::vector<float> scores = numbers(n, 1);
+      std::vector<size_t> order(n), wanted;
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](size_t i, size_t j) { return scores[i] > scores[j]; });
+      auto sideOf = [&](size_t i, int d, bool high) {
+        double a = boxes[4 * i + d], b = boxes[4 * i + 2 + d];
+        return high ? std::max(a, b) : std::min(a, b);
+      };
+      auto areaOf = [&](size_t i) {
+        return (sideOf(i, 0, true) - sideOf(i, 0, false)) *
+               (sideOf(i, 1, true) - sideOf(i, 1, false));
+      };
+      for (size_t i : order)
+        if (std::none_of(wanted.begin(), wanted.end(), [&](size_t j) {
+              double common = 1;
+              for (int d : {0, 1})
+                common *= std::max(0.0, std::min(sideOf(i, d, true), sideOf(j, d, true)) -
+                                            std::max(sideOf(i, d, false), sideOf(j, d, false)));
+              double all = areaOf(i) + areaOf(j) - common;
+              return (all > 0 ? common / all : 0) > overlap;
+            }))
+          wanted.push_back(i);
+      std::vector<Array> arrays = {Array::of(boxes),
+                                   Array::of(scores),
+                                   Array::of(std::vector<uint8_t>(n, 1)),
+                                   Array::of<float>({overlap}),
+                                   Array::output<int64_t>(n),
+                                   Array::output<int64_t>(1)};
+      runBuiltin({{"kind", "nms"},
+                  {"dtype", "f32"},
+                  {"overlap", "f32"},
+                  {"batch", 1},
+                  {"classes", 1},
+                  {"boxes", n},
+                  {"k", n}},
+                 arrays);
+      std::vector<int64_t> places = arrays[4].as<int64_t>();
+      places.resize(size_t(arrays[5].as<int64_t>()[0]));
+      EXPECT_EQ(places, std::vector<int64_t>(wanted.begin(), wanted.end()))
+          << size << " " << overlap;
+      EXPECT_GT(wanted.size(), 0u);
+    }
 }
 
 TEST(Builtin, MaxPoolIndices) {
@@ -556,109 +613,109 @@ TEST(Builtin, AnyValueAnywhereInADescription) {
     json desc;
     std::vector<Array> arrays;
   };
-  const Case cases[] = {{{{"kind", "topk"},
-                          {"dtype", "f32"},
-                          {"outer", 2},
-                          {"len", 4},
-                          {"inner", 3},
-                          {"k", 2},
-                          {"largest", true}},
-                         {floats, out, outIndices}},
-                        {{{"kind", "arg_reduce"},
-                          {"op", "max"},
-                          {"dtype", "f32"},
-                          {"outer", 2},
-                          {"len", 4},
-                          {"inner", 3}},
-                         {floats, outIndices}},
-                        {{{"kind", "cumulative"},
-                          {"op", "sum"},
-                          {"dtype", "f32"},
-                          {"outer", 2},
-                          {"len", 4},
-                          {"inner", 3}},
-                         {floats, out}},
-                        {{{"kind", "scatter_elements"},
-                          {"dtype", "f32"},
-                          {"index", "i64"},
-                          {"data", {4, 6}},
-                          {"indices", {2, 6}},
-                          {"axis", 0},
-                          {"reduction", "add"}},
-                         {floats, indices, floats, out}},
-                        {{{"kind", "scatter_nd"},
-                          {"dtype", "f32"},
-                          {"index", "i64"},
-                          {"data", {4, 6}},
-                          {"indices", {2, 1}},
-                          {"reduction", "mul"}},
-                         {floats, indices, floats, out}},
-                        {{{"kind", "nms"},
-                          {"dtype", "f32"},
-                          {"batch", 1},
-                          {"classes", 2},
-                          {"boxes", 6},
-                          {"max_output", 8},
-                          {"max_per_class", 2},
-                          {"iou_threshold", 0.5}},
-                         {floats, floats, outIndices, Array::output<int64_t>(1)}},
-                        {{{"kind", "max_pool_indices"},
-                          {"dtype", "f32"},
-                          {"src", {1, 1, 4, 6}},
-                          {"dst", {1, 1, 2, 3}},
-                          {"kernel", {2, 2}},
-                          {"strides", {2, 2}},
-                          {"pads_l", {0, 0}},
-                          {"dilations", {0, 0}},
-                          {"storage_order", 0}},
-                         {floats, out, outIndices}},
-                        {{{"kind", "max_pool_positions"},
-                          {"dtype", "f32"},
-                          {"src", {1, 1, 4, 6}},
-                          {"dst", {1, 1, 2, 3}},
-                          {"kernel", {2, 2}},
-                          {"strides", {2, 2}},
-                          {"pads_l", {0, 0}},
-                          {"dilations", {0, 0}}},
-                         {floats, out, Array::output<uint8_t>(6)}},
-                        {{{"kind", "max_pool_grad"},
-                          {"dtype", "f32"},
-                          {"src", {1, 1, 4, 6}},
-                          {"dst", {1, 1, 2, 3}},
-                          {"kernel", {2, 2}},
-                          {"strides", {2, 2}},
-                          {"pads_l", {0, 0}},
-                          {"dilations", {0, 0}}},
-                         {floats, floats, out}},
-                        {{{"kind", "avg_pool_grad"},
-                          {"dtype", "f32"},
-                          {"src", {1, 1, 4, 6}},
-                          {"dst", {1, 1, 2, 3}},
-                          {"kernel", {2, 2}},
-                          {"strides", {2, 2}},
-                          {"pads_l", {0, 0}},
-                          {"dilations", {0, 0}},
-                          {"include_pad", true},
-                          {"pads_counted", {0, 0}}},
-                         {floats, out}},
-                        {{{"kind", "conv_weight_grad"},
-                          {"dtype", "f32"},
-                          {"src", {1, 1, 4, 6}},
-                          {"dst", {1, 2, 2, 3}},
-                          {"kernel", {2, 2}},
-                          {"strides", {2, 2}},
-                          {"pads_l", {0, 0}},
-                          {"dilations", {0, 0}},
-                          {"groups", 1}},
-                         {floats, floats, out}},
-                        {{{"kind", "random"},
-                          {"op", "uniform"},
-                          {"dtype", "f32"},
-                          {"count", 20},
-                          {"seed", 1},
-                          {"low", 0},
-                          {"high", 1}},
-                         {out}}};
+  const Case cases[] = {
+      {{{"kind", "topk"},
+        {"dtype", "f32"},
+        {"outer", 2},
+        {"len", 4},
+        {"inner", 3},
+        {"k", 2},
+        {"largest", true}},
+       {floats, out, outIndices}},
+      {{{"kind", "arg_reduce"},
+        {"op", "max"},
+        {"dtype", "f32"},
+        {"outer", 2},
+        {"len", 4},
+        {"inner", 3}},
+       {floats, outIndices}},
+      {{{"kind", "cumulative"},
+        {"op", "sum"},
+        {"dtype", "f32"},
+        {"outer", 2},
+        {"len", 4},
+        {"inner", 3}},
+       {floats, out}},
+      {{{"kind", "scatter_elements"},
+        {"dtype", "f32"},
+        {"index", "i64"},
+        {"data", {4, 6}},
+        {"indices", {2, 6}},
+        {"axis", 0},
+        {"reduction", "add"}},
+       {floats, indices, floats, out}},
+      {{{"kind", "scatter_nd"},
+        {"dtype", "f32"},
+        {"index", "i64"},
+        {"data", {4, 6}},
+        {"indices", {2, 1}},
+        {"reduction", "mul"}},
+       {floats, indices, floats, out}},
+      {{{"kind", "nms"},
+        {"dtype", "f32"},
+        {"overlap", "f32"},
+        {"batch", 1},
+        {"classes", 2},
+        {"boxes", 6},
+        {"k", 2}},
+       {floats, floats, Array::output<uint8_t>(12), floats, outIndices, Array::output<int64_t>(2)}},
+      {{{"kind", "max_pool_indices"},
+        {"dtype", "f32"},
+        {"src", {1, 1, 4, 6}},
+        {"dst", {1, 1, 2, 3}},
+        {"kernel", {2, 2}},
+        {"strides", {2, 2}},
+        {"pads_l", {0, 0}},
+        {"dilations", {0, 0}},
+        {"storage_order", 0}},
+       {floats, out, outIndices}},
+      {{{"kind", "max_pool_positions"},
+        {"dtype", "f32"},
+        {"src", {1, 1, 4, 6}},
+        {"dst", {1, 1, 2, 3}},
+        {"kernel", {2, 2}},
+        {"strides", {2, 2}},
+        {"pads_l", {0, 0}},
+        {"dilations", {0, 0}}},
+       {floats, out, Array::output<uint8_t>(6)}},
+      {{{"kind", "max_pool_grad"},
+        {"dtype", "f32"},
+        {"src", {1, 1, 4, 6}},
+        {"dst", {1, 1, 2, 3}},
+        {"kernel", {2, 2}},
+        {"strides", {2, 2}},
+        {"pads_l", {0, 0}},
+        {"dilations", {0, 0}}},
+       {floats, floats, out}},
+      {{{"kind", "avg_pool_grad"},
+        {"dtype", "f32"},
+        {"src", {1, 1, 4, 6}},
+        {"dst", {1, 1, 2, 3}},
+        {"kernel", {2, 2}},
+        {"strides", {2, 2}},
+        {"pads_l", {0, 0}},
+        {"dilations", {0, 0}},
+        {"include_pad", true},
+        {"pads_counted", {0, 0}}},
+       {floats, out}},
+      {{{"kind", "conv_weight_grad"},
+        {"dtype", "f32"},
+        {"src", {1, 1, 4, 6}},
+        {"dst", {1, 2, 2, 3}},
+        {"kernel", {2, 2}},
+        {"strides", {2, 2}},
+        {"pads_l", {0, 0}},
+        {"dilations", {0, 0}},
+        {"groups", 1}},
+       {floats, floats, out}},
+      {{{"kind", "random"},
+        {"op", "uniform"},
+        {"dtype", "f32"},
+        {"count", 20},
+        {"seed", 1},
+        {"low", 0},
+        {"high", 1}},
+       {out}}};
   const json values[] = {nullptr,
                          -1,
                          0,

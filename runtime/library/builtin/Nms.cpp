@@ -1,129 +1,158 @@
 //===- Nms.cpp - non-maximum suppression of boxes -----------------------------===//
 //
-// {"kind": "nms", "dtype": f32 f16 bf16 f64, "batch", "classes", "boxes", "max_output",
-//  "center_point_box" = false, "max_per_class": N | "buffer", "iou_threshold": x | "buffer" = 0,
-//  "score_threshold": x | "buffer" | absent (none)}
-//   buffers: boxes [batch, boxes, 4], scores [batch, classes, boxes], then those parameters that
-//   are "buffer" in the order above (i64; f32; f32), then selected [max_output, 3] (i64: batch,
-//   class, box; rows past the count are -1) and count (i64). More than max_output selected boxes
-//   are an error.
-//
-// Boxes are (y1, x1, y2, x2) with any two opposite corners, or (x, y, width, height) around a
-// centre. A box is taken if its score is above the threshold and its intersection over union with
-// every box taken before is at most the threshold; the lower box comes first among equal scores.
+// {"kind": "nms", "dtype": f32 f16 bf16 f64, "overlap": the threshold's type, "batch", "classes",
+//  "boxes", "k"}
+//   buffers: boxes [batch, boxes, 4], scores [batch, classes, boxes], candidates (bool, as scores),
+//   the threshold, then places [batch, classes, k] (i64; 0 past the count) and counts
+//   [batch, classes] (i64). See dlc.nms.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/builtin/Builtin.h"
-#include "runtime/program/Message.h"
 #include "runtime/program/Numeric.h"
 
-#include <numeric>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace dlc::runtime::builtin {
 
 namespace {
 
-/// A parameter that is known or comes in a buffer.
-struct Parameter {
-  double value = 0;
-  int buffer = -1;
-  bool given = false;
-};
-
 struct Nms {
-  DType dtype;
-  int64_t batch, classes, boxes, maxOutput;
-  bool centred;
-  Parameter maxPerClass, iou, score;
-  size_t selected, count;
+  DType dtype, overlap;
+  int64_t batch, classes, boxes, k;
 };
 
 struct Box {
   double low[2], high[2], area;
 };
 
-template <typename T> Box readBox(const T *corner, bool centred) {
+template <typename T> Box readBox(const T *corner) {
   double a = load(corner[0]), b = load(corner[1]), c = load(corner[2]), d = load(corner[3]);
-  Box box;
-  if (centred)
-    box = {{b - d / 2, a - c / 2}, {b + d / 2, a + c / 2}, 0};
-  else
-    box = {{std::min(a, c), std::min(b, d)}, {std::max(a, c), std::max(b, d)}, 0};
+  Box box = {{std::min(a, c), std::min(b, d)}, {std::max(a, c), std::max(b, d)}, 0};
   box.area = (box.high[0] - box.low[0]) * (box.high[1] - box.low[1]);
   return box;
 }
 
-double overlap(const Box &a, const Box &b) {
-  double sides[2];
-  for (int d = 0; d < 2; ++d)
-    sides[d] = std::max(0.0, std::min(a.high[d], b.high[d]) - std::max(a.low[d], b.low[d]));
-  double common = sides[0] * sides[1], joined = a.area + b.area - common;
-  return joined > 0 ? common / joined : 0;
-}
-
-double valueOf(const Parameter &parameter, void *const *buffers, bool isInteger) {
-  if (parameter.buffer < 0)
-    return parameter.value;
-  const void *data = buffers[parameter.buffer];
-  return isInteger ? static_cast<double>(*static_cast<const int64_t *>(data))
-                   : static_cast<double>(*static_cast<const float *>(data));
-}
-
-template <typename T>
-std::vector<int64_t> selectOne(const Nms &nms, const T *corners, const T *scores, int64_t limit,
-                               double iou, double threshold) {
-  std::vector<int64_t> order;
-  for (int64_t i = 0; i < nms.boxes; ++i)
-    if (!nms.score.given || static_cast<double>(load(scores[i])) > threshold)
-      order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return lessThan(load(scores[b]), load(scores[a]));
-  });
-  std::vector<int64_t> taken;
-  std::vector<Box> takenBoxes;
-  for (int64_t candidate : order) {
-    if (static_cast<int64_t>(taken.size()) >= limit)
-      break;
-    Box box = readBox(corners + candidate * 4, nms.centred);
-    bool free = std::none_of(takenBoxes.begin(), takenBoxes.end(),
-                             [&](const Box &other) { return overlap(box, other) > iou; });
-    if (!free)
-      continue;
-    taken.push_back(candidate);
-    takenBoxes.push_back(box);
+/// Whether the intersection over union is above the threshold.
+bool isAbove(const Box &a, const Box &b, double threshold) {
+  double common = 1;
+  for (int d = 0; d < 2; ++d) {
+    double side = std::min(a.high[d], b.high[d]) - std::max(a.low[d], b.low[d]);
+    if (!(side > 0))
+      return threshold < 0;
+    common *= side;
   }
-  return taken;
+  double joined = a.area + b.area - common;
+  return (joined > 0 ? common / joined : 0) > threshold;
+}
+
+double readNumber(const void *data, DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return load(*static_cast<const Float16 *>(data));
+  case DType::BF16:
+    return load(*static_cast<const BFloat16 *>(data));
+  case DType::F64:
+    return *static_cast<const double *>(data);
+  default:
+    return *static_cast<const float *>(data);
+  }
+}
+
+/// Boxes that are taken, found again by where they are: along the dimension in which boxes are
+/// smallest beside the whole, in cells as long as the longest box, so that those which overlap one
+/// lie in its cell or beside it.
+class Taken {
+public:
+  Taken(const std::vector<Box> &boxes, double threshold) : threshold(threshold) {
+    for (int d = 0; d < 2 && threshold >= 0; ++d) {
+      double low = std::numeric_limits<double>::infinity(), high = -low, longest = 0;
+      bool isFinite = true;
+      for (const Box &box : boxes) {
+        low = std::min(low, box.low[d]);
+        high = std::max(high, box.high[d]);
+        longest = std::max(longest, box.high[d] - box.low[d]);
+        isFinite &= std::isfinite(box.low[d]) && std::isfinite(box.high[d]);
+      }
+      // A little longer, so that rounding puts no two of them further apart.
+      const double length = longest * (1 + 1e-6), number = (high - low) / length;
+      if (isFinite && length > 0 && number > double(cells.size())) {
+        dimension = d;
+        first = low;
+        scale = 1 / std::max(length, (high - low) / kMostCells);
+        cells.resize(static_cast<size_t>(std::min(number, kMostCells)) + 1);
+      }
+    }
+    if (cells.empty())
+      cells.resize(1);
+  }
+
+  /// Takes a box that overlaps none by more than the threshold.
+  bool take(const Box &box) {
+    const size_t cell = cellOf(box);
+    for (size_t c = cell - (cell > 0); c < std::min(cell + 2, cells.size()); ++c)
+      for (const Box &other : cells[c])
+        if (isAbove(box, other, threshold))
+          return false;
+    cells[cell].push_back(box);
+    return true;
+  }
+
+private:
+  static constexpr double kMostCells = 4096;
+
+  size_t cellOf(const Box &box) const {
+    return cells.size() == 1 ? 0
+                             : std::min(static_cast<size_t>((box.low[dimension] - first) * scale),
+                                        cells.size() - 1);
+  }
+
+  double threshold, first = 0, scale = 0;
+  int dimension = 0;
+  std::vector<std::vector<Box>> cells;
+};
+
+/// One row of scores: writes the places, and gives their number.
+template <typename T>
+int64_t suppress(const Nms &nms, const T *corners, const T *scores, const uint8_t *candidates,
+                 double threshold, int64_t *places) {
+  using C = decltype(load(T()));
+  std::vector<std::pair<C, int64_t>> order;
+  for (int64_t i = 0; i < nms.boxes; ++i)
+    if (candidates[i])
+      order.emplace_back(load(scores[i]), i);
+  std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
+    bool less = lessThan(b.first, a.first);
+    return less || (!lessThan(a.first, b.first) && a.second < b.second);
+  });
+  std::vector<Box> boxes;
+  for (auto [score, place] : order)
+    boxes.push_back(readBox(corners + place * 4));
+  Taken taken(boxes, threshold);
+  int64_t count = 0;
+  for (size_t i = 0; i < order.size() && count < nms.k; ++i)
+    if (taken.take(boxes[i]))
+      places[count++] = order[i].second;
+  std::fill(places + count, places + nms.k, 0);
+  return count;
 }
 
 template <typename T>
 void runNms(const Nms &nms, void *const *buffers, const CallContext &context) {
   const T *boxes = static_cast<const T *>(buffers[0]);
   const T *scores = static_cast<const T *>(buffers[1]);
-  double wanted = valueOf(nms.maxPerClass, buffers, true);
-  int64_t limit =
-      static_cast<int64_t>(std::clamp<double>(wanted, 0, static_cast<double>(nms.boxes)));
-  double iou = valueOf(nms.iou, buffers, false), threshold = valueOf(nms.score, buffers, false);
-  int64_t groups = nms.batch * nms.classes;
-  std::vector<std::vector<int64_t>> taken(static_cast<size_t>(groups));
-  parallelFor(context.threads, groups, 1, [&](int64_t begin, int64_t end, int) {
-    for (int64_t group = begin; group < end; ++group)
-      taken[group] = selectOne(nms, boxes + group / nms.classes * nms.boxes * 4,
-                               scores + group * nms.boxes, limit, iou, threshold);
+  const uint8_t *candidates = static_cast<const uint8_t *>(buffers[2]);
+  double threshold = readNumber(buffers[3], nms.overlap);
+  int64_t *places = static_cast<int64_t *>(buffers[4]),
+          *counts = static_cast<int64_t *>(buffers[5]);
+  parallelFor(context.threads, nms.batch * nms.classes, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row)
+      counts[row] =
+          suppress(nms, boxes + row / nms.classes * nms.boxes * 4, scores + row * nms.boxes,
+                   candidates + row * nms.boxes, threshold, places + row * nms.k);
   });
-  int64_t *selected = static_cast<int64_t *>(buffers[nms.selected]);
-  int64_t count = 0;
-  for (int64_t group = 0; group < groups; ++group)
-    for (int64_t box : taken[group]) {
-      if (count == nms.maxOutput)
-        fail("more than ", nms.maxOutput, " boxes were selected, for which the program has room");
-      int64_t *row = selected + 3 * count++;
-      row[0] = group / nms.classes;
-      row[1] = group % nms.classes;
-      row[2] = box;
-    }
-  std::fill(selected + 3 * count, selected + 3 * nms.maxOutput, -1);
-  *static_cast<int64_t *>(buffers[nms.count]) = count;
 }
 
 } // namespace
@@ -131,43 +160,26 @@ void runNms(const Nms &nms, void *const *buffers, const CallContext &context) {
 std::unique_ptr<LibraryCall> makeNms(Request &request) {
   Nms nms;
   nms.dtype = request.dtype("dtype");
-  if (!isFloating(nms.dtype))
-    request.complain("dtype must be a floating-point type");
+  nms.overlap = request.dtype("overlap");
+  if (!isFloating(nms.dtype) || !isFloating(nms.overlap))
+    request.complain("dtype and overlap must be floating-point types");
   nms.batch = request.size("batch");
   nms.classes = request.size("classes");
   nms.boxes = request.size("boxes");
-  nms.maxOutput = request.size("max_output");
-  nms.centred = request.flag("center_point_box", false);
+  nms.k = request.size("k");
   int64_t groups = 0, all = 0;
   if (__builtin_mul_overflow(nms.batch, nms.classes, &groups) ||
       __builtin_mul_overflow(std::max<int64_t>(groups, nms.batch), nms.boxes, &all) ||
-      all > int64_t(1) << 40 || groups > int64_t(1) << 40 || nms.maxOutput > int64_t(1) << 40)
+      all > int64_t(1) << 40 || groups > int64_t(1) << 40)
     request.complain("batch * classes * boxes is too large");
-  size_t next = 2;
-  auto parameter = [&](const char *name) {
-    Parameter result;
-    result.given = request.has(name);
-    if (result.given && request.at(name) == "buffer")
-      result.buffer = static_cast<int>(next++);
-    else
-      result.value = request.number(name, 0);
-    return result;
-  };
-  nms.maxPerClass = parameter("max_per_class");
-  nms.iou = parameter("iou_threshold");
-  nms.score = parameter("score_threshold");
-  nms.selected = next++;
-  nms.count = next++;
+  if (nms.k > nms.boxes)
+    request.complain("k must be at most the number of boxes");
   request.need("boxes", nms.batch * nms.boxes * 4, nms.dtype, false);
   request.need("scores", groups * nms.boxes, nms.dtype, false);
-  if (nms.maxPerClass.buffer >= 0)
-    request.need("max_per_class", 1, DType::I64, false);
-  if (nms.iou.buffer >= 0)
-    request.need("iou_threshold", 1, DType::F32, false);
-  if (nms.score.buffer >= 0)
-    request.need("score_threshold", 1, DType::F32, false);
-  request.need("selected", nms.maxOutput * 3, DType::I64, true);
-  request.need("count", 1, DType::I64, true);
+  request.need("candidates", groups * nms.boxes, DType::Bool, false);
+  request.need("overlap", 1, nms.overlap, false);
+  request.need("places", groups * nms.k, DType::I64, true);
+  request.need("counts", groups, DType::I64, true);
   request.end();
   return makeCall("nms", [nms](void *const *buffers, const CallContext &context) {
     switch (nms.dtype) {

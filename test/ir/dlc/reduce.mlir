@@ -43,3 +43,10 @@ func.func @topk(%x: tensor<2x8xf32>) {
   %1:2 = dlc.topk %x {axis = 0 : i64, k = 0 : i64, largest = false} : (tensor<2x8xf32>) -> (tensor<0x8xf32>, tensor<0x8xi64>)
   return
 }
+
+// CHECK-LABEL: func @nms
+func.func @nms(%boxes: tensor<2x9x4xf16>, %scores: tensor<2x3x9xf16>, %there: tensor<2x3x9xi1>, %overlap: tensor<f32>) {
+  // CHECK: dlc.nms %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {k = 5 : i64} : (tensor<2x9x4xf16>, tensor<2x3x9xf16>, tensor<2x3x9xi1>, tensor<f32>) -> (tensor<2x3x5xi64>, tensor<2x3xi64>)
+  %0:2 = dlc.nms %boxes, %scores, %there, %overlap {k = 5 : i64} : (tensor<2x9x4xf16>, tensor<2x3x9xf16>, tensor<2x3x9xi1>, tensor<f32>) -> (tensor<2x3x5xi64>, tensor<2x3xi64>)
+  return
+}

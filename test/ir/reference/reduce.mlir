@@ -392,3 +392,27 @@ func.func @topk_axis() -> (tensor<1x5xf32>, tensor<1x5xi64>) {
   %y:2 = dlc.topk %x {k = 1 : i64, axis = 0 : i64} : (tensor<2x5xf32>) -> (tensor<1x5xf32>, tensor<1x5xi64>)
   return %y#0, %y#1 : tensor<1x5xf32>, tensor<1x5xi64>
 }
+
+// CHECK-LABEL: @nms()
+// CHECK-NEXT: dense<{{\[\[\[}}1, 3, 2], [3, 2, 0], [1, 0, 0]]]> : tensor<1x3x3xi64>
+// CHECK-NEXT: dense<{{\[\[}}3, 3, 1]]> : tensor<1x3xi64>
+func.func @nms() -> (tensor<1x3x3xi64>, tensor<1x3xi64>) {
+  %b = dlc.constant dense<[[[0.000000000e+00, 0.000000000e+00, 1.000000000e+00, 5.000000000e+00], [0.000000000e+00, 6.000000000e+00, 1.000000000e+00, 1.000000000e+00], [1.000000000e+00, 8.000000000e+00, 0.000000000e+00, 3.000000000e+00], [7.000000000e+00, 7.000000000e+00, 9.000000000e+00, 9.000000000e+00]]]> : tensor<1x4x4xf32>
+  %s = dlc.constant dense<[[[5.000000000e+00, 7.000000000e+00, 6.000000000e+00, 7.000000000e+00], [5.000000000e+00, 2.000000000e+00, 6.000000000e+00, 0x7FC00000], [1.000000000e+00, 2.000000000e+00, 3.000000000e+00, 4.000000000e+00]]]> : tensor<1x3x4xf32>
+  %c = dlc.constant dense<[[[true, true, true, true], [true, true, true, true], [true, true, false, false]]]> : tensor<1x3x4xi1>
+  %o = dlc.constant dense<5.000000000e-01> : tensor<f32>
+  %y:2 = dlc.nms %b, %s, %c, %o {k = 3 : i64} : (tensor<1x4x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xi1>, tensor<f32>) -> (tensor<1x3x3xi64>, tensor<1x3xi64>)
+  return %y#0, %y#1 : tensor<1x3x3xi64>, tensor<1x3xi64>
+}
+
+// CHECK-LABEL: @nms_of_two()
+// CHECK-NEXT: dense<{{\[\[\[}}1, 3], [3, 2], [1, 0]]]> : tensor<1x3x2xi64>
+// CHECK-NEXT: dense<2> : tensor<1x3xi64>
+func.func @nms_of_two() -> (tensor<1x3x2xi64>, tensor<1x3xi64>) {
+  %b = dlc.constant dense<[[[0.000000000e+00, 0.000000000e+00, 1.000000000e+00, 5.000000000e+00], [0.000000000e+00, 6.000000000e+00, 1.000000000e+00, 1.000000000e+00], [1.000000000e+00, 8.000000000e+00, 0.000000000e+00, 3.000000000e+00], [7.000000000e+00, 7.000000000e+00, 9.000000000e+00, 9.000000000e+00]]]> : tensor<1x4x4xf32>
+  %s = dlc.constant dense<[[[5.000000000e+00, 7.000000000e+00, 6.000000000e+00, 7.000000000e+00], [5.000000000e+00, 2.000000000e+00, 6.000000000e+00, 0x7FC00000], [1.000000000e+00, 2.000000000e+00, 3.000000000e+00, 4.000000000e+00]]]> : tensor<1x3x4xf32>
+  %c = dlc.constant dense<[[[true, true, true, true], [true, true, true, true], [true, true, false, false]]]> : tensor<1x3x4xi1>
+  %o = dlc.constant dense<1.000000000e+00> : tensor<f32>
+  %y:2 = dlc.nms %b, %s, %c, %o {k = 2 : i64} : (tensor<1x4x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xi1>, tensor<f32>) -> (tensor<1x3x2xi64>, tensor<1x3xi64>)
+  return %y#0, %y#1 : tensor<1x3x2xi64>, tensor<1x3xi64>
+}

@@ -287,6 +287,14 @@ def reduce():
            np.array([[1, 1, 3], [2, 3, 5]], np.float32), np.array([[1, 3, 0], [1, 4, 3]]))
     f.case("topk_axis", "dlc.topk %x {k = 1 : i64, axis = 0 : i64}", {"x": k},
            np.array([[9, 2, 6, 5, 5]], np.float32), np.array([[1, 1, 1, 1, 0]]))
+    # The second box covers two thirds of what it and the first have together, the third a third; the fourth is apart.
+    boxes = np.array([[[0, 0, 1, 5], [0, 6, 1, 1], [1, 8, 0, 3], [7, 7, 9, 9]]], np.float32)
+    scores = np.array([[[5, 7, 6, 7], [5, 2, 6, np.nan], [1, 2, 3, 4]]], np.float32)
+    there = np.array([[[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0]]], bool)
+    f.case("nms", "dlc.nms %b, %s, %c, %o {k = 3 : i64}", {"b": boxes, "s": scores, "c": there, "o": np.array(0.5, np.float32)},
+           np.array([[[1, 3, 2], [3, 2, 0], [1, 0, 0]]]), np.array([[3, 3, 1]]))
+    f.case("nms_of_two", "dlc.nms %b, %s, %c, %o {k = 2 : i64}", {"b": boxes, "s": scores, "c": there, "o": np.array(1, np.float32)},
+           np.array([[[1, 3], [3, 2], [1, 0]]]), np.array([[2, 2, 2]]))
     f.write()
 
 
