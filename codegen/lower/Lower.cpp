@@ -38,7 +38,7 @@ LogicalResult Lowering::run() {
   }
   for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
     if (!main.getResultAttr(i, "dlc.state"))
-      outputs.push_back(describe(main.getResultAttrDict(i), type, "output", i));
+      outputs.push_back(describeOutput(main, unsigned(i), type));
   b.setInsertionPoint(main);
   program = exec::ProgramOp::create(b, main.getLoc(), "main", b.getArrayAttr(inputs),
                                     b.getArrayAttr(outputs),
@@ -113,6 +113,18 @@ DictionaryAttr Lowering::describe(DictionaryAttr attrs, Type type, StringRef wor
     name = b.getStringAttr(word + Twine(i));
   return b.getDictionaryAttr(
       {b.getNamedAttr("name", name), b.getNamedAttr("type", TypeAttr::get(type))});
+}
+
+DictionaryAttr Lowering::describeOutput(func::FuncOp main, unsigned i, Type type) {
+  DictionaryAttr described = describe(main.getResultAttrDict(i), type, "output", i);
+  auto counted = main.getResultAttrOfType<DenseI64ArrayAttr>(i, "dlc.counted");
+  if (!counted)
+    return described;
+  int64_t counter = llvm::count_if(llvm::seq<unsigned>(0, unsigned(counted[1])),
+                                   [&](unsigned r) { return !main.getResultAttr(r, "dlc.state"); });
+  auto list = llvm::to_vector(described.getValue());
+  list.push_back(b.getNamedAttr("counted", b.getDenseI64ArrayAttr({counted[0], counter})));
+  return b.getDictionaryAttr(list);
 }
 
 DictionaryAttr Lowering::describeState(func::FuncOp main, const State &state) {

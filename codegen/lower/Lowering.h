@@ -26,6 +26,7 @@ public:
 private:
   mlir::DictionaryAttr describe(mlir::DictionaryAttr attrs, mlir::Type type, mlir::StringRef word,
                                 size_t i);
+  mlir::DictionaryAttr describeOutput(mlir::func::FuncOp main, unsigned result, mlir::Type type);
   mlir::DictionaryAttr describeState(mlir::func::FuncOp main, const State &state);
   /// Zeros are what state begins with: nothing has to hold them.
   static bool isZero(mlir::ElementsAttr value);

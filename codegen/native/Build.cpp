@@ -108,6 +108,8 @@ private:
         tensor["layout"] = layout.str();
       if (auto value = info.getAs<ElementsAttr>("value"))
         tensor["value"] = constant(value, op.getLoc());
+      if (auto counted = info.getAs<DenseI64ArrayAttr>("counted"))
+        tensor["counted"] = {{"dimension", counted[0]}, {"by", counted[1]}};
       result.push_back(tensor);
     }
     return result;

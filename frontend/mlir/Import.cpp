@@ -50,14 +50,23 @@ FailureOr<ImportInfo> inspectModule(OwningOpRef<ModuleOp> module) {
     value->isParameter = bool(main.getArgAttr(i, "dlc.parameter"));
     (main.getArgAttr(i, "dlc.state") ? info.states : info.inputs).push_back(*value);
   }
+  llvm::SmallDenseSet<int64_t> counters;
+  auto countedOf = [&](unsigned i) {
+    return main.getResultAttrOfType<DenseI64ArrayAttr>(i, "dlc.counted");
+  };
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    if (auto counted = countedOf(i))
+      counters.insert(counted[1]);
   for (unsigned i = 0; i < main.getNumResults(); ++i) {
-    if (main.getResultAttr(i, "dlc.state"))
+    if (main.getResultAttr(i, "dlc.state") || counters.contains(i))
       continue;
     auto value =
         describe(main, main.getResultTypes()[i],
                  main.getResultAttrOfType<StringAttr>(i, "dlc.name"), "output" + std::to_string(i));
     if (failed(value))
       return failure();
+    if (auto counted = countedOf(i))
+      value->dims[size_t(counted[0])] = -1;
     info.outputs.push_back(*value);
   }
   return info;

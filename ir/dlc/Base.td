@@ -32,6 +32,10 @@ def Dlc_Dialect : Dialect {
     In a world of ranks an argument may be one that all have together, each a part: `dlc.split = array<i64: DIMENSION, RANKS, BLOCKS>` asks for
     that, and `dlc.part` says it once the argument's type is that of a part. Along the dimension each block has a part for every rank.
     - (C5) `dlc.split` and `dlc.part` are three numbers; DIMENSION is one of the tensor's, and BLOCKS (of a whole: times RANKS) divides it.
+
+    A result of which the run finds a size has room for the largest: `dlc.counted = array<i64: DIMENSION, RESULT>` says that along the dimension it
+    has only as many elements as that result tells; what is there stands at the beginning of its memory, as a tensor of that size would.
+    - (C6) `dlc.counted` is two numbers; DIMENSION is one of the tensor's, and RESULT is an i64 tensor of rank 0 without such an attribute.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;

@@ -104,6 +104,25 @@ LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
                          << "; write array<i64: 1, 2, 1> for the second dimension and two ranks";
 }
 
+/// C6.
+LogicalResult checkCounted(FunctionOpInterface function, Type type, Attribute value) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto counted = dyn_cast<DenseI64ArrayAttr>(value);
+  if (tensor && counted && counted.size() == 2 && counted[0] >= 0 &&
+      counted[0] < tensor.getRank() && counted[1] >= 0 &&
+      counted[1] < int64_t(function.getNumResults())) {
+    auto count = dyn_cast<RankedTensorType>(function.getResultTypes()[unsigned(counted[1])]);
+    if (count && count.getRank() == 0 && count.getElementType().isSignlessInteger(64) &&
+        !function.getResultAttr(unsigned(counted[1]), "dlc.counted"))
+      return success();
+  }
+  return function.emitError()
+         << "C6: `dlc.counted` must be a dimension and the number of an i64 result of rank 0 that "
+            "counts; found "
+         << value << " on a result of type " << type
+         << "; write array<i64: 0, 1> where the second result counts the first dimension";
+}
+
 RankedTensorType wholeOf(RankedTensorType type, DenseI64ArrayAttr part) {
   SmallVector<int64_t> shape(type.getShape());
   if (part.size() == 3 && part[0] >= 0 && part[0] < type.getRank())
@@ -164,6 +183,8 @@ LogicalResult DlcDialect::verifyRegionResultAttribute(Operation *op, unsigned, u
   Type type = function.getResultTypes()[result];
   if (isShared(attribute))
     return checkPart(op, type, attribute);
+  if (attribute.getName() == "dlc.counted")
+    return checkCounted(function, type, attribute.getValue());
   if (attribute.getName() != "dlc.state")
     return success();
   SmallVector<DictionaryAttr> all =

@@ -154,4 +154,25 @@ LogicalResult evaluate(FunctionOpInterface function, ArrayRef<Tensor> inputs,
   return evaluateBlock(function.getFunctionBody().front(), inputs, nullptr, outputs);
 }
 
+void takeFound(FunctionOpInterface function, SmallVectorImpl<Tensor> &results) {
+  SmallVector<bool> counts(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    auto counted =
+        dyn_cast_or_null<DenseI64ArrayAttr>(function.getResultAttr(unsigned(i), "dlc.counted"));
+    if (!counted)
+      continue;
+    counts[size_t(counted[1])] = true;
+    SmallVector<int64_t> shape(results[i].getShape());
+    shape[size_t(counted[0])] = results[size_t(counted[1])].getInt(0);
+    Tensor found = Tensor::empty(RankedTensorType::get(shape, results[i].getElementType()));
+    std::memcpy(found.mutableData(), results[i].data(), size_t(found.bytes()));
+    results[i] = found;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!counts[i])
+      results[kept++] = results[i];
+  results.truncate(kept);
+}
+
 } // namespace dlc::ref

@@ -11,6 +11,10 @@ namespace dlc::ref {
 mlir::LogicalResult evaluate(mlir::FunctionOpInterface function, llvm::ArrayRef<Tensor> inputs,
                              llvm::SmallVectorImpl<Tensor> &outputs);
 
+/// Of a function's results those that users see, in the sizes that counters among them tell
+/// (`dlc.counted`).
+void takeFound(mlir::FunctionOpInterface function, llvm::SmallVectorImpl<Tensor> &results);
+
 /// Evaluates one block whose arguments have the given values; `outer` answers for values defined
 /// outside.
 mlir::LogicalResult evaluateBlock(mlir::Block &block, llvm::ArrayRef<Tensor> arguments,

@@ -37,6 +37,7 @@ public:
     readConstants(root.member("constants"));
     readTensors(root.member("inputs"), plan.inputs);
     readTensors(root.member("outputs"), plan.outputs);
+    readCounters(root.member("outputs"));
     readTensors(root.member("state"), plan.states);
     root.member("modules").forEach([&](const Node &node) { readModule(node); });
     root.member("kernels").forEach([&](const Node &node) { readKernel(node); });
@@ -184,6 +185,30 @@ private:
       }
       tensors.push_back(std::move(info));
     });
+  }
+
+  void readCounters(const Node &list) {
+    size_t i = 0, first = plan.outputs.size();
+    list.forEach([&](const Node &node) {
+      TensorInfo &info = plan.outputs[i++];
+      Node counted = node.member("counted");
+      if (counted.absent())
+        return;
+      info.counter = static_cast<int64_t>(counted.member("by").unsignedUpTo(kMaxBytes));
+      uint64_t dimension = counted.member("dimension").unsignedUpTo(kMaxBytes);
+      if (dimension >= info.shape.size())
+        failAt(counted.where, "'", info.name, "' has no dimension ", dimension);
+      info.countedDim = static_cast<uint32_t>(dimension);
+      first = std::min(first, static_cast<size_t>(info.counter));
+    });
+    plan.counters = plan.outputs.size() - first;
+    for (i = 0; i < plan.outputs.size(); ++i) {
+      const TensorInfo &info = plan.outputs[i];
+      if (i < first ? info.counter >= static_cast<int64_t>(plan.outputs.size())
+                    : info.counter >= 0 || info.dtype != DType::I64 || !info.shape.empty())
+        failAt(list.where, "output '", info.name,
+               "': what counts others must be an i64 number behind all that does not");
+    }
   }
 
   void readPart(const Node &node, StateInfo &info) {

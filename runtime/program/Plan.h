@@ -25,6 +25,10 @@ struct TensorInfo {
   uint32_t device = 0;
   /// How its elements lie, as oneDNN writes it: aBcd16b; empty: row by row.
   std::string layout;
+  /// Of an output of which the run finds a size: the output that says how many there are along this
+  /// dimension, of which `shape` has the most that there may be; else -1.
+  int64_t counter = -1;
+  uint32_t countedDim = 0;
 };
 
 /// A tensor that ranks have shares of.
@@ -144,6 +148,8 @@ struct Plan {
   std::vector<uint32_t> streams;
   uint32_t events = 0; ///< their numbers are lower
   std::vector<TensorInfo> inputs, outputs;
+  /// The last so many outputs count others.
+  size_t counters = 0;
   std::vector<StateInfo> states;
   std::vector<uint64_t> constantBytes;
   std::vector<Module> modules;
@@ -151,6 +157,8 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Command> commands;
 
+  /// Outputs but those that count others.
+  size_t results() const { return outputs.size() - counters; }
   /// Whether all is one list of commands on the host.
   bool isPlain() const { return streams.size() == 1 && streams[0] == 0; }
 };

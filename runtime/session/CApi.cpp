@@ -5,6 +5,7 @@
 #include "runtime/program/Message.h"
 #include "runtime/program/Reader.h"
 #include "runtime/session/Binder.h"
+#include "runtime/session/FoundShape.h"
 #include "runtime/session/Guarded.h"
 #include "runtime/session/Handles.h"
 #include "runtime/session/Session.h"
@@ -103,6 +104,18 @@ dlc_error *dlc_program_output(const dlc_program *program, size_t index, dlc_tens
   return guarded([&] { describe(program->plan->outputs, index, info, "output"); });
 }
 
+int dlc_program_output_counter(const dlc_program *program, size_t index, int32_t *dimension,
+                               size_t *counter) {
+  const std::vector<TensorInfo> &outputs = program->plan->outputs;
+  if (index >= outputs.size() || outputs[index].counter < 0)
+    return 0;
+  if (dimension)
+    *dimension = static_cast<int32_t>(outputs[index].countedDim);
+  if (counter)
+    *counter = static_cast<size_t>(outputs[index].counter);
+  return 1;
+}
+
 size_t dlc_program_state_count(const dlc_program *program) { return program->plan->states.size(); }
 dlc_error *dlc_program_state(const dlc_program *program, size_t index, dlc_tensor_info *info) {
   return guarded([&] { describe(program->plan->states, index, info, "state"); });
@@ -131,6 +144,10 @@ dlc_error *dlc_session_create(const dlc_program *program, const dlc_session_opti
   });
 }
 
+static std::pair<int64_t, uint32_t> countOf(const TensorInfo &info) {
+  return {info.counter, info.countedDim};
+}
+
 /// The same values in the same order, so that callers need not notice.
 template <typename Info>
 static void requireAlike(const std::vector<Info> &now, const std::vector<Info> &then,
@@ -139,7 +156,7 @@ static void requireAlike(const std::vector<Info> &now, const std::vector<Info> &
     fail("a program with ", then.size(), " ", what, "s cannot replace one with ", now.size());
   for (size_t i = 0; i < now.size(); ++i)
     if (now[i].name != then[i].name || now[i].dtype != then[i].dtype ||
-        now[i].shape != then[i].shape)
+        now[i].shape != then[i].shape || countOf(now[i]) != countOf(then[i]))
       fail(what, " ", i, " is '", then[i].name, "' (", dtypeName(then[i].dtype), " ",
            listed(then[i].shape), ") in the program that was to take over and '", now[i].name,
            "' (", dtypeName(now[i].dtype), " ", listed(now[i].shape),
@@ -269,6 +286,14 @@ dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, s
       to.data()[i] = {made[i]->dl_tensor.data, nullptr};
     }
     runArguments(*now, from.all(), to.all());
+    for (size_t i = 0; i < output_count; ++i) {
+      const TensorInfo &info = plan.outputs[i];
+      if (info.counter >= 0) {
+        const void *count = to.data()[info.counter].data;
+        made[i]->dl_tensor.shape[info.countedDim] =
+            foundShape(info, *static_cast<const int64_t *>(count))[info.countedDim];
+      }
+    }
     for (size_t i = 0; i < output_count; ++i)
       outputs[i] = made[i].release();
   });

@@ -23,7 +23,8 @@ std::string hashOf(const Program &program) {
 template <typename Info>
 void addLines(const char *what, const std::vector<Info> &infos, std::vector<std::string> &lines) {
   for (const Info &info : infos)
-    lines.push_back(message(what, " ", info.name, " ", typeText(info.dtype, info.shape)));
+    lines.push_back(message(what, " ", info.name, " ", typeText(info.dtype, info.shape),
+                            info.counter < 0 ? "" : " or less"));
 }
 
 } // namespace

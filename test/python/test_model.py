@@ -7,6 +7,7 @@ import pickle
 
 import models
 import numpy as np
+import onnx.parser
 import pytest
 
 import dlc
@@ -170,6 +171,30 @@ def test_memory(two):
 def test_devices():
     first = dlc.devices()[0]
     assert first.name == "cpu" and first.total_bytes >= first.free_bytes > 0 and first.cores >= 1
+
+
+def counted():
+    """A model that gives back the rows above a half."""
+    return onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 20]>
+        g (float[6, 2] x, bool[6] keep) => (float[n, 2] y, int64[1, n] places) { y = Compress<axis=0>(x, keep) places = NonZero(keep) }""")
+
+
+def test_sizes_that_the_run_finds(tmp_path):
+    net = dlc.compile(counted())
+    assert repr(net.outputs) == "[y: f32[n, 2], places: i64[1, n]]"
+    x = np.arange(12, dtype=np.float32).reshape(6, 2)
+    net.save(tmp_path / "m.dlcx", shapes={})
+    loaded = dlc.load(tmp_path / "m.dlcx")
+    assert [value.shape for value in loaded.outputs] == [(None, 2), (1, None)]
+    for model in (net, loaded):
+        for keep in (np.array([0, 1, 0, 0, 1, 1], bool), np.zeros(6, bool), np.ones(6, bool)):
+            y, places = model(x, keep)
+            assert y.shape == (keep.sum(), 2) and (y == x[keep]).all() and y.flags.c_contiguous
+            assert places.shape == (1, keep.sum()) and (places[0] == keep.nonzero()[0]).all()
+            assert set(model.run({"x": x, "keep": keep})) == {"y", "places"}
+    torch = pytest.importorskip("torch")
+    y, places = net(torch.tensor(x), torch.tensor([True, False, False, False, False, True]))
+    assert y.shape == (2, 2) and y.is_contiguous() and places.tolist() == [[0, 5]]
 
 
 def test_mlir_without_names(tmp_path):

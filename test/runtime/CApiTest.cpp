@@ -120,6 +120,45 @@ TEST(CApi, AllocatedOutputsOutliveTheSession) {
   out->deleter(out);
 }
 
+TEST(CApi, SizesThatTheRunFinds) {
+  dlc_program *program = dlc::runtime::wrapProgram(share(countedProgram(4)));
+  int32_t dimension = 7;
+  size_t counter = 7;
+  EXPECT_EQ(dlc_program_output_counter(program, 1, &dimension, &counter), 0);
+  EXPECT_EQ(dlc_program_output_counter(program, 2, &dimension, &counter), 0);
+  ASSERT_EQ(dlc_program_output_counter(program, 0, &dimension, &counter), 1);
+  EXPECT_EQ(dimension, 0);
+  EXPECT_EQ(counter, 1u);
+  dlc_session *session = nullptr;
+  ASSERT_EQ(dlc_session_create(program, nullptr, &session), nullptr);
+  std::vector<float> x = {1, 2, 3, 4};
+  std::vector<int64_t> shape = {4};
+  // More than there is room for is as much as there is.
+  for (int64_t n : {3, 0, 9}) {
+    DLTensor in[2] = {floats(x, shape), floats(x, shape)};
+    in[1].data = &n;
+    in[1].ndim = 0;
+    in[1].dtype = {kDLInt, 64, 1};
+    DLManagedTensor *out[2] = {};
+    ASSERT_EQ(dlc_session_run_alloc(session, in, 2, out, 2), nullptr);
+    EXPECT_EQ(out[0]->dl_tensor.shape[0], std::min<int64_t>(n, 4));
+    EXPECT_EQ(static_cast<float *>(out[0]->dl_tensor.data)[2], 7.5f);
+    EXPECT_EQ(*static_cast<int64_t *>(out[1]->dl_tensor.data), n);
+    for (DLManagedTensor *tensor : out)
+      tensor->deleter(tensor);
+  }
+  dlc_session_destroy(session);
+  dlc::Session face(program);
+  ASSERT_EQ(face.outputs().size(), 1u);
+  EXPECT_EQ(face.outputs()[0].shape, shape);
+  EXPECT_EQ(face.outputs()[0].foundDimension, 0);
+  auto results =
+      face.run({{"x", dlc::Tensor::of({4}, x)}, {"n", dlc::Tensor::of<int64_t>({}, {2})}});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results.at("y").shape(), (std::vector<int64_t>{2}));
+  EXPECT_EQ(results.at("y").data<float>()[1], 5.5f);
+}
+
 /// While other threads run its parent's sessions: it has none of these threads, and their locks as
 /// they were. The program is both's.
 TEST(CApi, AForkedProcessMakesSessionsOfItsOwn) {

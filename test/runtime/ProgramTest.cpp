@@ -185,6 +185,25 @@ TEST(Checker, SaysWhereAndWhat) {
   }
 }
 
+TEST(Checker, SizesThatTheRunFinds) {
+  EXPECT_EQ(errorOf([] { checkProgram(countedProgram(16)); }), "");
+  EXPECT_EQ(checkProgram(countedProgram(16)).results(), 1u);
+  const Damage damages[] = {
+      {"/outputs/0/counted/dimension", 1, "outputs[0].counted: 'y' has no dimension 1"},
+      {"/outputs/0/counted/by", 2, "output 'y': what counts others"},
+      {"/outputs/0/counted/by", 0, "output 'y': what counts others"},
+      {"/outputs/0/counted/by", -1, "outputs[0].counted.by"},
+      {"/outputs/1/shape", {1}, "output 'y.size': what counts others must be an i64 number"},
+      {"/outputs/1/dtype", "u64", "output 'y.size': what counts others must be an i64 number"},
+  };
+  for (const Damage &damage : damages) {
+    Program program = countedProgram(16);
+    program.manifest[json::json_pointer(damage.pointer)] = damage.value;
+    std::string error = errorOf([&] { checkProgram(program); });
+    EXPECT_NE(error.find(damage.expected), std::string::npos) << damage.pointer << ": " << error;
+  }
+}
+
 TEST(Checker, CommandsThatWriteMayNotWriteInputs) {
   for (int target : {0, 2}) {
     Program program = affineProgram(16);
@@ -219,7 +238,7 @@ TEST(Checker, AnyValueAnywhere) {
                          true,
                          json::array({1}),
                          int64_t(1) << 45};
-  Program program = affineProgram(16);
+  Program program = countedProgram(16);
   json flat = program.manifest.flatten();
   int refused = 0;
   for (auto &[pointer, old] : flat.items())

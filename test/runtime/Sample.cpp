@@ -91,6 +91,18 @@ Program affineProgram(int64_t n) {
   return program;
 }
 
+Program countedProgram(int64_t n) {
+  Program program = affineProgram(n);
+  json &m = program.manifest;
+  m["inputs"].push_back(tensor("n", "i64", {}));
+  m["outputs"].push_back(tensor("y.size", "i64", {}));
+  m["outputs"][0]["counted"] = {{"dimension", 0}, {"by", 1}};
+  m["buffers"].push_back(buffer("input", 1, 8));
+  m["buffers"].push_back(buffer("output", 1, 8));
+  m["commands"].push_back({{"op", "copy"}, {"from", 4}, {"to", 5}, {"bytes", 8}});
+  return program;
+}
+
 std::string errorOf(const std::function<void()> &body) {
   try {
     body();

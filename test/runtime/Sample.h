@@ -63,6 +63,8 @@ json buffer(const std::string &space, int index, uint64_t bytes, uint64_t offset
 
 /// x[n] -> y = 2 * x + 1 + c through the arena, c a constant of n times 0.5.
 Program affineProgram(int64_t n);
+/// The same of n numbers of which only as many as the input `n` says are there.
+Program countedProgram(int64_t n);
 
 /// The message of the dlc::Error that `body` throws; "" if it throws none.
 std::string errorOf(const std::function<void()> &body);

@@ -76,8 +76,25 @@ def dlc(model, threads, inputs):
     outs = tensors(lib.dlc_program_output_count(program), lib.dlc_program_output, None)
     keep += [ins, outs, inputs, results]
     run, n, m = lib.dlc_session_run, ctypes.c_size_t(len(ins)), ctypes.c_size_t(len(outs))
+    counters = {}
+    for i in range(len(outs)):
+        dimension, counter = ctypes.c_int32(), ctypes.c_size_t()
+        if lib.dlc_program_output_counter(program, ctypes.c_size_t(i), ctypes.byref(dimension), ctypes.byref(counter)):
+            counters[i] = dimension.value, counter.value
+
+    def found():
+        """As large as the run found them, without what counts."""
+        made = []
+        for i, array in enumerate(results[:min([counter for _, counter in counters.values()], default=len(results))]):
+            if i in counters:
+                dimension, counter = counters[i]
+                shape = list(array.shape)
+                shape[dimension] = int(results[counter])
+                array = array.reshape(-1)[:int(np.prod(shape))].reshape(shape)
+            made.append(array)
+        return made
     # The arrays live as long as what runs on them.
-    return lambda keep=keep: check(run(session, ins, n, outs, m)), lambda: results
+    return lambda keep=keep: check(run(session, ins, n, outs, m)), found
 
 
 def onnxruntime(model, threads, inputs, optimised=True):

@@ -3,6 +3,7 @@
 
 #include "runtime/program/Writer.h"
 #include "runtime/session/Binder.h"
+#include "runtime/session/FoundShape.h"
 #include "runtime/session/State.h"
 #include "runtime/session/Together.h"
 #include "tools/compiler/Model.h"
@@ -74,7 +75,19 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
   }
   std::shared_ptr<void> turn = ready->turns ? ready->turns->forRun() : nullptr;
   ready->session->runOn(inputs, outputs);
-  return results;
+  std::map<std::string, Tensor> found;
+  for (size_t i = 0; i < plan.results(); ++i) {
+    const runtime::TensorInfo &info = plan.outputs[i];
+    Tensor &whole = results[info.name];
+    if (info.counter < 0) {
+      found[info.name] = whole;
+      continue;
+    }
+    int64_t count = int64_t(results[plan.outputs[size_t(info.counter)].name].item());
+    found[info.name] = Tensor::view(whole.raw(), whole.dtype(), runtime::foundShape(info, count),
+                                    std::make_shared<Tensor>(whole), whole.device());
+  }
+  return found;
 }
 
 double Model::prepare(const std::map<std::string, std::vector<int64_t>> &shapes) const {

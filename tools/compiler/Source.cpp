@@ -12,6 +12,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <span>
+
 using namespace mlir;
 
 namespace dlc {
@@ -151,12 +153,15 @@ void Source::take(ImportInfo found) {
 void Source::openProgram() {
   loaded = std::make_shared<runtime::Program>(runtime::readProgram(name));
   runtime::Plan plan = runtime::checkProgram(*loaded);
-  auto convert = [](const std::vector<runtime::TensorInfo> &list, std::vector<ValueInfo> &infos) {
-    for (const runtime::TensorInfo &v : list)
+  auto convert = [](std::span<const runtime::TensorInfo> list, std::vector<ValueInfo> &infos) {
+    for (const runtime::TensorInfo &v : list) {
       infos.push_back({v.name, v.dtype, std::string(dtypeName(v.dtype)), true, v.shape, {}});
+      if (v.counter >= 0)
+        infos.back().shape[v.countedDim] = -1;
+    }
   };
   convert(plan.inputs, ins);
-  convert(plan.outputs, outs);
+  convert(std::span(plan.outputs).first(plan.results()), outs);
   for (const runtime::StateInfo &v : plan.states)
     kept.push_back({v.name, v.dtype, v.shape, v.parameter});
 }

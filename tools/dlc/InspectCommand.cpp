@@ -73,9 +73,12 @@ nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &grap
   runtime::MemoryFigures memory = session.memory();
   auto values = [](const std::vector<runtime::TensorInfo> &infos) {
     nlohmann::ordered_json list = nlohmann::json::array();
-    for (const runtime::TensorInfo &v : infos)
+    for (const runtime::TensorInfo &v : infos) {
       list.push_back(
           {{"name", v.name}, {"dtype", std::string(dtypeName(v.dtype))}, {"shape", v.shape}});
+      if (v.counter >= 0)
+        list.back()["counted"] = {{"dimension", v.countedDim}, {"by", v.counter}};
+    }
     return list;
   };
   nlohmann::ordered_json states = nlohmann::json::array();
@@ -125,9 +128,13 @@ nlohmann::ordered_json jsonOf(const runtime::Session &session, const Graph &grap
 
 void printValues(const char *title, const std::vector<runtime::TensorInfo> &infos) {
   for (const runtime::TensorInfo &v : infos)
-    std::printf("%-8s %s  %s %s%s\n", title, v.name.c_str(),
-                std::string(dtypeName(v.dtype)).c_str(), shapeText(v.shape).c_str(),
-                v.value >= 0 ? "  (fixed when it was compiled)" : "");
+    std::printf(
+        "%-8s %s  %s %s%s%s\n", title, v.name.c_str(), std::string(dtypeName(v.dtype)).c_str(),
+        shapeText(v.shape).c_str(), v.value >= 0 ? "  (fixed when it was compiled)" : "",
+        v.counter >= 0
+            ? ("  (or less in dimension " + std::to_string(v.countedDim) + ", as the run finds)")
+                  .c_str()
+            : "");
 }
 
 std::string sharersText(const runtime::StateInfo &info) {

@@ -7,6 +7,7 @@
 #include "dlc/Error.h"
 #include "runtime/program/Checker.h"
 #include "runtime/session/Collectives.h"
+#include "runtime/session/FoundShape.h"
 #include "runtime/session/Together.h"
 #include "tools/compiler/Programs.h"
 
@@ -166,7 +167,14 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   if (!arguments.trace.empty())
     session.writeTrace(arguments.trace);
 
-  const std::vector<runtime::TensorInfo> &infos = session.plan().outputs;
+  std::vector<runtime::TensorInfo> infos;
+  for (size_t i = 0; i < session.plan().results(); ++i) {
+    infos.push_back(session.plan().outputs[i]);
+    infos[i].shape = runtime::foundShape(session.plan(), i, outputs);
+    infos[i].bytes = dtypeBytes(infos[i].dtype);
+    for (int64_t dim : infos[i].shape)
+      infos[i].bytes *= uint64_t(dim);
+  }
   if (!arguments.outputDir.empty()) {
     if (std::error_code error = llvm::sys::fs::create_directories(arguments.outputDir))
       throw Error("--output-dir " + arguments.outputDir + ": cannot be made: " + error.message());

@@ -63,6 +63,8 @@ public:
   /// A new array of that family for the program to write to. finish() makes of it what users get.
   nanobind::object make(const Family &family, void *&address) const;
   nanobind::object finish(const Family &family, nanobind::object made) const;
+  /// What the run found of one of them: a view of its beginning.
+  static nanobind::object found(const nanobind::object &made, const std::vector<int64_t> &shape);
 
 private:
   nanobind::object makeNumpy(void *&address) const;

@@ -22,15 +22,19 @@ static const char *numpyName(DType type) {
   return names[int(type)];
 }
 
+static nb::object tupleOf(const std::vector<int64_t> &shape) {
+  nb::list dims;
+  for (int64_t dim : shape)
+    dims.append(dim);
+  return nb::tuple(dims);
+}
+
 Results::Results(const runtime::TensorInfo &info) : info(info) {
   like.device = {kDLCPU, 0};
   like.ndim = int32_t(info.shape.size());
   like.dtype = detail::toDlpack(info.dtype);
   like.shape = const_cast<int64_t *>(info.shape.data());
-  nb::list dims;
-  for (int64_t dim : info.shape)
-    dims.append(dim);
-  shape = nb::tuple(dims);
+  shape = tupleOf(info.shape);
 }
 
 nb::object Results::makeNumpy(void *&address) const {
@@ -108,6 +112,15 @@ nb::object Results::make(const Family &family, void *&address) const {
   if (family.table->toObject(made, &object) != 0)
     throw nb::python_error();
   return nb::steal(static_cast<PyObject *>(object));
+}
+
+nb::object Results::found(const nb::object &made, const std::vector<int64_t> &shape) {
+  int64_t elements = 1;
+  for (int64_t dim : shape)
+    elements *= dim;
+  nb::object flat = made.attr("reshape")(-1);
+  return flat[nb::slice(nb::int_(0), nb::int_(elements), nb::int_(1))].attr("reshape")(
+      tupleOf(shape));
 }
 
 nb::object Results::finish(const Family &family, nb::object made) const {

@@ -2,6 +2,7 @@
 #include "tools/python/Runner.h"
 
 #include "runtime/device/cpu/Parallel.h"
+#include "runtime/session/FoundShape.h"
 #include "tools/python/Raise.h"
 
 #include "dlc/Error.h"
@@ -38,10 +39,10 @@ Runner::Program::Program(std::shared_ptr<Session> given, const std::vector<Value
   const runtime::Plan &plan = session->shared()->plan();
   for (const runtime::TensorInfo &info : plan.inputs)
     inputOf.push_back(indexOf(ins, info.name));
-  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+  for (size_t i = 0; i < plan.results(); ++i)
     outputOf[indexOf(outs, plan.outputs[i].name)] = i;
-    results.emplace_back(plan.outputs[i]);
-  }
+  for (const runtime::TensorInfo &output : plan.outputs)
+    results.emplace_back(output);
 }
 
 void Runner::add(std::shared_ptr<Session> session) {
@@ -203,8 +204,11 @@ std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
   }
   std::vector<nb::object> outputs;
   lastOutputs.clear();
+  const runtime::Plan &plan = program->session->shared()->plan();
   for (size_t output : program->outputOf) {
     lastOutputs.push_back(to[output]);
+    if (plan.outputs[output].counter >= 0)
+      made[output] = Results::found(made[output], runtime::foundShape(plan, output, to));
     outputs.push_back(program->results[output].finish(family, made[output]));
   }
   lastInputs = std::move(addresses);

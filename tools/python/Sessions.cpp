@@ -20,6 +20,7 @@
 #include <atomic>
 #include <functional>
 #include <pthread.h>
+#include <span>
 
 namespace nb = nanobind;
 
@@ -93,7 +94,7 @@ static std::shared_ptr<Session> adopt(nb::capsule capsule) {
 }
 
 static std::vector<Value> valuesOf(const runtime::Plan &plan,
-                                   const std::vector<runtime::TensorInfo> &infos) {
+                                   std::span<const runtime::TensorInfo> infos) {
   std::vector<Value> values;
   for (const runtime::TensorInfo &info : infos)
     values.push_back(valueOf(plan, info));
@@ -221,7 +222,7 @@ void bindSession(nb::module_ &module) {
       .def_prop_ro("outputs",
                    [](const Session &self) {
                      const runtime::Plan &plan = self.shared()->plan();
-                     return valuesOf(plan, plan.outputs);
+                     return valuesOf(plan, std::span(plan.outputs).first(plan.results()));
                    })
       .def_prop_ro("has_state",
                    [](const Session &self) { return !self.shared()->plan().states.empty(); })

@@ -38,14 +38,17 @@ bool Value::fits(const int64_t *dims, int rank) const {
 }
 
 Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info) {
-  return {info.name,
-          info.dtype,
-          std::string(dtypeName(info.dtype)),
-          true,
-          info.shape,
-          std::vector<std::string>(info.shape.size()),
-          plan.devices[info.device].name,
-          info.layout};
+  Value value = {info.name,
+                 info.dtype,
+                 std::string(dtypeName(info.dtype)),
+                 true,
+                 info.shape,
+                 std::vector<std::string>(info.shape.size()),
+                 plan.devices[info.device].name,
+                 info.layout};
+  if (info.counter >= 0)
+    value.shape[info.countedDim] = -1;
+  return value;
 }
 
 static Value makeValue(std::string name, std::string dtype, std::optional<nb::sequence> shape,

@@ -31,7 +31,7 @@ struct Value {
   bool fits(const int64_t *dims, int rank) const;
 };
 
-/// Of a program, whose shapes are all known.
+/// Of a program, whose shapes are all known but for what the run finds.
 Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info);
 
 /// "[2, 3]".

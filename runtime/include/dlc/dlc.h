@@ -65,6 +65,14 @@ DLC_C_EXPORT dlc_error *dlc_program_input(const dlc_program *program, size_t ind
 DLC_C_EXPORT dlc_error *dlc_program_output(const dlc_program *program, size_t index,
                                            dlc_tensor_info *info);
 
+/* Of some outputs only the run finds a size, as of the boxes in an image. Their shape tells the
+ * most that there may be, for which memory must suffice. After a run the output `counter`, an i64
+ * number, says how many there are along `dimension`; these stand at the beginning of the memory, as
+ * a compact tensor of that size. Counters are the last outputs. Returns 0 where the shape is what
+ * it is. */
+DLC_C_EXPORT int dlc_program_output_counter(const dlc_program *program, size_t index,
+                                            int32_t *dimension, size_t *counter);
+
 /* State is what lives in a session from run to run: parameters, running statistics, an optimiser's
  * memory. A run reads and replaces it; it is neither input nor output. */
 DLC_C_EXPORT size_t dlc_program_state_count(const dlc_program *program);
@@ -91,7 +99,8 @@ DLC_C_EXPORT void dlc_session_memory(const dlc_session *session, dlc_memory_figu
 DLC_C_EXPORT dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs,
                                         size_t input_count, const DLTensor *outputs,
                                         size_t output_count);
-/* The same, but makes the outputs: outputs[i] is freed by its own deleter. */
+/* The same, but makes the outputs, with the sizes that the run finds: outputs[i] is freed by its
+ * own deleter. */
 DLC_C_EXPORT dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs,
                                               size_t input_count, DLManagedTensor **outputs,
                                               size_t output_count);

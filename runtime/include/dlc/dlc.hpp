@@ -24,6 +24,9 @@ struct TensorSpec {
   std::string name;
   DType dtype;
   std::vector<int64_t> shape;
+  /// Along this dimension of an output the run finds how many there are, at most what the shape
+  /// says; -1: nowhere.
+  int foundDimension = -1;
 };
 
 /// This process among those that run one program together.
@@ -105,12 +108,14 @@ public:
     std::vector<Tensor> made;
     for (const TensorSpec &spec : outputs())
       made.emplace_back(spec.dtype, spec.shape);
+    for (size_t i = 0; i < counters; ++i)
+      made.emplace_back(DType::I64, std::vector<int64_t>());
     for (const Tensor &tensor : made)
       to.push_back(tensor.dlpack());
     detail::check(dlc_session_run(handle.get(), from.data(), from.size(), to.data(), to.size()));
     std::map<std::string, Tensor> results;
-    for (size_t i = 0; i < made.size(); ++i)
-      results[outputs()[i].name] = made[i];
+    for (size_t i = 0; i < outputs().size(); ++i)
+      results[outputs()[i].name] = found(i, made);
     return results;
   }
 
@@ -165,26 +170,52 @@ private:
     return false;
   }
   using Query = dlc_error *(*)(const dlc_program *, size_t, dlc_tensor_info *);
-  static std::shared_ptr<const std::vector<TensorSpec>> read(const dlc_program *program,
-                                                             size_t count, Query query) {
+  static std::shared_ptr<std::vector<TensorSpec>> read(const dlc_program *program, size_t count,
+                                                       Query query) {
     auto specs = std::make_shared<std::vector<TensorSpec>>();
     for (size_t i = 0; i < count; ++i) {
       dlc_tensor_info info;
       detail::check(query(program, i, &info));
       specs->push_back({info.name, detail::fromDlpack(info.dtype),
-                        std::vector<int64_t>(info.shape, info.shape + info.ndim)});
+                        std::vector<int64_t>(info.shape, info.shape + info.ndim), -1});
     }
     return specs;
+  }
+  /// An output as large as the run found it.
+  Tensor found(size_t i, const std::vector<Tensor> &made) const {
+    int32_t dimension = 0;
+    size_t counter = 0;
+    if (!dlc_program_output_counter(dlc_session_program(handle.get()), i, &dimension, &counter))
+      return made[i];
+    std::vector<int64_t> shape = made[i].shape();
+    shape[static_cast<size_t>(dimension)] = *made[counter].data<int64_t>();
+    return Tensor::view(made[i].raw(), made[i].dtype(), std::move(shape),
+                        std::make_shared<Tensor>(made[i]));
   }
   void readSpecs() {
     const dlc_program *program = dlc_session_program(handle.get());
     inputSpecs = read(program, dlc_program_input_count(program), dlc_program_input);
-    outputSpecs = read(program, dlc_program_output_count(program), dlc_program_output);
+    auto outputs = read(program, dlc_program_output_count(program), dlc_program_output);
+    const size_t all = outputs->size();
+    size_t results = all;
+    for (size_t i = 0; i < all; ++i) {
+      int32_t dimension = 0;
+      size_t counter = 0;
+      if (!dlc_program_output_counter(program, i, &dimension, &counter))
+        continue;
+      (*outputs)[i].foundDimension = dimension;
+      results = counter < results ? counter : results;
+    }
+    outputs->resize(results);
+    counters = all - results;
+    outputSpecs = std::move(outputs);
     stateSpecs = read(program, dlc_program_state_count(program), dlc_program_state);
   }
 
   std::shared_ptr<dlc_session> handle;
   std::shared_ptr<const std::vector<TensorSpec>> inputSpecs, outputSpecs, stateSpecs;
+  /// Outputs behind those, which tell what the run finds of their sizes.
+  size_t counters = 0;
 };
 
 } // namespace dlc

@@ -74,3 +74,18 @@ func.func private @c5_part(tensor<4x6xf32> {dlc.part = array<i64: 2, 4, 1>})
 
 // expected-error @+1 {{C5: `dlc.split` must be a dimension, a number of ranks and one of blocks}}
 func.func private @c5_result(tensor<4x6xf32>) -> (tensor<4x6xf32> {dlc.split = array<i64: 0>})
+
+// -----
+
+// expected-error @+1 {{C6: `dlc.counted` must be a dimension and the number of an i64 result of rank 0 that counts; found array<i64: 1, 1> on a result of type 'tensor<4xf32>'; write array<i64: 0, 1> where the second result counts the first dimension}}
+func.func private @c6_dimension() -> (tensor<4xf32> {dlc.counted = array<i64: 1, 1>}, tensor<i64>)
+
+// -----
+
+// expected-error @+1 {{C6: `dlc.counted` must be a dimension and the number of an i64 result}}
+func.func private @c6_counter() -> (tensor<4xf32> {dlc.counted = array<i64: 0, 1>}, tensor<1xi64>)
+
+// -----
+
+// expected-error @+1 {{C6: `dlc.counted` must be a dimension and the number of an i64 result}}
+func.func private @c6_number() -> (tensor<4xf32> {dlc.counted = array<i64: 0, 2>}, tensor<i64>)

@@ -93,6 +93,17 @@ TEST(Model, SavesWhatTheRuntimeLoads) {
   std::filesystem::remove(path);
 }
 
+TEST(Model, FindsSizes) {
+  dlc::Model model = dlc::compile(INPUTS "/counted.mlir", {.cacheDir = ""});
+  ASSERT_EQ(model.outputs().size(), 1u);
+  EXPECT_EQ(model.outputs()[0].shape, (std::vector<int64_t>{-1}));
+  auto results = model.run({{"x", dlc::Tensor::of<float>({6}, {0, 1, 0, 0, 2, 0})}});
+  ASSERT_EQ(results.size(), 1u);
+  const dlc::Tensor &large = results.at("large");
+  EXPECT_EQ(large.shape(), (std::vector<int64_t>{2}));
+  EXPECT_EQ(large.data<float>()[1], 2);
+}
+
 TEST(Model, SaysWhatIsWrong) {
   dlc::Model model = dlc::compile(fixedModel, {.cacheDir = ""});
   auto has = [](const std::string &message, const char *part) {
