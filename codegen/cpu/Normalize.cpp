@@ -88,12 +88,14 @@ FusionOp retype(FusionOp fusion, size_t rank,
     Operation *clone = b.clone(op, map);
     for (auto [from, result] : llvm::zip(op.getResults(), clone->getResults()))
       result.setType(typeOf(from));
+    // Dimensions are aligned at the last one.
+    auto aligned = [&, x = op.getNumOperands() ? op.getOperand(0) : Value()](
+                       ArrayRef<int64_t> axes) {
+      const int64_t shift = int64_t(rank) - tensorType(x).getRank();
+      return axesOf(llvm::map_to_vector(axes, [&](int64_t axis) { return axis + shift; }));
+    };
     if (auto reduce = dyn_cast<ReduceOp>(clone)) {
-      SmallVector<int64_t> axes;
-      int64_t shift = int64_t(rank) - tensorType(cast<ReduceOp>(op).getX()).getRank();
-      for (int64_t axis : reduce.getAxes())
-        axes.push_back(axis + shift);
-      reduce.setAxes(axesOf(axes));
+      reduce.setAxes(aligned(reduce.getAxes()));
       reduce.setKeepdims(true);
     }
     if (auto slice = dyn_cast<SliceOp>(clone)) {
@@ -105,9 +107,9 @@ FusionOp retype(FusionOp fusion, size_t rank,
       slice.setStride(SmallVector<int64_t>(to.size(), 1));
     }
     if (auto concat = dyn_cast<ConcatOp>(clone))
-      concat.setAxis(axesOf({int64_t(concat.getAxis())}).front());
+      concat.setAxis(aligned({int64_t(concat.getAxis())}).front());
     if (auto gather = dyn_cast<GatherOp>(clone))
-      gather.setAxis(axesOf({int64_t(gather.getAxis())}).front());
+      gather.setAxis(aligned({int64_t(gather.getAxis())}).front());
   }
   return copy;
 }
