@@ -2,6 +2,7 @@
 // What is known at import is decided here: a branch on a constant is inlined, a short loop of known
 // length unrolled.
 #include "frontend/onnx/Importer.h"
+#include "frontend/onnx/Selected.h"
 
 using namespace mlir;
 
@@ -39,6 +40,30 @@ template <typename F> bool inBlock(Build &b, Block *block, bool quiet, F f) {
 
 void yield(Build &b, ArrayRef<Value> values) {
   YieldOp::create(b.b, b.getLoc(), ValueRange(values));
+}
+
+/// Both branches, of whose results the run takes those of one; false where these fit in no way.
+bool chooseResults(Node &n, Build &b, const onnx::GraphProto &thenGraph,
+                   const onnx::GraphProto &elseGraph) {
+  std::vector<Item> items[2];
+  const bool before = std::exchange(b.silent, true);
+  bool good = n.importer.graph(thenGraph, {}, &n.scope, n.frame, b, items[0]) &&
+              n.importer.graph(elseGraph, {}, &n.scope, n.frame, b, items[1]) &&
+              items[0].size() == items[1].size();
+  n.restore();
+  std::vector<Item> results;
+  for (size_t i = 0; good && i < items[0].size(); ++i) {
+    results.push_back(chosenItem(b, n.in(0), items[0][i], items[1][i]));
+    good = b.ok() && results.back().kind != Item::Absent;
+  }
+  b.silent = before;
+  if (!good) {
+    b.forgive();
+    return false;
+  }
+  for (auto [i, item] : llvm::enumerate(results))
+    n.set(int64_t(i), item);
+  return true;
 }
 
 void branch(Node &n, Build &b) {
@@ -87,10 +112,13 @@ void branch(Node &n, Build &b) {
       n.set(int64_t(i), value);
     return;
   }
-  // Branches of different shapes, or with sequences: the condition decides now or never.
+  // Branches of different shapes, or with sequences: the condition decides now, or the run which
+  // slices are there.
   b.forgive();
   b.discard(regions[0]);
   b.discard(regions[1]);
+  if (!b.attempt(n.in(0)) && !b.training && chooseResults(n, b, *thenGraph, *elseGraph))
+    return;
   if (auto condition = b.need(
           n.in(0),
           "the condition, since the branches' results differ in shape or one cannot be imported,"))

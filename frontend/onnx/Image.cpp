@@ -178,57 +178,56 @@ struct RoiSettings {
   bool average;
 };
 
-/// Regions [R, 4] of images [R, C, H, W], or of the one image that they share, each bin read at
-/// gh x gw places.
-Value alignRegions(Build &b, Value images, Value start, Value bin, const RoiSettings &s, int64_t gh,
-                   int64_t gw) {
-  int64_t R = b.dim(start, 0), C = b.dim(images, 1);
-  bool isShared = b.dim(images, 0) == 1;
-  int64_t grid[2] = {gh, gw}, bins[2] = {s.height, s.width};
-  int64_t places = s.height * gh * s.width * gw;
-  std::vector<Value> lows, highs, fractions;
-  Value valid;
-  for (int64_t d = 0; d < 2; ++d) {
+/// Images as rows of channels, [N * height * width, C].
+struct Pixels {
+  Value rows;
+  int64_t height, width;
+};
+
+/// Regions of images, each bin read at gh x gw places; `image` are the numbers, i64 [R], of those
+/// that they are in.
+Value alignRegions(Build &b, const Pixels &x, Value image, Value start, Value bin,
+                   const RoiSettings &s, int64_t gh, int64_t gw) {
+  const int64_t R = b.dim(start, 0), grid[2] = {gh, gw}, bins[2] = {s.height, s.width},
+                extents[2] = {x.height, x.width};
+  // Of the lower and the upper neighbour in each dimension, [R, places, 1] and [R, 1, places].
+  Value rows[2][2], weights[2][2];
+  for (int d = 0; d < 2; ++d) {
     // Element (bin, sample) of this dimension is at start + (bin + (sample + 0.5) / grid) * size.
     std::vector<double> steps;
     for (int64_t each = 0; each < bins[d]; ++each)
       for (int64_t sample = 0; sample < grid[d]; ++sample)
         steps.push_back(double(each) + (double(sample) + 0.5) / double(grid[d]));
-    int64_t extent = b.dim(images, 2 + d), number = bins[d] * grid[d];
+    const int64_t number = bins[d] * grid[d];
+    const double last = double(extents[d] - 1);
     Value at = b.add(b.mul(b.sliceAxis(bin, 1, d, 1), b.floats(steps, {1, number}, b.elem(bin))),
                      b.sliceAxis(start, 1, d, 1));
-    Value good = b.both(b.compare(Predicate::ge, at, b.like(at, -1)),
-                        b.compare(Predicate::le, at, b.like(at, double(extent))));
-    at = b.clamp(at, 0, double(extent - 1));
-    Value low = b.unary<FloorOp>(at);
-    auto spread = [&](Value v) {
-      Dims one{R, 1, 1};
-      one[d + 1] = number;
-      return b.reshape(b.broadcast(b.reshape(v, one), {R, s.height * gh, s.width * gw}),
-                       isShared ? Dims{1, R * places} : Dims{R, places});
-    };
-    fractions.push_back(spread(b.sub(at, low)));
-    lows.push_back(spread(b.cast(low, b.i64)));
-    highs.push_back(b.add(lows.back(), 1.0));
-    good = spread(good);
-    valid = valid ? b.both(valid, good) : good;
+    Value valid = b.both(b.compare(Predicate::ge, at, b.like(at, -1)),
+                         b.compare(Predicate::le, at, b.like(at, last + 1)));
+    at = b.reshape(b.clamp(at, 0, last), d == 0 ? Dims{R, number, 1} : Dims{R, 1, number});
+    valid = b.reshape(valid, b.shape(at));
+    Value low = b.unary<FloorOp>(at), fraction = b.sub(at, low);
+    for (int side = 0; side < 2; ++side) {
+      Value weight = side ? fraction : b.sub(b.like(fraction, 1), fraction);
+      weights[d][side] = b.select(valid, weight, b.like(weight, 0));
+      // Beyond the last one the weight is 0.
+      Value place = b.cast(low, b.i64);
+      place = side ? b.min(b.add(place, 1.0), b.like(place, last)) : place;
+      rows[d][side] = d == 0 ? b.mul(place, double(x.width)) : place;
+    }
   }
-  Value sum;
+  Value first = b.reshape(b.mul(image, double(x.height * x.width)), {R, 1, 1}), sum;
+  const int64_t places = R * s.height * gh * s.width * gw;
   for (int corner = 0; corner < 4 && b.ok(); ++corner) {
-    auto side = [&](int d) { return (corner >> d & 1) != 0; };
-    auto weightOf = [&](int d) {
-      return side(d) ? fractions[d] : b.sub(b.like(fractions[d], 1), fractions[d]);
-    };
-    Value weight = b.select(valid, b.mul(weightOf(0), weightOf(1)), b.like(fractions[0], 0));
-    Value term =
-        samplePoints(b, images, {side(0) ? highs[0] : lows[0], side(1) ? highs[1] : lows[1]});
-    term = b.mul(term, b.expandDims(weight, 1));
+    const int y = corner & 1, column = corner >> 1;
+    Value weight = b.reshape(b.mul(weights[0][y], weights[1][column]), {places, 1});
+    Value row = b.reshape(b.add(b.add(rows[0][y], first), rows[1][column]), {places});
+    Value term = b.mul(b.gather(x.rows, row, 0), weight);
     sum = !sum ? term : s.average ? b.add(sum, term) : b.max(sum, term);
   }
-  Dims outer = isShared ? Dims{C, R} : Dims{R, C};
-  sum = b.reshape(sum, {outer[0], outer[1], s.height, gh, s.width, gw});
-  sum = b.reduce(s.average ? ReduceKind::mean : ReduceKind::max, sum, {3, 5}, false);
-  return isShared ? b.transpose(sum, {1, 0, 2, 3}) : sum;
+  sum = b.reshape(sum, {R, s.height, gh, s.width, gw, b.dim(x.rows, 1)});
+  sum = b.reduce(s.average ? ReduceKind::mean : ReduceKind::max, sum, {2, 4}, false);
+  return b.transpose(sum, {0, 3, 1, 2});
 }
 
 void roiAlign(Node &n, Build &b) {
@@ -261,10 +260,12 @@ void roiAlign(Node &n, Build &b) {
   if (!half)
     size = b.max(size, b.like(size, 1));
   Value bin = b.div(size, b.floats({double(s.height), double(s.width)}, {1, 2}, b.elem(x)));
-  bool isShared = b.dim(x, 0) == 1 && b.dim(rois, 0) > 0;
-  Value images = isShared ? x : b.gather(x, b.cast(batch, b.i64), 0);
+  const int64_t N = b.dim(x, 0), C = b.dim(x, 1), height = b.dim(x, 2), width = b.dim(x, 3);
+  const Pixels pixels{b.reshape(b.transpose(x, {0, 2, 3, 1}), {N * height * width, C}), height,
+                      width};
+  Value image = N == 1 ? b.splat(b.i64, b.shape(batch), 0) : b.cast(batch, b.i64);
   if (ratio > 0)
-    return n.set(0, alignRegions(b, images, start, bin, s, ratio, ratio));
+    return n.set(0, alignRegions(b, pixels, image, start, bin, s, ratio, ratio));
   auto bins = b.need(bin, "the regions, since sampling_ratio is 0,");
   if (!bins)
     return;
@@ -274,7 +275,7 @@ void roiAlign(Node &n, Build &b) {
     if (!b.require(h < 4096 && w < 4096, "a region is too large"))
       return;
     auto one = [&](Value v) { return b.sliceAxis(v, 0, r, 1); };
-    results.push_back(alignRegions(b, isShared ? x : one(images), one(start), one(bin), s,
+    results.push_back(alignRegions(b, pixels, one(image), one(start), one(bin), s,
                                    std::max<int64_t>(1, int64_t(h)),
                                    std::max<int64_t>(1, int64_t(w))));
   }

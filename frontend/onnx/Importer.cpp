@@ -135,8 +135,23 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   b.setNode(top, "");
   SmallVector<Value> values;
   SmallVector<DictionaryAttr> resultAttrs;
+  SelectedOutputs selected;
+  std::vector<std::string> counterNames;
+  const int64_t outputs = graph.output_size();
   for (int i = 0; imported && i < graph.output_size(); ++i) {
-    const Item item = plainItem(b, results[i], "output '" + Twine(graph.output(i).name()) + "'");
+    SmallVector<NamedAttribute> attributes{
+        b.attr("dlc.name", b.b.getStringAttr(graph.output(i).name()))};
+    Item item = results[i];
+    if (item.kind == Item::Selected && item.selection->isCounted() && !b.training)
+      if (auto counted = selected.take(b, item); counted.value) {
+        if (selected.size() > counterNames.size())
+          counterNames.push_back(graph.output(i).name() + ".size");
+        attributes.push_back(
+            b.attr("dlc.counted",
+                   b.b.getDenseI64ArrayAttr({counted.axis, outputs + int64_t(counted.counter)})));
+        item = counted.value;
+      }
+    item = plainItem(b, item, "output '" + Twine(graph.output(i).name()) + "'");
     if (item.kind != Item::Tensor) {
       b.error("output '" + Twine(graph.output(i).name()) +
               "' is no tensor; a program gives back tensors only");
@@ -151,8 +166,13 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
       break;
     }
     values.push_back(item.value);
-    resultAttrs.push_back(
-        b.b.getDictionaryAttr(b.attr("dlc.name", b.b.getStringAttr(graph.output(i).name()))));
+    resultAttrs.push_back(b.b.getDictionaryAttr(attributes));
+  }
+  for (auto [i, name] : llvm::enumerate(counterNames)) {
+    while (llvm::any_of(graph.output(), [&](const auto &o) { return o.name() == name; }))
+      name += "_";
+    values.push_back(selected.count(i));
+    resultAttrs.push_back(b.b.getDictionaryAttr(b.attr("dlc.name", b.b.getStringAttr(name))));
   }
   neededValues.assign(b.needed.begin(), b.needed.end());
   if (!imported || !b.ok())

@@ -128,6 +128,61 @@ Selection slicesOf(const Selection &s) {
   return other;
 }
 
+/// The one dimension along which two may differ: that of slices, else where their sizes do.
+static std::optional<int64_t> differingAxis(Build &b, const Item &one, const Item &other) {
+  ArrayRef<int64_t> shape = b.shape(one.value), to = b.shape(other.value);
+  std::optional<int64_t> axis;
+  for (const Item *item : {&one, &other})
+    if (const Selection *s = item->selection.get()) {
+      if (axis && *axis != s->axis)
+        return std::nullopt;
+      axis = s->axis;
+    }
+  for (size_t d = 0; d < shape.size() && shape.size() == to.size(); ++d)
+    if (shape[d] != to[d] && int64_t(d) != axis.value_or(int64_t(d)))
+      return std::nullopt;
+    else if (shape[d] != to[d])
+      axis = int64_t(d);
+  return shape.size() == to.size() ? axis : std::nullopt;
+}
+
+Item chosenItem(Build &b, Value condition, const Item &one, const Item &other) {
+  const Item *items[] = {&one, &other};
+  for (const Item *item : items)
+    if ((item->kind != Item::Tensor && item->kind != Item::Selected) ||
+        b.elem(item->value) != b.elem(one.value) ||
+        (item->selection && (!item->selection->isCounted() || item->selection->within)))
+      return {};
+  condition = b.reshape(condition, {});
+  if (!one.selection && !other.selection && b.shape(one.value) == b.shape(other.value))
+    return b.select(condition, one.value, other.value);
+  // Of one that is empty, whatever its shape, there is nothing.
+  const bool isEmpty[] = {b.count(one.value) == 0, b.count(other.value) == 0};
+  std::optional<int64_t> axis = differingAxis(b, one, other);
+  if (!axis && isEmpty[0] != isEmpty[1]) {
+    const Item &full = *items[isEmpty[0]];
+    axis = full.selection ? full.selection->axis : 0;
+  }
+  if (!axis || (isEmpty[0] && isEmpty[1]))
+    return {};
+  Selection s;
+  s.axis = *axis;
+  std::vector<Value> parts;
+  for (int side = 0; side < 2; ++side) {
+    if (isEmpty[side])
+      continue;
+    Value v = items[side]->value, chosen = side == 0 ? condition : b.negate(condition);
+    if (b.rank(v) <= *axis)
+      return {};
+    const int64_t length = b.dim(v, *axis);
+    const Selection *own = items[side]->selection.get();
+    chosen = own ? b.both(chosen, maskOf(b, *own)) : b.broadcast(chosen, {length});
+    s.pieces.push_back({unshaped(chosen), length});
+    parts.push_back(v);
+  }
+  return selectedItem(parts.size() == 1 ? parts[0] : b.concat(parts, *axis), s);
+}
+
 //===--- Sizes ----------------------------------------------------------------===//
 // What follows from the number of slices is computed three times: for when all are there, and for
 // two larger numbers. What differs depends on it: whether as a multiple, the second tells.

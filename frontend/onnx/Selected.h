@@ -40,12 +40,44 @@ Item nonZeroSelected(Build &b, Value x);
 /// The slices of x along an axis, of i1 conditions of as many.
 Item compressSelected(Build &b, Value x, Value condition, int64_t axis);
 
+/// What NonMaxSuppression gives, of boxes and scores that may be those of selected slices; null: of
+/// all.
+Item suppressedItem(Node &n, Build &b, const Selection *among);
+
+/// The one or the other, as a condition of the run says: the slices of both, along the one
+/// dimension in which they differ, of which those of one are there. Absent where they fit in no
+/// way.
+Item chosenItem(Build &b, Value condition, const Item &one, const Item &other);
+
 /// Imports a node of which an input is selected, or the size of such.
 void importSelected(Node &n, Build &b, const Operator &op);
 /// The number of true elements, where the sum of x is that: a size like others. Else nothing.
 std::optional<Item> countOfTrue(Build &b, Value x, const Reduction &r);
 /// Whether an item is one of these.
 bool isSelected(const Item &item);
+
+/// What a program gives back of selected tensors: the slices that are there come first, and a
+/// number beside them says how many.
+class SelectedOutputs {
+public:
+  struct Counted {
+    /// Null where it cannot be given back.
+    Value value;
+    int64_t axis = 0;
+    size_t counter = 0;
+  };
+  Counted take(Build &b, const Item &item);
+  size_t size() const { return taken.size(); }
+  Value count(size_t counter) const { return taken[counter].count; }
+
+private:
+  struct Taken {
+    Selection slices;
+    Value count;
+  };
+  std::vector<Taken> taken;
+};
+
 /// A size as a tensor that the run computes; an error for a selected tensor, whose condition must
 /// be known; any other item as it is.
 Item plainItem(Build &b, const Item &item, const llvm::Twine &what);

@@ -175,7 +175,9 @@ bool SelectedNode::expand() {
   if (!b.ok() || results.empty())
     return true;
   const int64_t axis = b.rank(results[0].value) - fromEnd;
-  const bool same = s && b.shape(results[0].value) == b.shape(n.in(0));
+  // One place for a slice is that of all its elements.
+  const bool same =
+      s && (b.shape(results[0].value) == b.shape(n.in(0)) || (s->places && s->places->size() == 1));
   return give(std::move(results), s ? *s : uniformSelection(b, n.inputs[1], open, extent), axis,
               same);
 }
@@ -217,7 +219,7 @@ bool SelectedNode::slice() {
   if (selection(1) || selection(2))
     return false;
   if (!s)
-    return firstSlices();
+    return asManySlices();
   if (isSize(2) && !sameSlices(*s, *n.inputs[2].selection))
     return false;
   Dims steps = n.opset >= 10 && n.has(4) ? b.needInts(n.in(4), "the steps") : Dims();
@@ -227,12 +229,13 @@ bool SelectedNode::slice() {
   if (!b.ok() || results.empty())
     return true;
   const bool isWhole = b.shape(results[0].value) == b.shape(n.in(0));
-  return b.dim(results[0].value, s->axis) == s->room() &&
-         give(std::move(results), *s, s->axis, isWhole);
+  return b.dim(results[0].value, s->axis) == s->room()
+             ? give(std::move(results), *s, s->axis, isWhole)
+             : sliceByNumber();
 }
 
 /// As many slices of a tensor as are selected elsewhere, in turn: each goes where its own one is.
-bool SelectedNode::firstSlices() {
+bool SelectedNode::asManySlices() {
   if (!isSize(2) || isSize(0) || isSize(1) || b.count(n.in(2)) != 1)
     return false;
   const Selection &of = *n.inputs[2].selection;
@@ -246,15 +249,25 @@ bool SelectedNode::firstSlices() {
   const int64_t axis = b.axis(axes[0], b.rank(n.in(0)));
   if (!b.ok() || b.dim(n.in(0), axis) == 0)
     return !b.ok();
-  Value number =
-      b.op<CumulativeOp>({b.cast(maskOf(b, of), b.i64)},
-                         {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::sum)),
-                          b.attr("axis", int64_t(0))});
-  number = b.clamp(b.sub(number, 1), 0, double(b.dim(n.in(0), axis) - 1));
+  Value number = b.clamp(numbersOf(b, of), 0, double(b.dim(n.in(0), axis) - 1));
   Selection s = slicesOf(of);
   s.axis = axis;
   n.set(0, selectedItem(b.gather(n.in(0), number, axis), s));
   return true;
+}
+
+/// Beside the slices, not before or after them.
+bool SelectedNode::pad() {
+  const Selection *s = selection(0);
+  auto pads = n.opset >= 11 && n.has(1) ? b.attempt(n.in(1)) : std::nullopt;
+  for (int64_t i = 0; pads && i < pads->size(); ++i)
+    if (pads->getInt(i) < 0)
+      return false;
+  if (!s || !pads)
+    return false;
+  std::vector<Item> results = runAll();
+  return !b.ok() || results.empty() ||
+         (b.dim(results[0].value, s->axis) == s->room() && give(std::move(results), *s, s->axis));
 }
 
 bool SelectedNode::concat() {
@@ -292,7 +305,9 @@ bool SelectedNode::other() {
     return false;
   const bool dropsAxis =
       StringRef(op.name).starts_with("Arg") && n.integer("keepdims", 1) == 0 && axis < s->axis;
-  return give(runAll(), *s, s->axis - dropsAxis);
+  std::vector<Item> results = runAll();
+  const bool isWhole = results.size() == 1 && b.ok() && op.name == StringRef("Split");
+  return give(std::move(results), *s, s->axis - dropsAxis, isWhole);
 }
 
 /// What treats the examples of a batch one by one: not where their statistics count, nor where
@@ -399,11 +414,14 @@ SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
       {"ScatterElements", &S::scatterElements},
       {"ScatterND", &S::scatterNd},
       {"Slice", &S::slice},
+      {"Pad", &S::pad},
       {"Concat", &S::concat},
       {"Split", &S::other},
       {"ArgMax", &S::other},
       {"ArgMin", &S::other},
-      {"TopK", &S::other},
+      {"TopK", &S::topK},
+      {"Range", &S::range},
+      {"Resize", &S::resize},
       {"Conv", &S::batched},
       {"ConvTranspose", &S::batched},
       {"AveragePool", &S::batched},
@@ -422,6 +440,8 @@ SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
       {"MatMul", &S::matmul},
       {"Gemm", &S::gemm},
       {"NonZero", &S::nonZero},
+      {"NonMaxSuppression", &S::nonMaxSuppression},
+      {"RoiAlign", &S::roiAlign},
       // Elements one by one, but these.
       {"BitCast", nullptr},
       {"SwiGLU", nullptr},
@@ -449,8 +469,10 @@ void SelectedNode::import() {
       llvm::none_of(n.inputs, [](const Item &item) { return item.kind == Item::Selected; });
   if (onlySizes && standard && sizes())
     return;
-  const bool takesSizes = rule == &SelectedNode::expand || rule == &SelectedNode::reshape ||
-                          rule == &SelectedNode::slice || rule == &SelectedNode::constantOfShape;
+  const bool takesSizes = llvm::is_contained({&SelectedNode::expand, &SelectedNode::reshape,
+                                              &SelectedNode::slice, &SelectedNode::constantOfShape,
+                                              &SelectedNode::range, &SelectedNode::resize},
+                                             rule);
   // Elsewhere sizes are numbers like others, once they are computed.
   auto makePlain = [&](Item::Kind kind) {
     for (size_t i = 0; b.ok() && i < n.inputs.size(); ++i)

@@ -26,6 +26,10 @@ Value filled(Build &b, const Selection &s, Value x, double number);
 /// in training that is a number where a function may have none (a logarithm of 0).
 Value readable(Build &b, const Selection &s, Value x);
 Item selectedItem(Value v, Selection s);
+/// i64: how many slices are there.
+Value countOf(Build &b, const Selection &s);
+/// i64 [room]: the number of each slice among those that are there.
+Value numbersOf(Build &b, const Selection &s);
 /// NonZero of a condition: i64 [rank, room], with the places of all.
 Item placesItem(Build &b, Value condition, ArrayRef<int64_t> shape,
                 std::shared_ptr<const Selection> within);
@@ -89,7 +93,8 @@ private:
   bool scatterElements();
   bool scatterNd();
   bool slice();
-  bool firstSlices();
+  bool asManySlices();
+  bool sliceByNumber();
   bool concat();
   bool other();
   bool batched();
@@ -99,6 +104,14 @@ private:
   bool matmul();
   bool gemm();
   bool nonZero();
+  bool topK();
+  bool nonMaxSuppression();
+  bool roiAlign();
+  bool gatherByNumber(int64_t axis);
+  bool gatherNdByNumber();
+  bool range();
+  bool resize();
+  bool pad();
   bool scatter(int64_t axis, bool byPlace);
 
   Node &n;

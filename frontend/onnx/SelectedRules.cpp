@@ -19,16 +19,15 @@ bool SelectedNode::gather() {
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
   if (!b.ok())
     return true;
-  if (data && indices) {
+  if (data && indices && data->axis == axis && indices->within && b.rank(n.in(1)) == 1 &&
+      sameSlices(*data, *indices->within))
     // Places among the slices that there are: of all slices those that both conditions leave.
-    if (data->axis != axis || !indices->within || !sameSlices(*data, *indices->within) ||
-        b.rank(n.in(1)) != 1)
-      return false;
     return giveRead(n.in(0), *indices, axis);
-  }
+  if (data && data->axis == axis)
+    return gatherByNumber(axis);
+  if (data && indices)
+    return false;
   if (data) {
-    if (data->axis == axis)
-      return false;
     const int64_t moved = data->axis < axis ? data->axis : data->axis - 1 + b.rank(n.in(1));
     return give(runAll(), *data, moved);
   }
@@ -63,11 +62,13 @@ static Dims inTurn(Build &b, const Selection &indices, Value x) {
 
 bool SelectedNode::gatherNd() {
   const Selection *data = selection(0), *indices = selection(1);
-  if (!indices || n.integer("batch_dims", 0) != 0 || indices->uniform)
+  if (n.integer("batch_dims", 0) != 0 || (indices && indices->uniform))
     return false;
-  if (areOwnPlaces(b, *indices, n.in(1), n.in(0), data))
+  if (indices && areOwnPlaces(b, *indices, n.in(1), n.in(0), data))
     return giveRead(b.reshape(n.in(0), inTurn(b, *indices, n.in(0))), *indices, 0);
-  if (data || indices->within || indices->axis == b.rank(n.in(1)) - 1)
+  if (data)
+    return gatherNdByNumber();
+  if (indices->within || indices->axis == b.rank(n.in(1)) - 1)
     return false;
   auto results = run({n.inputs[0], filled(b, *indices, n.in(1), 0)});
   return !b.ok() || results.empty() || giveRead(results[0].value, *indices, indices->axis);
@@ -136,7 +137,22 @@ bool SelectedNode::scatter(int64_t axis, bool byPlace) {
 
 bool SelectedNode::scatterElements() {
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
-  return !b.ok() || scatter(axis, false);
+  if (!b.ok())
+    return true;
+  const Selection *data = selection(0), *indices = selection(1), *updates = selection(2);
+  // Slices of slices that go to their places: an assignment by a condition.
+  if (data && indices && updates && data->axis == axis && indices->axis == axis &&
+      updates->axis == axis && indices->places && indices->places->size() == 1 && indices->within &&
+      sameSlices(*data, *indices->within) && (updates->uniform || sameSlices(*indices, *updates)) &&
+      n.string("reduction", "none") == "none" && b.shape(n.in(0)) == b.shape(n.in(1)) &&
+      b.shape(n.in(0)) == b.shape(n.in(2))) {
+    Value chosen = b.select(maskBeside(b, *indices, n.in(0), axis), n.in(2), n.in(0));
+    Selection all = slicesOf(*indices->within);
+    all.axis = axis;
+    n.set(0, selectedItem(chosen, all));
+    return true;
+  }
+  return scatter(axis, false);
 }
 
 bool SelectedNode::scatterNd() {

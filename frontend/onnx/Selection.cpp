@@ -119,66 +119,7 @@ void unique(Node &n, Build &b) {
   n.set(3, b.ints(counts));
 }
 
-struct Box {
-  double low[2], high[2];
-  double area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
-};
-
-Box boxAt(const ref::Tensor &boxes, int64_t at, bool centered) {
-  double v[4];
-  for (int i = 0; i < 4; ++i)
-    v[i] = boxes.getDouble(at + i);
-  if (centered)
-    return {{v[1] - v[3] / 2, v[0] - v[2] / 2}, {v[1] + v[3] / 2, v[0] + v[2] / 2}};
-  return {{std::min(v[0], v[2]), std::min(v[1], v[3])},
-          {std::max(v[0], v[2]), std::max(v[1], v[3])}};
-}
-
-double overlap(const Box &p, const Box &q) {
-  double both = 1;
-  for (int i = 0; i < 2; ++i)
-    both *= std::max(0.0, std::min(p.high[i], q.high[i]) - std::max(p.low[i], q.low[i]));
-  double either = p.area() + q.area() - both;
-  return p.area() <= 0 || q.area() <= 0 || either <= 0 ? 0 : both / either;
-}
-
-void nonMaxSuppression(Node &n, Build &b) {
-  auto boxes = b.need(n.in(0), "the boxes"), scores = b.need(n.in(1), "the scores");
-  int64_t limit = n.has(2) ? b.needInt(n.in(2), "max_output_boxes_per_class") : 0;
-  double iou = n.has(3) ? b.needDouble(n.in(3), "iou_threshold") : 0;
-  double floor = n.has(4) ? b.needDouble(n.in(4), "score_threshold") : -INFINITY;
-  bool centered = n.integer("center_point_box", 0) != 0;
-  if (!b.ok() ||
-      !b.require(boxes->getRank() == 3 && scores->getRank() == 3 && boxes->getShape()[2] == 4 &&
-                     boxes->getShape()[0] == scores->getShape()[0] &&
-                     boxes->getShape()[1] == scores->getShape()[2],
-                 "required boxes [batches, boxes, 4] and scores [batches, classes, boxes]"))
-    return;
-  int64_t batches = scores->getShape()[0], classes = scores->getShape()[1],
-          number = scores->getShape()[2];
-  Dims result;
-  for (int64_t batch = 0; batch < batches; ++batch)
-    for (int64_t c = 0; c < classes; ++c) {
-      auto score = [&](int64_t i) { return scores->getDouble((batch * classes + c) * number + i); };
-      Dims candidates;
-      for (int64_t i = 0; i < number; ++i)
-        if (score(i) > floor)
-          candidates.push_back(i);
-      std::stable_sort(candidates.begin(), candidates.end(),
-                       [&](int64_t i, int64_t j) { return score(i) > score(j); });
-      std::vector<Box> kept;
-      for (int64_t i : candidates) {
-        if (int64_t(kept.size()) >= limit)
-          break;
-        Box box = boxAt(*boxes, (batch * number + i) * 4, centered);
-        if (llvm::any_of(kept, [&](const Box &other) { return overlap(box, other) > iou; }))
-          continue;
-        kept.push_back(box);
-        result.insert(result.end(), {batch, c, i});
-      }
-    }
-  n.set(0, b.ints(result, {int64_t(result.size()) / 3, 3}, b.i64));
-}
+void nonMaxSuppression(Node &n, Build &b) { n.set(0, suppressedItem(n, b, nullptr)); }
 
 const Operator table[] = {
     {"NonZero", 1, nonZero},

@@ -30,7 +30,7 @@ def outputs_of(g):
     read = {name for node in g.nodes for name in reads(node)}
     made = [v for v in g.values if v.name.startswith("v")]
     ends = [v for v in made if v.name not in read]
-    return ends + [v for v in made if v.name in read and g.chance(0.08)]
+    return g.ends + ends + [v for v in made if v.name in read and g.chance(0.08)]
 
 
 def example(g, seed):

@@ -62,6 +62,7 @@ class Graph:
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
         self.values, self.inputs, self.constants, self.nodes, self.numbers, self.depth = [], [], {}, [], 0, 0
+        self.ends = []  # outputs of which only the run knows the shape; None stands for what it finds
         self.opsets = {"": self.one(OPSETS), **DOMAINS}
         self.names = sorted(name for name in SPECS if any(onnx.defs.has(name, version, domain) for domain, version in self.opsets.items())
                             and not LAST.get(name, 99) < self.opsets[""] <= 26)
@@ -150,6 +151,12 @@ class Graph:
         names = ["", *(v.name for v in self.inputs)]
         return self.ranked(*ranks, fits=lambda v: v.name in names and v.size > 1 and fits(v))
 
+    def drawn_as(self, shape):
+        """An input of this shape whose numbers are all different."""
+        if len(self.inputs) >= 6:
+            raise NoOperand
+        return self.input(shape)
+
     def beside(self, x, kind=None, exact=False):
         """A value that broadcasts with x: one that is there, an input, or a constant."""
         def broadcasts(v):
@@ -193,6 +200,12 @@ class Graph:
         self.values += [v for v in made if v.kind in NUMPY]
         return made[0] if results == 1 else made
 
+    def end(self, made, kind, shape, exact=False):
+        """What a node made becomes an output, whose shape has None where the run finds a size."""
+        if self.depth:
+            raise NoOperand
+        self.ends.append(Value(made.name, shape, kind, exact))
+
     @contextlib.contextmanager
     def body(self, arguments=()):
         """What is made in here goes into a graph of its own (the list that this gives), which sees what is outside too; `arguments` are its inputs."""
@@ -225,7 +238,9 @@ class Graph:
             except (NoOperand, onnx.shape_inference.InferenceError, onnx.checker.ValidationError, ValueError):
                 del self.nodes[nodes:]
                 # New inputs may stay: others may take them.
-                self.values = [v for v in self.values if not v.name.startswith("v") or int(v.name[1:].split("_")[0]) < numbers]
+                def stays(v):
+                    return not v.name.startswith("v") or int(v.name[1:].split("_")[0]) < numbers
+                self.values, self.ends = list(filter(stays, self.values)), list(filter(stays, self.ends))
 
     # What keeps numbers where errors stay small.
     def bounded(self, x, low, high):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Models that select slices by values which only the run knows, and use them without their number: masked assignments as exporters
-write them, sums over what is selected, edges of graphs. No value may be bound to import them.
+"""Models that select slices by values which only the run knows: masked assignments as exporters write them, sums over what is selected,
+edges of graphs, detectors, and outputs whose sizes the run finds. No value may be bound to import them.
 
   selected_tests.py --runner dlc-onnx-ref --out DIR
   selected_tests.py --runner dlc-onnx-run --out DIR     the whole compiler
@@ -26,6 +26,11 @@ OLD = "i0 = NonZero(m) at = Transpose<perm=[1, 0]>(i0) "
 NEW = """i0 = NonZero(m) i1 = Transpose<perm=[1, 0]>(i0) i2 = Squeeze(i1, ones) i3 = Max(i2) i4 = Shape<start=0>(i3) i5 = Expand(i2, i4)
     at = Unsqueeze(i5, all) """
 
+#: Boxes with corners and areas, of any numbers.
+BOXES = """b0 = Abs(x) b1, b2 = Split<axis=-1, num_outputs=2>(b0) b3 = Add(b1, b2) b4 = Add(b3, half) b = Concat<axis=-1>(b1, b4) four = Constant<value_int=4>()
+    many = Constant<value_int=100>() third = Constant<value_float=0.3>() """
+
+#: Inputs, nodes, and the outputs where they are others than y.
 MODELS = {
     # x[m] = number, with the number spread by the count of indices.
     "assign-number": ("float[4, 5] x, bool[4, 5] m", OLD + "s = Shape(at) c = Gather(s, zero) e = Unsqueeze(c, zeros) v = Expand(half, e) y = ScatterND(x, at, v)"),
@@ -91,6 +96,47 @@ MODELS = {
         rows = Gather(x, from) s2 = Unsqueeze(scale, all) messages = Div(rows, s2) three = Constant<value_ints=[3]>() h = Concat<axis=0>(n, three)
         t2 = Unsqueeze(to, all) spread = Expand(t2, h) start = Mul(x, half) sum = ScatterElements<axis=0, reduction="add">(start, spread, messages)
         most = ScatterElements<axis=0, reduction="max">(start, spread, messages) y = Sub(sum, most)"""),
+    # By their number: the first ones, the last but some, the one at an index, the largest.
+    "first-slices": ("float[9, 3] x, bool[9] m", OLD + "two = Constant<value_ints=[2]>() g = GatherND(x, at) f = Slice(g, zeros, two, zeros) y = ReduceSum<keepdims=0>(f, zeros)"),
+    "middle-slices": ("float[3, 9] x, bool[9] m", """c = Compress<axis=1>(x, m) last = Constant<value_ints=[-1]>() f = Slice(c, ones, last, ones) e = Exp(f)
+        y = ReduceSum<keepdims=0>(e, ones)"""),
+    "slice-at": ("float[9, 3] x, bool[9] m", """o = Constant<value = float[1, 3] {1, 2, 3}>() c = Compress<axis=0>(x, m) d = Concat<axis=0>(c, o) a = Gather(d, zero) last = Constant<value_int=-1>()
+        b = Gather(d, last) y = Sub(a, b)"""),
+    "slices-of-slices": ("float[9, 3] x, bool[9] m", OLD + """g = GatherND(x, at) k = ReduceSum<keepdims=0>(g, ones) six = Constant<value_ints=[6]>() s = Shape(k) n = Min(s, six) v, i = TopK(k, n)
+        r = Gather(g, i) u = Unsqueeze(v, ones) p = Mul(r, u)  y = ReduceSum<keepdims=0>(p, zeros)"""),
+    # Outputs of which the run finds a size.
+    "output-rows": ("float[6, 3] x, bool[6] m", OLD + "y = GatherND(x, at) p = Exp(y)", "float y, float p"),
+    "output-places": ("float[4, 5] x, bool[4, 5] m", "p = NonZero(m) t = Transpose<perm=[1, 0]>(p) y = GatherND(x, t)", "float y, int64 p, int64 t"),
+    "output-columns": ("float[3, 6, 2] x, bool[6] m", "y = Compress<axis=1>(x, m) c = Cast<to=6>(y)", "float y, int32 c"),
+    "output-of-two": ("float[8] x, bool[8] m", OLD + """y = GatherND(x, at) k = Greater(y, half) j = NonZero(k) h = Transpose<perm=[1, 0]>(j) w = GatherND(y, h)
+        b = And(m, m) q = Compress<axis=0>(x, b)""", "float y, int64 j, float w, float q"),
+    "output-joined": ("float[5, 2] x, float[3, 2] z, bool[5] m", OLD + "g = GatherND(x, at) y = Concat<axis=0>(z, g, z) s = Shape(g)", "float y, int64 s"),
+    "output-largest": ("float[40] x, bool[40] m", "c = Compress<axis=0>(x, m) ten = Constant<value_ints=[10]>() s = Shape(c) k = Min(s, ten) y, i = TopK(c, k) z, j = TopK<largest=0>(c, s)",
+                       "float y, int64 i, float z, int64 j"),
+    "numbers": ("float[6, 4] x, int64[6, 1] k, bool[6] m", OLD + """g = GatherND(x, at) h = GatherND(k, at) s = Shape<start=0, end=1>(g) e = Squeeze(s) r = Range(zero, e, one)
+        u = Unsqueeze(r, ones) four = Constant<value_int=4>() j = Mod(h, four) i = Concat<axis=1>(u, j) y = GatherND(g, i) z = ReduceSum<keepdims=0>(r)""", "float y, int64 r, int64 z"),
+    "resized": ("float[5, 2, 4, 3] x, bool[5] m", """c = Compress<axis=0>(x, m) h = Constant<value = float[4] {1, 1, 2, 2}>() none = Constant<value = float[0] {}>() y = Resize<mode="linear">(c, none, h)
+        s = Shape<start=0, end=2>(c) w = Constant<value_ints=[7, 5]>() t = Concat<axis=0>(s, w) p = Resize(c, none, none, t)""", "float y, float p"),
+    "padded": ("float[5, 2, 4] x, bool[5] m", """c = Compress<axis=0>(x, m) w = Constant<value_ints=[0, 1, 0, 0, 0, 2]>() y = Pad(c, w)""", "float y"),
+    # A branch for where there is nothing, as exporters write it.
+    "branch": ("float[6, 3] x, bool[6] m", """c = Compress<axis=0>(x, m) s = Shape(c) p = ReduceProd<keepdims=0>(s) e = Equal(p, zero)
+        y, n = If<then_branch = empty () => (float[0, 3] a, int64[0] b) {
+            a = Constant<value = float[0, 3] {}>() b = Constant<value = int64[0] {}>() }, else_branch = some () => (float[k, 3] d, int64[l] f) {
+            d = Exp(c) g = ReduceSum<keepdims=0>(c, ones) i = Cast<to=7>(g) f = Identity(i) }>(e)""", "float y, int64 n"),
+    "branch-of-sizes": ("float[6, 3] x, bool[1] m", """f = Squeeze(m)
+        y = If<then_branch = two () => (float[2, 3] a) { b = Constant<value_ints=[2]>() n = Constant<value_ints=[0]>() a = Slice(x, n, b, n) }, else_branch = all () => (float[6, 3] d) {
+            d = Exp(x) }>(f)""", "float y"),
+    # Detectors: scores above a threshold, suppression, the best of what is left.
+    "boxes": ("float[2, 60, 4] x, float[2, 3, 60] scores", BOXES + "i = NonMaxSuppression(b, scores, four, third, half)", "int64 i"),
+    "boxes-of-centres": ("float[1, 60, 4] x, float[1, 2, 60] scores", BOXES + "c = Abs(b) i = NonMaxSuppression<center_point_box=1>(c, scores, many, third)", "int64 i"),
+    "boxes-detected": ("float[1, 60, 4] x, float[1, 1, 60] scores", BOXES + """i = NonMaxSuppression(b, scores, many, third, half) two = Constant<value_int=2>() k = Gather<axis=1>(i, two)
+        flat = Squeeze(b, zeros) y = Gather(flat, k) line = Constant<value_ints=[-1]>() p = Reshape(scores, line) q = Gather(p, k)""", "float y, float q, int64 k"),
+    "boxes-above": ("float[60, 4] x, float[60] p, float[60] c", BOXES + """a = Greater(p, half) j = NonZero(a) f = Squeeze(j, zeros) kept = Gather(b, f) s = Gather(p, f)
+        group = Gather(c, f) most = ReduceMax<keepdims=0>(kept) o = Mul(group, most) u = Unsqueeze(o, ones) apart = Add(kept, u) bb = Unsqueeze(apart, zeros)
+        two = Constant<value_ints=[0, 1]>() ss = Unsqueeze(s, two) i = NonMaxSuppression(bb, ss, many, third) column = Constant<value_int=2>() k = Gather<axis=1>(i, column)
+        five = Constant<value_ints=[5]>() best = Slice(k, zeros, five, zeros) y = Gather(kept, best) q = Gather(s, best)""", "float y, float q, int64 best"),
+    "regions": ("float[1, 2, 9, 9] x, float[12, 4] z, bool[12] m", """c = Compress<axis=0>(z, m) r = Abs(c) s = Shape<start=0, end=1>(r) which = ConstantOfShape<value = int64[1] {0}>(s)
+        y = RoiAlign<output_height=2, output_width=3, sampling_ratio=2, mode="avg">(x, r, which)""", "float y"),
 }
 
 
@@ -117,9 +163,10 @@ def write(out):
     import onnxruntime
     shutil.rmtree(out, ignore_errors=True)
     folders = []
-    for name, (inputs, body) in MODELS.items():
-        model = parser.parse_model(HEAD + f"agraph ({inputs}) => (float y) {{ {CONSTANTS}{body} }}")
-        model.graph.output[0].type.tensor_type.ClearField("shape")
+    for name, (inputs, body, *outputs) in MODELS.items():
+        model = parser.parse_model(HEAD + f"agraph ({inputs}) => ({outputs[0] if outputs else 'float y'}) {{ {CONSTANTS}{body} }}")
+        for output in model.graph.output:
+            output.type.tensor_type.ClearField("shape")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])

@@ -28,9 +28,16 @@ def used(g, x, rows, places=None):
     """What is made of rows of x that a condition selected has a shape again: their sum, or x with other elements in their places."""
     for _ in range(g.integer(0, 2)):
         rows = selected(g, g.one(["Neg", "Abs", "Relu", "Tanh"]), [rows])
-    kind = g.one(["sum", "mean of squares", "written", "added"] if places else ["sum", "mean of squares"])
+    kind = g.one(["sum", "mean of squares", "written", "added", "given back", "first"] if places else ["sum", "mean of squares", "given back", "first"])
     rest = [(x.kind, x.shape[1:])]
-    if kind == "sum":
+    if kind == "given back":
+        g.end(rows, x.kind, (None, *x.shape[1:]))
+        if places and g.chance(0.3):
+            g.end(places, "i64", (None, 1), True)
+    elif kind == "first":
+        some = selected(g, "Slice", [rows, g.ints([g.integer(0, 1)]), g.ints([g.one([1, 2, 3, -1])]), g.ints([0])])
+        g.emit("ReduceSum", [some, g.ints([0])], types=rest, keepdims=0)
+    elif kind == "sum":
         g.emit("ReduceSum", [rows, g.ints([0])], types=rest, keepdims=0)
     elif kind == "mean of squares":
         count = selected(g, "Cast", [selected(g, "Gather", [selected(g, "Shape", [rows]), g.int(0)])], to=PROTO[x.kind])
@@ -59,6 +66,17 @@ def unique(g, operator):
 @spec("NonMaxSuppression")
 def non_max_suppression(g, operator):
     images, boxes, classes = g.integer(1, 2), g.integer(2, 9), g.integer(1, 3)
+    if g.chance(0.5):
+        low = g.emit("Abs", [g.drawn_as((images, boxes, 2))])
+        size = g.positive(g.drawn_as((images, boxes, 2)))
+        where = g.emit("Concat", [low, g.emit("Add", [low, size])], axis=2)
+        scores = g.drawn_as((images, classes, boxes))
+        limits = [g.int(g.integer(1, 9)), g.constant(np.array(0.3, np.float32)), *([g.constant(np.array(0.0, np.float32))] if g.chance(0.6) else [])]
+        kept = selected(g, operator, [where, scores, *limits])
+        if images > 1 or classes > 1 or g.chance(0.4):
+            return g.end(kept, "i64", (None, 3), True)
+        number = selected(g, "Gather", [kept, g.int(2)], axis=1)
+        return used(g, g.emit("Squeeze", [where, g.ints([0])]), selected(g, "Gather", [g.emit("Squeeze", [where, g.ints([0])]), number], axis=0))
     corner = g.rng.random((images, boxes, 2))
     where = g.constant(np.concatenate([corner, corner + 0.2 + 0.3 * g.rng.random((images, boxes, 2))], -1).astype(np.float32))
     scores = g.constant(g.rng.random((images, classes, boxes)).astype(np.float32))

@@ -4,7 +4,7 @@ import os
 
 from torch import nn
 
-FIELDS = ("images", "restoration", "diffusion", "attention", "sound", "decoders", "graph_networks", "series", "keras_networks", "old_opsets")
+FIELDS = ("images", "detectors", "restoration", "diffusion", "attention", "sound", "decoders", "graph_networks", "series", "keras_networks", "old_opsets")
 os.environ.update(HF_HUB_OFFLINE="1", YOLO_OFFLINE="1", YOLO_VERBOSE="false")  # no weights are fetched
 
 

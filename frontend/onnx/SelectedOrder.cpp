@@ -1,0 +1,286 @@
+//===- SelectedOrder.cpp - selected slices by their number ----------------===//
+// Operators that count slices (the first ten, the one at an index, the largest) want those that are
+// there side by side, and so does who gets them from the program.
+#include "frontend/onnx/SelectedNode.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+
+//===--- Side by side ---------------------------------------------------------===//
+
+Value countOf(Build &b, const Selection &s) {
+  return b.reduce(ReduceKind::sum, b.cast(maskOf(b, s), b.i64), {0}, false);
+}
+
+Value numbersOf(Build &b, const Selection &s) {
+  Value upTo = b.op<CumulativeOp>({b.cast(maskOf(b, s), b.i64)},
+                                  {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::sum)),
+                                   b.attr("axis", int64_t(0))});
+  return b.sub(upTo, 1);
+}
+
+/// The slices before a number, in the order of their places.
+static Selection firstSlices(Build &b, Value number, int64_t room, int64_t axis) {
+  Selection s;
+  s.pieces = {{b.compare(Predicate::lt, b.iota(b.i64, {room}, 0), number), room}};
+  s.axis = axis;
+  return s;
+}
+
+/// Whether the slices that are there come first: the condition compares their places to one number.
+static bool areFirst(Build &b, const Selection &s) {
+  if (s.pieces.size() != 1 || !s.pieces[0].condition)
+    return s.isCounted() && llvm::none_of(s.pieces, [](auto &piece) { return piece.condition; });
+  auto compare = unshaped(s.pieces[0].condition).getDefiningOp<CompareOp>();
+  if (!compare || compare.getPredicate() != Predicate::lt || b.count(compare.getB()) != 1)
+    return false;
+  auto places = b.known(compare.getA());
+  if (!places || places->isFloat() || places->size() != s.room())
+    return false;
+  for (int64_t i = 0; i < places->size(); ++i)
+    if (places->getInt(i) != i)
+      return false;
+  return true;
+}
+
+/// i64 [room]: the places of the slices that are there, one after another, and `beyond` behind
+/// them.
+static Value orderOf(Build &b, const Selection &s, int64_t beyond) {
+  const int64_t room = s.room();
+  Value place = b.iota(b.i64, {room}, 0), mask = maskOf(b, s);
+  if (areFirst(b, s))
+    return beyond == 0 ? place : b.select(mask, place, b.scalarInt(b.i64, beyond));
+  Value to = b.select(mask, numbersOf(b, s), b.scalarInt(b.i64, room));
+  Value order = b.op<ScatterElementsOp>(
+      {b.splat(b.i64, {room + 1}, double(beyond)), to, place},
+      {b.attr("axis", int64_t(0)),
+       b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))});
+  return b.sliceAxis(order, 0, 0, room);
+}
+
+/// x [.., room, ..] with the slices that are there before the others.
+static Value sideBySide(Build &b, const Selection &s, Value x) {
+  return areFirst(b, s) ? x : b.gather(x, orderOf(b, s, 0), s.axis);
+}
+
+//===--- Operators ------------------------------------------------------------===//
+
+/// Where the slices are that numbers tell, those below 0 from the end. A number that no slice has
+/// is an error of the run, unless it stands where none is (`indices` says where some are).
+static Value placesOf(Build &b, const Selection &data, Value numbers, const Selection *indices) {
+  Value at = b.cast(numbers, b.i64);
+  at = b.select(b.compare(Predicate::lt, at, b.like(at, 0)), b.add(at, countOf(b, data)), at);
+  if (indices)
+    at = filled(b, *indices, at, 0);
+  return b.gather(orderOf(b, data, indices ? 0 : data.room()), at, 0);
+}
+
+bool SelectedNode::gatherByNumber(int64_t axis) {
+  const Selection &data = *selection(0), *indices = selection(1);
+  if (!data.isCounted() || data.within || data.room() == 0 || (indices && indices->within))
+    return false;
+  Value found = b.gather(n.in(0), placesOf(b, data, n.in(1), indices), axis);
+  if (indices)
+    return giveRead(found, *indices, axis + indices->axis);
+  n.set(0, found);
+  return true;
+}
+
+bool SelectedNode::gatherNdByNumber() {
+  const Selection &data = *selection(0), *indices = selection(1);
+  const int64_t last = b.rank(n.in(1)) - 1, depth = last < 0 ? 0 : b.dim(n.in(1), last);
+  if (!data.isCounted() || data.within || data.room() == 0 || data.axis >= depth ||
+      (indices && (indices->within || indices->axis == last)))
+    return false;
+  std::vector<Value> columns;
+  for (int64_t d = 0; d < depth; ++d) {
+    Value column = b.sliceAxis(b.cast(n.in(1), b.i64), last, d, 1);
+    columns.push_back(d == data.axis ? placesOf(b, data, column, indices)
+                      : indices      ? filled(b, *indices, column, 0)
+                                     : column);
+  }
+  auto results = run({n.inputs[0].value, b.concat(columns, last)});
+  if (!b.ok() || results.empty())
+    return true;
+  if (indices)
+    return giveRead(results[0].value, *indices, indices->axis);
+  n.set(0, results[0]);
+  return true;
+}
+
+/// As many numbers as there are slices.
+bool SelectedNode::range() {
+  if (!isSize(1) || isSize(0) || isSize(2))
+    return false;
+  const Selection &of = *n.inputs[1].selection;
+  auto times = timesOf(b, n.inputs[1]);
+  auto start = b.attempt(n.in(0)), limit = b.known(n.in(1));
+  auto step = n.has(2) ? b.attempt(n.in(2)) : std::nullopt;
+  if (!b.ok() || !of.isCounted() || !times || times->size() != 1 || (*times)[0] != 1 || !limit ||
+      limit->getDouble(0) != double(of.room()) || !start || start->getDouble(0) != 0 ||
+      (n.has(2) && (!step || step->getDouble(0) != 1)))
+    return !b.ok();
+  Value numbers = b.max(numbersOf(b, of), b.scalarInt(b.i64, 0));
+  return give({b.cast(numbers, b.elem(n.in(0)))}, slicesOf(of), 0);
+}
+
+/// Of each example alone; their number may be told again.
+bool SelectedNode::resize() {
+  const Selection *s = selection(0);
+  std::vector<Item> inputs = n.inputs;
+  for (size_t i = 1; i < inputs.size(); ++i)
+    if (inputs[i].kind == Item::Size && s && sameSlices(*s, *inputs[i].selection))
+      inputs[i] = inputs[i].value;
+    else if (inputs[i].kind != Item::Tensor && inputs[i].kind != Item::Absent)
+      return false;
+  if (!s || s->axis != 0)
+    return false;
+  inputs[0] = n.in(0);
+  std::vector<Item> results = run(std::move(inputs));
+  return !b.ok() || results.empty() ||
+         (b.dim(results[0].value, 0) == s->room() && give(std::move(results), *s, 0));
+}
+
+/// So many from the first on, counted from the front or from the end.
+bool SelectedNode::sliceByNumber() {
+  const Selection &s = *selection(0);
+  if (!s.isCounted() || s.within || n.opset < 10)
+    return false;
+  auto one = [&](int64_t i, int64_t otherwise) -> std::optional<int64_t> {
+    if (!n.has(i))
+      return otherwise;
+    auto given = b.attempt(n.in(i));
+    return given && given->size() == 1 ? std::optional(given->getInt(0)) : std::nullopt;
+  };
+  auto start = one(1, 0), end = one(2, 0), axis = one(3, 0), step = one(4, 1);
+  const int64_t room = s.room(), rank = b.rank(n.in(0));
+  if (!start || !end || !axis || step != 1 || *start < 0 ||
+      (*axis < 0 ? *axis + rank : *axis) != s.axis)
+    return false;
+  const int64_t first = std::min(*start, room),
+                last = *end < 0 ? room : std::max(first, std::min(*end, room));
+  Value number = countOf(b, s);
+  number =
+      *end < 0 ? b.add(number, double(std::max(*end, -room))) : b.clamp(number, 0, double(last));
+  return giveRead(b.sliceAxis(sideBySide(b, s, n.in(0)), s.axis, first, last - first),
+                  firstSlices(b, b.sub(number, double(first)), last - first, s.axis), s.axis);
+}
+
+/// What each element of a few integers is at most, as far as it can be seen; infinity: not at all.
+static std::vector<double> mostOf(Build &b, Value v, int depth = 0) {
+  constexpr int deepest = 16, few = 64;
+  const size_t count = size_t(b.count(v));
+  std::vector<double> most(count, INFINITY);
+  Operation *op = v.getDefiningOp();
+  if (auto known = b.known(v); known && count <= few) {
+    for (size_t i = 0; i < count; ++i)
+      most[i] = known->getDouble(int64_t(i));
+  } else if (auto reduce = dyn_cast_or_null<ReduceOp>(op); reduce && count == 1) {
+    auto flags = reduce.getX().getDefiningOp<CastOp>();
+    if (reduce.getKind() == ReduceKind::sum && flags && b.isBool(flags.getX()))
+      most[0] = double(b.count(flags.getX()));
+    else if (reduce.getKind() == ReduceKind::min && b.count(reduce.getX()) <= few &&
+             depth < deepest)
+      for (double each : mostOf(b, reduce.getX(), depth + 1))
+        most[0] = std::min(most[0], each);
+  } else if (op && count <= few && depth < deepest) {
+    auto both = [&](auto combine) {
+      std::vector<double> one = mostOf(b, op->getOperand(0), depth + 1),
+                          other = mostOf(b, op->getOperand(1), depth + 1);
+      for (size_t i = 0; i < count; ++i)
+        most[i] = combine(one[one.size() == 1 ? 0 : i], other[other.size() == 1 ? 0 : i]);
+    };
+    const bool isPlain = llvm::all_of(op->getOperands(), [&](Value operand) {
+      return b.count(operand) == 1 || b.shape(operand) == b.shape(v);
+    });
+    if (isa<CastOp, ReshapeOp>(op)) {
+      most = mostOf(b, op->getOperand(0), depth + 1);
+    } else if (auto concat = dyn_cast<ConcatOp>(op); concat && b.rank(v) == 1) {
+      most.clear();
+      for (Value part : concat.getXs())
+        llvm::append_range(most, mostOf(b, part, depth + 1));
+    } else if (isa<MinOp>(op) && isPlain) {
+      both([](double x, double y) { return std::min(x, y); });
+    } else if (isa<AddOp>(op) && isPlain) {
+      both([](double x, double y) { return x + y; });
+    } else if (isa<MulOp>(op) && isPlain && b.known(op->getOperand(1))) {
+      both([](double x, double y) { return y == 0 ? 0 : y > 0 ? x * y : INFINITY; });
+    }
+  }
+  return most;
+}
+
+bool SelectedNode::topK() {
+  const Selection *s = selection(0);
+  const int64_t axis = b.axis(n.integer("axis", -1), b.rank(n.in(0)));
+  if (!b.ok() || !s || axis != s->axis)
+    return !b.ok() || other();
+  if (selection(1) || !s->isCounted() || s->within || (n.opset >= 10 && !n.has(1)))
+    return false;
+  const bool largest = n.integer("largest", 1) != 0;
+  Value x = n.in(0), k = n.opset >= 10 ? b.reshape(b.cast(n.in(1), b.i64), {})
+                                       : b.scalarInt(b.i64, n.integer("k", 0));
+  if (!b.ok())
+    return true;
+  const int64_t most = int64_t(std::clamp<double>(mostOf(b, k)[0], 0, double(s->room())));
+  // What is not there comes last, also among equals.
+  Value number = countOf(b, *s), last;
+  Type element = b.elem(x);
+  if (b.isFloat(x)) {
+    last = b.like(x, largest ? -INFINITY : INFINITY);
+  } else {
+    const unsigned width = element.getIntOrFloatBitWidth();
+    const bool isSigned = !element.isUnsignedInteger() && width > 1;
+    const int64_t low = isSigned ? -(int64_t(1) << (width - 1)) : 0;
+    last = b.scalarInt(element, largest ? low : isSigned ? ~low : ~int64_t(0));
+  }
+  Selection all = firstSlices(b, number, s->room(), axis);
+  x = b.select(maskBeside(b, all, x, axis), sideBySide(b, *s, x), last);
+  auto both = b.ops<TopKOp>({x}, {b.attr("k", most), b.attr("axis", axis),
+                                  b.attr("largest", b.b.getBoolAttr(largest)),
+                                  b.attr("sorted", b.b.getBoolAttr(true))});
+  return both.size() != 2 ||
+         give({both[0], both[1]}, firstSlices(b, b.min(number, k), most, axis), axis);
+}
+
+//===--- Outputs --------------------------------------------------------------===//
+
+/// x [.., room, ..], whose first `count` slices along an axis are there, so that its memory begins
+/// with these alone.
+static Value compact(Build &b, Value x, int64_t axis, Value count) {
+  int64_t outer = 1;
+  for (int64_t d : b.shape(x).take_front(size_t(axis)))
+    outer *= d;
+  const int64_t room = b.dim(x, axis);
+  if (outer == 1 || b.count(x) == 0)
+    return x;
+  Dims lines{outer * room};
+  for (int64_t d : b.shape(x).drop_front(size_t(axis) + 1))
+    lines.push_back(d);
+  Value to = b.iota(b.i64, {outer * room}, 0), length = b.max(count, b.like(count, 1));
+  Value line = b.div(to, length), within = b.sub(to, b.mul(line, length));
+  Value from = b.add(b.mul(b.min(line, b.like(line, double(outer - 1))), double(room)), within);
+  return b.reshape(b.gather(b.reshape(x, lines), from, 0), b.shape(x));
+}
+
+SelectedOutputs::Counted SelectedOutputs::take(Build &b, const Item &item) {
+  const Selection &s = *item.selection;
+  Value x = item.value;
+  if (s.within && !s.within->within && s.places && s.places->size() == 1) {
+    // Places among selected slices become numbers.
+    Value numbers = numbersOf(b, *s.within);
+    x = b.gather(numbers, b.clamp(x, 0, double(s.within->room() - 1)), 0);
+  } else if (s.within) {
+    return {};
+  }
+  auto known = llvm::find_if(taken, [&](const Taken &t) { return sameSlices(t.slices, s); });
+  if (known == taken.end()) {
+    taken.push_back({slicesOf(s), countOf(b, s)});
+    known = taken.end() - 1;
+  }
+  return {compact(b, sideBySide(b, s, x), s.axis, known->count), s.axis,
+          size_t(known - taken.begin())};
+}
+
+} // namespace dlc::onnxfront
