@@ -72,8 +72,7 @@ bool SelectedNode::transpose() {
   return place != order.end() && give(runAll(), s, place - order.begin(), true);
 }
 
-/// What was a slice is as many as these dimensions have elements.
-static Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner) {
+Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner) {
   Selection more;
   more.uniform = s.uniform;
   for (const Selection::Piece &piece : s.pieces) {
@@ -254,20 +253,6 @@ bool SelectedNode::asManySlices() {
   s.axis = axis;
   n.set(0, selectedItem(b.gather(n.in(0), number, axis), s));
   return true;
-}
-
-/// Beside the slices, not before or after them.
-bool SelectedNode::pad() {
-  const Selection *s = selection(0);
-  auto pads = n.opset >= 11 && n.has(1) ? b.attempt(n.in(1)) : std::nullopt;
-  for (int64_t i = 0; pads && i < pads->size(); ++i)
-    if (pads->getInt(i) < 0)
-      return false;
-  if (!s || !pads)
-    return false;
-  std::vector<Item> results = runAll();
-  return !b.ok() || results.empty() ||
-         (b.dim(results[0].value, s->axis) == s->room() && give(std::move(results), *s, s->axis));
 }
 
 bool SelectedNode::concat() {
@@ -469,10 +454,11 @@ void SelectedNode::import() {
       llvm::none_of(n.inputs, [](const Item &item) { return item.kind == Item::Selected; });
   if (onlySizes && standard && sizes())
     return;
-  const bool takesSizes = llvm::is_contained({&SelectedNode::expand, &SelectedNode::reshape,
-                                              &SelectedNode::slice, &SelectedNode::constantOfShape,
-                                              &SelectedNode::range, &SelectedNode::resize},
-                                             rule);
+  static constexpr Rule ofSizes[] = {&SelectedNode::expand, &SelectedNode::reshape,
+                                     &SelectedNode::slice,  &SelectedNode::constantOfShape,
+                                     &SelectedNode::range,  &SelectedNode::resize,
+                                     &SelectedNode::pad};
+  const bool takesSizes = llvm::is_contained(ofSizes, rule);
   // Elsewhere sizes are numbers like others, once they are computed.
   auto makePlain = [&](Item::Kind kind) {
     for (size_t i = 0; b.ok() && i < n.inputs.size(); ++i)

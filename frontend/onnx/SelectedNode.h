@@ -13,6 +13,8 @@ namespace dlc::onnxfront {
 bool sameSlices(const Selection &a, const Selection &c);
 /// The same slices, of another tensor.
 Selection slicesOf(const Selection &s);
+/// What was a slice is as many as these dimensions have elements.
+Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner);
 /// What a condition is a reshape of.
 Value unshaped(Value v);
 Value isTrue(Build &b, Value x);
@@ -112,6 +114,7 @@ private:
   bool range();
   bool resize();
   bool pad();
+  bool padToSize();
   bool scatter(int64_t axis, bool byPlace);
 
   Node &n;

@@ -167,6 +167,54 @@ bool SelectedNode::sliceByNumber() {
                   firstSlices(b, b.sub(number, double(first)), last - first, s.axis), s.axis);
 }
 
+/// Beside the slices, not before or after them; or behind them up to a size.
+bool SelectedNode::pad() {
+  if (isSize(1))
+    return padToSize();
+  const Selection *s = selection(0);
+  auto pads = n.opset >= 11 && n.has(1) ? b.attempt(n.in(1)) : std::nullopt;
+  for (int64_t i = 0; pads && i < pads->size(); ++i)
+    if (pads->getInt(i) < 0)
+      return false;
+  if (!s || !pads)
+    return false;
+  std::vector<Item> results = runAll();
+  return !b.ok() || results.empty() ||
+         (b.dim(results[0].value, s->axis) == s->room() && give(std::move(results), *s, s->axis));
+}
+
+/// As many zeros as slices are missing up to a number: the result's size is known.
+bool SelectedNode::padToSize() {
+  const Selection *s = selection(0), &of = *n.inputs[1].selection;
+  auto times = timesOf(b, n.inputs[1]);
+  auto all = b.known(n.in(1));
+  const int64_t rank = b.rank(n.in(0));
+  if (!s || !s->isCounted() || s->within || !times || !all || n.has(3) ||
+      int64_t(times->size()) != 2 * rank || n.string("mode", "constant") != "constant")
+    return false;
+  // The slices may be parts of those that are counted.
+  const int64_t end = rank + s->axis, each = s->room() / std::max<int64_t>(1, of.room());
+  if (s->room() != each * of.room() ||
+      !(each == 1 ? sameSlices(*s, of) : sameSlices(*s, eachSlice(b, of, {each}))))
+    return false;
+  Dims pads;
+  for (int64_t i = 0; i < 2 * rank; ++i) {
+    if ((*times)[size_t(i)] != (i == end ? -double(each) : 0))
+      return false;
+    pads.push_back(int64_t(all->getDouble(i)));
+  }
+  Value fill = n.has(2) ? b.reshape(n.in(2), {}) : b.like(n.in(0), 0);
+  Selection first = firstSlices(b, countOf(b, *s), s->room(), s->axis);
+  Value x = b.select(maskBeside(b, first, n.in(0), s->axis), sideBySide(b, *s, n.in(0)), fill);
+  if (pads[size_t(end)] < 0) {
+    x = b.sliceAxis(x, s->axis, 0, s->room() + pads[size_t(end)]);
+    pads[size_t(end)] = 0;
+  }
+  n.set(0, b.pad(x, fill, PadMode::constant, ArrayRef<int64_t>(pads).take_front(size_t(rank)),
+                 ArrayRef<int64_t>(pads).drop_front(size_t(rank))));
+  return true;
+}
+
 /// What each element of a few integers is at most, as far as it can be seen; infinity: not at all.
 static std::vector<double> mostOf(Build &b, Value v, int depth = 0) {
   constexpr int deepest = 16, few = 64;

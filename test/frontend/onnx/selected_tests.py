@@ -118,6 +118,10 @@ MODELS = {
     "resized": ("float[5, 2, 4, 3] x, bool[5] m", """c = Compress<axis=0>(x, m) h = Constant<value = float[4] {1, 1, 2, 2}>() none = Constant<value = float[0] {}>() y = Resize<mode="linear">(c, none, h)
         s = Shape<start=0, end=2>(c) w = Constant<value_ints=[7, 5]>() t = Concat<axis=0>(s, w) p = Resize(c, none, none, t)""", "float y, float p"),
     "padded": ("float[5, 2, 4] x, bool[5] m", """c = Compress<axis=0>(x, m) w = Constant<value_ints=[0, 1, 0, 0, 0, 2]>() y = Pad(c, w)""", "float y"),
+    # Up to a number of rows, as exporters of detectors do it.
+    "padded-to-size": ("float[5, 3] x, bool[5] m", """c = Compress<axis=0>(x, m) s = Shape<start=0, end=1>(c) four = Constant<value_ints=[6]>() d = Sub(four, s)
+        w = Concat<axis=0>(zeros, zeros, d, zeros) y = Pad(c, w) line = Constant<value_ints=[-1]>() f = Reshape(c, line) three = Constant<value_ints=[3]>() g = Mul(d, three)
+        v = Concat<axis=0>(zeros, g) p = Pad(f, v)""", "float y, float p"),
     # A branch for where there is nothing, as exporters write it.
     "branch": ("float[6, 3] x, bool[6] m", """c = Compress<axis=0>(x, m) s = Shape(c) p = ReduceProd<keepdims=0>(s) e = Equal(p, zero)
         y, n = If<then_branch = empty () => (float[0, 3] a, int64[0] b) {
