@@ -89,8 +89,8 @@ FusionOp retype(FusionOp fusion, size_t rank,
     for (auto [from, result] : llvm::zip(op.getResults(), clone->getResults()))
       result.setType(typeOf(from));
     // Dimensions are aligned at the last one.
-    auto aligned = [&, x = op.getNumOperands() ? op.getOperand(0) : Value()](
-                       ArrayRef<int64_t> axes) {
+    auto aligned = [&,
+                    x = op.getNumOperands() ? op.getOperand(0) : Value()](ArrayRef<int64_t> axes) {
       const int64_t shift = int64_t(rank) - tensorType(x).getRank();
       return axesOf(llvm::map_to_vector(axes, [&](int64_t axis) { return axis + shift; }));
     };
