@@ -187,6 +187,13 @@ bool SelectedNode::shape() {
     return false;
   Dims dims = b.dims(n.in(0)), times(dims.size(), 0);
   times[s->axis] = 1;
+  if (op.name == StringRef("Size")) {
+    if (!s->isCounted() || s->room() == 0)
+      return false;
+    const int64_t all = b.count(n.in(0));
+    n.set(0, sizeItem(b, {all}, {all / s->room()}, {}, *s));
+    return true;
+  }
   auto [start, end] = shapeRange(n, int64_t(dims.size()));
   size_t number = size_t(end - start);
   ArrayRef<int64_t> some = ArrayRef<int64_t>(dims).slice(size_t(start), number),
@@ -223,7 +230,7 @@ bool SelectedNode::slice() {
     return false;
   Dims steps = n.opset >= 10 && n.has(4) ? b.needInts(n.in(4), "the steps") : Dims();
   if (llvm::any_of(steps, [](int64_t step) { return step < 0; }))
-    return false;
+    return sliceByNumber();
   std::vector<Item> results = runAll();
   if (!b.ok() || results.empty())
     return true;
@@ -392,6 +399,7 @@ SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
       {"Flatten", &S::reshape},
       {"Expand", &S::expand},
       {"Shape", &S::shape},
+      {"Size", &S::shape},
       {"ConstantOfShape", &S::constantOfShape},
       {"Gather", &S::gather},
       {"GatherND", &S::gatherNd},
@@ -402,8 +410,9 @@ SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
       {"Pad", &S::pad},
       {"Concat", &S::concat},
       {"Split", &S::other},
-      {"ArgMax", &S::other},
-      {"ArgMin", &S::other},
+      {"ArgMax", &S::search},
+      {"ArgMin", &S::search},
+      {"Tile", &S::tile},
       {"TopK", &S::topK},
       {"Range", &S::range},
       {"Resize", &S::resize},

@@ -107,6 +107,8 @@ private:
   bool gemm();
   bool nonZero();
   bool topK();
+  bool search();
+  bool tile();
   bool nonMaxSuppression();
   bool roiAlign();
   bool gatherByNumber(int64_t axis);

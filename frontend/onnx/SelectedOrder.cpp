@@ -142,10 +142,10 @@ bool SelectedNode::resize() {
          (b.dim(results[0].value, 0) == s->room() && give(std::move(results), *s, 0));
 }
 
-/// So many from the first on, counted from the front or from the end.
+/// A range of slices, from the front or from the end; or all of them, the last one first.
 bool SelectedNode::sliceByNumber() {
   const Selection &s = *selection(0);
-  if (!s.isCounted() || s.within || n.opset < 10)
+  if (!s.isCounted() || s.within || s.room() == 0 || n.opset < 10)
     return false;
   auto one = [&](int64_t i, int64_t otherwise) -> std::optional<int64_t> {
     if (!n.has(i))
@@ -155,19 +155,54 @@ bool SelectedNode::sliceByNumber() {
   };
   auto start = one(1, 0), end = one(2, 0), axis = one(3, 0), step = one(4, 1);
   const int64_t room = s.room(), rank = b.rank(n.in(0));
-  if (!start || !end || !axis || step != 1 || *start < 0 ||
-      (*axis < 0 ? *axis + rank : *axis) != s.axis)
+  if (!start || !end || !axis || !step || (*axis < 0 ? *axis + rank : *axis) != s.axis)
     return false;
-  const int64_t first = std::min(*start, room),
-                last = *end < 0 ? room : std::max(first, std::min(*end, room));
+  // More than there is room for is all; counted from the end, too.
+  const int64_t from = std::clamp(*start, -room - 1, room), to = std::clamp(*end, -room - 1, room);
   Value number = countOf(b, s);
-  number =
-      *end < 0 ? b.add(number, double(std::max(*end, -room))) : b.clamp(number, 0, double(last));
-  return giveRead(b.sliceAxis(sideBySide(b, s, n.in(0)), s.axis, first, last - first),
-                  firstSlices(b, b.sub(number, double(first)), last - first, s.axis), s.axis);
+  auto taken = [&](Value numbers) {
+    Value at = b.clamp(numbers, 0, double(room - 1));
+    return b.gather(n.in(0), b.gather(orderOf(b, s, 0), at, 0), s.axis);
+  };
+  if (*step == -1 && (from == -1 || from == room) && to == -room - 1) {
+    Value numbers = b.sub(b.sub(number, 1), b.iota(b.i64, {room}, 0));
+    return giveRead(taken(numbers), firstSlices(b, number, room, s.axis), s.axis);
+  }
+  if (*step != 1)
+    return false;
+  auto placeOf = [&](int64_t at) {
+    Value place = at < 0 ? b.add(number, double(at)) : b.min(number, b.like(number, double(at)));
+    return b.max(place, b.like(place, 0));
+  };
+  Value first = placeOf(from), length = b.sub(placeOf(to), first);
+  const int64_t before = to < 0 ? room + to : to,
+                most = std::clamp<int64_t>(from >= 0 ? before - from
+                                           : to < 0  ? to - from
+                                                     : std::min(-from, to),
+                                           0, room);
+  Value x = from >= 0 ? b.sliceAxis(sideBySide(b, s, n.in(0)), s.axis, from, most)
+                      : taken(b.add(first, b.iota(b.i64, {most}, 0)));
+  return giveRead(x, firstSlices(b, length, most, s.axis), s.axis);
 }
 
-/// Beside the slices, not before or after them; or behind them up to a size.
+/// All slices several times, one copy after the other.
+bool SelectedNode::tile() {
+  const Selection *s = selection(0);
+  auto repeats = b.attempt(n.in(1));
+  if (!s || !repeats || repeats->size() != b.rank(n.in(0)))
+    return false;
+  const int64_t times = repeats->getInt(s->axis);
+  if (times == 1)
+    return give(runAll(), *s, s->axis);
+  if (!s->isCounted() || s->within || times < 1)
+    return false;
+  Selection more = slicesOf(*s);
+  for (int64_t i = 1; i < times; ++i)
+    more.pieces.insert(more.pieces.end(), s->pieces.begin(), s->pieces.end());
+  return give(runAll(), more, s->axis);
+}
+
+/// Beside the slices; or before and after them, where what is added is there.
 bool SelectedNode::pad() {
   if (isSize(1))
     return padToSize();
@@ -179,8 +214,17 @@ bool SelectedNode::pad() {
   if (!s || !pads)
     return false;
   std::vector<Item> results = runAll();
-  return !b.ok() || results.empty() ||
-         (b.dim(results[0].value, s->axis) == s->room() && give(std::move(results), *s, s->axis));
+  if (!b.ok() || results.empty() || b.dim(results[0].value, s->axis) == s->room())
+    return !b.ok() || results.empty() || give(std::move(results), *s, s->axis);
+  const int64_t rank = b.rank(n.in(0));
+  if (!s->isCounted() || s->within || n.has(3) || pads->size() != 2 * rank ||
+      n.string("mode", "constant") != "constant")
+    return false;
+  Selection more = slicesOf(*s);
+  more.pieces.insert(more.pieces.begin(), {Value(), pads->getInt(s->axis)});
+  more.pieces.push_back({Value(), pads->getInt(rank + s->axis)});
+  llvm::erase_if(more.pieces, [](const Selection::Piece &piece) { return piece.length == 0; });
+  return give(std::move(results), more, s->axis);
 }
 
 /// As many zeros as slices are missing up to a number: the result's size is known.
@@ -259,6 +303,37 @@ static std::vector<double> mostOf(Build &b, Value v, int depth = 0) {
   return most;
 }
 
+/// x with the slices that are there first, and behind them what comes last in a search, also among
+/// equals.
+static Value searchable(Build &b, const Selection &s, Value x, bool largest) {
+  Type element = b.elem(x);
+  Value last;
+  if (b.isFloat(x)) {
+    last = b.like(x, largest ? -INFINITY : INFINITY);
+  } else {
+    const unsigned width = element.getIntOrFloatBitWidth();
+    const bool isSigned = !element.isUnsignedInteger() && width > 1;
+    const int64_t low = isSigned ? -(int64_t(1) << (width - 1)) : 0;
+    last = b.scalarInt(element, largest ? low : isSigned ? ~low : ~int64_t(0));
+  }
+  Selection all = firstSlices(b, countOf(b, s), s.room(), s.axis);
+  return b.select(maskBeside(b, all, x, s.axis), sideBySide(b, s, x), last);
+}
+
+/// The number of the largest slice, or of the smallest.
+bool SelectedNode::search() {
+  const Selection *s = selection(0);
+  const int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
+  if (!b.ok() || !s || axis != s->axis)
+    return !b.ok() || other();
+  if (!s->isCounted() || s->within || s->room() == 0 || n.integer("select_last_index", 0) != 0)
+    return false;
+  auto results = run({searchable(b, *s, n.in(0), op.name == StringRef("ArgMax"))});
+  if (b.ok() && !results.empty())
+    n.set(0, results[0]);
+  return true;
+}
+
 bool SelectedNode::topK() {
   const Selection *s = selection(0);
   const int64_t axis = b.axis(n.integer("axis", -1), b.rank(n.in(0)));
@@ -272,24 +347,12 @@ bool SelectedNode::topK() {
   if (!b.ok())
     return true;
   const int64_t most = int64_t(std::clamp<double>(mostOf(b, k)[0], 0, double(s->room())));
-  // What is not there comes last, also among equals.
-  Value number = countOf(b, *s), last;
-  Type element = b.elem(x);
-  if (b.isFloat(x)) {
-    last = b.like(x, largest ? -INFINITY : INFINITY);
-  } else {
-    const unsigned width = element.getIntOrFloatBitWidth();
-    const bool isSigned = !element.isUnsignedInteger() && width > 1;
-    const int64_t low = isSigned ? -(int64_t(1) << (width - 1)) : 0;
-    last = b.scalarInt(element, largest ? low : isSigned ? ~low : ~int64_t(0));
-  }
-  Selection all = firstSlices(b, number, s->room(), axis);
-  x = b.select(maskBeside(b, all, x, axis), sideBySide(b, *s, x), last);
+  x = searchable(b, *s, x, largest);
   auto both = b.ops<TopKOp>({x}, {b.attr("k", most), b.attr("axis", axis),
                                   b.attr("largest", b.b.getBoolAttr(largest)),
                                   b.attr("sorted", b.b.getBoolAttr(true))});
   return both.size() != 2 ||
-         give({both[0], both[1]}, firstSlices(b, b.min(number, k), most, axis), axis);
+         give({both[0], both[1]}, firstSlices(b, b.min(countOf(b, *s), k), most, axis), axis);
 }
 
 //===--- Outputs --------------------------------------------------------------===//

@@ -62,7 +62,13 @@ static Dims inTurn(Build &b, const Selection &indices, Value x) {
 
 bool SelectedNode::gatherNd() {
   const Selection *data = selection(0), *indices = selection(1);
-  if (n.integer("batch_dims", 0) != 0 || (indices && indices->uniform))
+  if (const int64_t batch = n.integer("batch_dims", 0); batch != 0)
+    // Each slice has indices of its own.
+    return data && indices && data->axis == indices->axis && data->axis < batch && !data->within &&
+           !indices->within && data->isCounted() &&
+           (indices->uniform || sameSlices(*data, *indices)) &&
+           give(run({n.inputs[0].value, filled(b, *data, n.in(1), 0)}), *data, data->axis);
+  if (indices && indices->uniform)
     return false;
   if (indices && areOwnPlaces(b, *indices, n.in(1), n.in(0), data))
     return giveRead(b.reshape(n.in(0), inTurn(b, *indices, n.in(0))), *indices, 0);

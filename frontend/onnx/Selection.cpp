@@ -1,6 +1,6 @@
 //===- Selection.cpp - operators whose result's shape depends on values ---===//
 // Shapes are static, so these want their operands' values at import; what they select is a constant
-// from then on. Of NonZero and Compress the rest is in Selected.h.
+// from then on. Of NonZero, Compress and NonMaxSuppression the rest is in Selected.h.
 #include "frontend/onnx/Selected.h"
 
 #include <numeric>
@@ -62,7 +62,43 @@ struct Less {
   }
 };
 
+/// Of values that the run computes: sorted, the first of each group of equals is there.
+void uniqueSelected(Node &n, Build &b) {
+  Value x = b.flatten(n.in(0));
+  const int64_t size = b.count(x);
+  auto both = b.ops<TopKOp>({x}, {b.attr("k", size), b.attr("axis", int64_t(0)),
+                                  b.attr("largest", b.b.getBoolAttr(false)),
+                                  b.attr("sorted", b.b.getBoolAttr(true))});
+  if (both.size() != 2)
+    return;
+  Value sorted = both[0], places = both[1];
+  Value isNew =
+      b.concat({b.splat(b.i1, {1}, 1), b.compare(Predicate::ne, b.sliceAxis(sorted, 0, 1, size - 1),
+                                                 b.sliceAxis(sorted, 0, 0, size - 1))},
+               0);
+  Value upTo = b.op<CumulativeOp>({b.cast(isNew, b.i64)},
+                                  {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::sum)),
+                                   b.attr("axis", int64_t(0))});
+  Value group = b.sub(upTo, 1), zeros = b.splat(b.i64, {size}, 0);
+  auto scattered = [&](Value to, Value values, ScatterReduction reduction) {
+    return b.op<ScatterElementsOp>(
+        {zeros, to, values},
+        {b.attr("axis", int64_t(0)),
+         b.attr("reduction", ScatterReductionAttr::get(b.context, reduction))});
+  };
+  n.set(0, compressSelected(b, sorted, isNew, 0));
+  n.set(1, compressSelected(b, places, isNew, 0));
+  n.set(2, scattered(places, group, ScatterReduction::none));
+  if (n.wants(3)) {
+    Value members = scattered(group, b.splat(b.i64, {size}, 1), ScatterReduction::add);
+    n.set(3, compressSelected(b, b.gather(members, group, 0), isNew, 0));
+  }
+}
+
 void unique(Node &n, Build &b) {
+  if (b.ok() && !n.hasAttr("axis") && n.integer("sorted", 1) && b.count(n.in(0)) > 1 &&
+      !b.attempt(n.in(0)) && b.ok())
+    return uniqueSelected(n, b);
   auto x = b.need(n.in(0), "the operand, whose unique elements give the result's shape,");
   if (!x)
     return;

@@ -79,6 +79,8 @@ MODELS = {
         w = Expand(half, h) r = Reshape(w, all) t = ReduceSum<keepdims=0>(r) y = Add(x, t)"""),
     "pick": ("float[6, 4] x, bool[6] m, int64[6, 1] k", OLD + """g = GatherND(x, at) h = GatherND(k, at) two = Constant<value_int=2>() j = Mod(h, two)
         e = GatherElements<axis=1>(g, j) y = ReduceSum<keepdims=1>(e)"""),
+    "pick-by-batch": ("float[6, 4] x, bool[6] m, int64[6, 1] k", """g = Compress<axis=0>(x, m) h = Compress<axis=0>(k, m) two = Constant<value_int=2>() j = Mod(h, two)
+        e = GatherND<batch_dims=1>(g, j) y = ReduceSum<keepdims=1>(e)"""),
     "norm": ("float[6, 4] x, float[4] w, bool[6] m", OLD + "g = GatherND(x, at) n = LayerNormalization<axis=-1>(g, w) y = ReduceSum<keepdims=0>(n, zeros)"),
     "compress": ("float[3, 6] x, bool[5] m", "c = Compress<axis=1>(x, m) t = Transpose<perm=[1, 0]>(c) y = MatMul(c, t)"),
     "compress-flat": ("float[3, 6] x, bool[18] m", "c = Compress(x, m) e = Exp(c) y = ReduceSum<keepdims=1>(e)"),
@@ -113,11 +115,19 @@ MODELS = {
     "output-joined": ("float[5, 2] x, float[3, 2] z, bool[5] m", OLD + "g = GatherND(x, at) y = Concat<axis=0>(z, g, z) s = Shape(g)", "float y, int64 s"),
     "output-largest": ("float[40] x, bool[40] m", "c = Compress<axis=0>(x, m) ten = Constant<value_ints=[10]>() s = Shape(c) k = Min(s, ten) y, i = TopK(c, k) z, j = TopK<largest=0>(c, s)",
                        "float y, int64 i, float z, int64 j"),
+    "ranges": ("float[9, 3] x, bool[9] m", """c = Compress<axis=0>(x, m) back = Constant<value_ints=[-3]>() last = Constant<value_ints=[-1]>() end = Constant<value_ints=[9223372036854775807]>()
+        begin = Constant<value_ints=[-9223372036854775807]>() four = Constant<value_ints=[4]>() y = Slice(c, back, end, zeros) a = Slice(c, back, last, zeros) d = Slice(c, ones, last, zeros)
+        f = Slice(c, back, four, zeros) e = Slice(c, last, begin, zeros, last) t = Constant<value_ints=[2, 1]>() g = Tile(c, t)""", "float y, float a, float d, float f, float e, float g"),
+    "largest-slice": ("float[9, 3] x, bool[9] m", """o = Constant<value = float[1, 3] {0, 0, 0}>() c0 = Compress<axis=0>(x, m) c = Concat<axis=0>(c0, o) k = ArgMax<axis=0>(c) l = ArgMin<axis=0, keepdims=0>(c)
+        i = Cast<to=6>(c) j = ArgMax<axis=0>(i) y = Exp(c)""", "float y, int64 k, int64 l, int64 j"),
+    "unique": ("float[12] x, bool[3] m, int64[2, 7] e", """f = Cast<to=7>(x) y, i, r, c = Unique(f) z = Unique(e) w = Floor(x) v, q, p, s = Unique(w)
+        l = ReduceSum<keepdims=1>(c)""", "int64 y, int64 i, int64 r, int64 c, int64 z, float v, int64 q, int64 p, int64 s, int64 l"),
     "numbers": ("float[6, 4] x, int64[6, 1] k, bool[6] m", OLD + """g = GatherND(x, at) h = GatherND(k, at) s = Shape<start=0, end=1>(g) e = Squeeze(s) r = Range(zero, e, one)
         u = Unsqueeze(r, ones) four = Constant<value_int=4>() j = Mod(h, four) i = Concat<axis=1>(u, j) y = GatherND(g, i) z = ReduceSum<keepdims=0>(r)""", "float y, int64 r, int64 z"),
     "resized": ("float[5, 2, 4, 3] x, bool[5] m", """c = Compress<axis=0>(x, m) h = Constant<value = float[4] {1, 1, 2, 2}>() none = Constant<value = float[0] {}>() y = Resize<mode="linear">(c, none, h)
         s = Shape<start=0, end=2>(c) w = Constant<value_ints=[7, 5]>() t = Concat<axis=0>(s, w) p = Resize(c, none, none, t)""", "float y, float p"),
     "padded": ("float[5, 2, 4] x, bool[5] m", """c = Compress<axis=0>(x, m) w = Constant<value_ints=[0, 1, 0, 0, 0, 2]>() y = Pad(c, w)""", "float y"),
+    "padded-by-rows": ("float[5, 3] x, bool[5] m", """c = Compress<axis=0>(x, m) w = Constant<value_ints=[1, 0, 2, 1]>() y = Pad(c, w, half) s = Size(c) t = Size(y)""", "float y, int64 s, int64 t"),
     # Up to a number of rows, as exporters of detectors do it.
     "padded-to-size": ("float[5, 3] x, bool[5] m", """c = Compress<axis=0>(x, m) s = Shape<start=0, end=1>(c) four = Constant<value_ints=[6]>() d = Sub(four, s)
         w = Concat<axis=0>(zeros, zeros, d, zeros) y = Pad(c, w) line = Constant<value_ints=[-1]>() f = Reshape(c, line) three = Constant<value_ints=[3]>() g = Mul(d, three)
