@@ -1,7 +1,7 @@
 """Constants, and what is known when shapes are."""
 import numpy as np
 import onnx
-from graph import NAMES, NUMPY, PROTO, NoOperand, spec
+from graph import NAMES, NUMPY, PROTO, NoOperand, Value, spec
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
@@ -31,6 +31,15 @@ def used(g, x, rows, places=None):
     kind = g.one(["sum", "mean of squares", "written", "added", "given back", "first"] if places else ["sum", "mean of squares", "given back", "first"])
     rest = [(x.kind, x.shape[1:])]
     if kind == "given back":
+        turned = g.one(["as they are", "last ones", "last one first", "twice", "with more"])
+        if turned == "last ones":
+            rows = selected(g, "Slice", [rows, g.ints([g.integer(-3, -1)]), g.ints([g.one([2**63 - 1, -1, 2])]), g.ints([0])])
+        elif turned == "last one first":
+            rows = selected(g, "Slice", [rows, g.ints([-1]), g.ints([1 - 2**63]), g.ints([0]), g.ints([-1])])
+        elif turned == "twice":
+            rows = selected(g, "Tile", [rows, g.ints([2] + [1] * (x.rank - 1))])
+        elif turned == "with more":
+            rows = selected(g, "Concat", [rows, x], axis=0)
         g.end(rows, x.kind, (None, *x.shape[1:]))
         if places and g.chance(0.3):
             g.end(places, "i64", (None, 1), True)
@@ -59,6 +68,13 @@ def nonzero(g, operator):
 
 @spec("Unique")
 def unique(g, operator):
+    if g.chance(0.5):
+        whole = g.emit("Cast", [g.drawn(1, 2)], True, to=PROTO["i64"])
+        number = g.numbers
+        g.emit(operator, [whole], True, 4, types=[("selected", ()), ("selected", ()), ("i64", (whole.size,)), ("selected", ())], sorted=1)
+        for i in (0, 1, 3):
+            g.end(Value(f"v{number}_{i}", (), "i64", True), "i64", (None,), True)
+        return
     x = g.random(g.shape(g.integer(1, 2), 40), "i64")
     evaluated(g, operator, [x], g.integer(1, 4), sorted=1, **({"axis": g.integer(-x.rank, x.rank - 1)} if g.chance(0.4) else {}))
 
