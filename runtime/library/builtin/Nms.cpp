@@ -128,6 +128,7 @@ int64_t suppress(const Nms &nms, const T *corners, const T *scores, const uint8_
     return less || (!lessThan(a.first, b.first) && a.second < b.second);
   });
   std::vector<Box> boxes;
+  boxes.reserve(order.size());
   for (auto [score, place] : order)
     boxes.push_back(readBox(corners + place * 4));
   Taken taken(boxes, threshold);

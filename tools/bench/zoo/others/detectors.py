@@ -1,7 +1,7 @@
-"""Detectors of torchvision with non-maximum suppression inside: what they give back has a size that the run finds."""
+"""Detectors with non-maximum suppression inside: what they give back has a size that the run finds, or is filled up to one."""
 from . import Call, Table, found, image
 
-NETWORKS = Table("torchvision_", exporters=("trace",), whole=True, kept=1 << 17)
+NETWORKS = Table(exporters=("trace",), whole=True, kept=1 << 17)
 
 
 def detector(name, side):
@@ -15,4 +15,20 @@ def detector(name, side):
 
 for name, side in (("ssdlite320_mobilenet_v3_large", 320), ("ssd300_vgg16", 300), ("retinanet_resnet50_fpn", 512), ("fcos_resnet50_fpn", 512),
                    ("fasterrcnn_mobilenet_v3_large_320_fpn", 320), ("fasterrcnn_mobilenet_v3_large_fpn", 640), ("fasterrcnn_resnet50_fpn", 512)):
-    NETWORKS.add(name, lambda name=name, side=side: detector(name, side))
+    NETWORKS.add("torchvision_" + name, lambda name=name, side=side: detector(name, side))
+
+
+def yolo(name, side):
+    """As its own exporter makes it with `nms=True`; its scores alone, too."""
+    import ultralytics.cfg
+    from ultralytics.engine.exporter import NMSModel
+    from . import images
+    model, inputs = images.yolo(name, side)
+    for part in model.model[-1].cv3:
+        part[-1].bias.data.normal_(-2)
+    arguments = ultralytics.cfg.get_cfg(overrides={"format": "onnx", "nms": True, "conf": 0.25, "iou": 0.7, "max_det": 300, "opset": 17})
+    return Call(NMSModel(model, arguments).eval(), lambda detect, x: detect(x)[..., 4]), {key: (kind, [1, *shape]) for key, (kind, shape) in inputs.items()}
+
+
+for name in ("yolov8n", "yolo11n"):
+    NETWORKS.add(f"ultralytics_{name}_nms", lambda name=name: yolo(name, 640))
