@@ -165,7 +165,8 @@ void takeFound(FunctionOpInterface function, SmallVectorImpl<Tensor> &results) {
     SmallVector<int64_t> shape(results[i].getShape());
     shape[size_t(counted[0])] = results[size_t(counted[1])].getInt(0);
     Tensor found = Tensor::empty(RankedTensorType::get(shape, results[i].getElementType()));
-    std::memcpy(found.mutableData(), results[i].data(), size_t(found.bytes()));
+    if (found.bytes() > 0)
+      std::memcpy(found.mutableData(), results[i].data(), size_t(found.bytes()));
     results[i] = found;
   }
   size_t kept = 0;

@@ -36,7 +36,8 @@ struct Array {
   }
   template <typename T> std::vector<T> as() const {
     std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
+    if (!bytes.empty())
+      std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
   }
 };
