@@ -172,6 +172,11 @@ public:
   }
   Value gatherNd(Value x, Value indices, int64_t batchDims = 0);
   Value reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes, bool keepdims);
+  /// Sums up to each element along an axis.
+  Value runningSum(Value x, int64_t axis);
+  /// x with updates of the indices' shape written to places along an axis.
+  Value scatter(Value x, Value indices, Value updates, int64_t axis,
+                ScatterReduction reduction = ScatterReduction::none);
   Value matmul(Value a, Value c, bool transposeA = false, bool transposeB = false);
   Value softmax(Value x, int64_t axis) { return op<SoftmaxOp>({x}, {attr("axis", axis)}); }
   Value sigmoid(Value x) { return op<SigmoidOp>({x}); }

@@ -160,6 +160,18 @@ Value Build::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes, bool keepd
   return op<ReduceOp>({x}, attributes);
 }
 
+Value Build::runningSum(Value x, int64_t axis) {
+  return op<CumulativeOp>(
+      {x}, {attr("kind", ReduceKindAttr::get(context, ReduceKind::sum)), attr("axis", axis)});
+}
+
+Value Build::scatter(Value x, Value indices, Value updates, int64_t axis,
+                     ScatterReduction reduction) {
+  return op<ScatterElementsOp>(
+      {x, indices, updates},
+      {attr("axis", axis), attr("reduction", ScatterReductionAttr::get(context, reduction))});
+}
+
 Value Build::gatherNd(Value x, Value indices, int64_t batchDims) {
   return op<GatherNdOp>({x, indices}, {attr("batch_dims", batchDims)});
 }

@@ -68,10 +68,7 @@ std::optional<ScatterReduction> reductionOf(Node &n) {
 void scatterElements(Node &n, Build &b) {
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
   if (auto reduction = reductionOf(n))
-    n.set(0, b.op<ScatterElementsOp>(
-                 {n.in(0), along(b, n.in(0), n.in(1), axis), n.in(2)},
-                 {b.attr("axis", axis),
-                  b.attr("reduction", ScatterReductionAttr::get(b.context, *reduction))}));
+    n.set(0, b.scatter(n.in(0), along(b, n.in(0), n.in(1), axis), n.in(2), axis, *reduction));
 }
 
 void scatterNd(Node &n, Build &b) {
@@ -100,11 +97,7 @@ void tensorScatter(Node &n, Build &b) {
   }
   if (mode == "circular")
     index = b.rem(index, b.scalarInt(b.i64, b.dim(cache, axis)));
-  n.set(0,
-        b.op<ScatterElementsOp>(
-            {cache, index, update},
-            {b.attr("axis", axis),
-             b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))}));
+  n.set(0, b.scatter(cache, index, update, axis));
 }
 
 void oneHot(Node &n, Build &b) {

@@ -106,10 +106,7 @@ void maxUnpool(Node &n, Build &b) {
       return;
     total *= pooled.back();
   }
-  Value flat = b.op<ScatterElementsOp>(
-      {b.splat(b.elem(x), {total}, 0), b.flatten(indices), b.flatten(x)},
-      {b.attr("axis", int64_t(0)),
-       b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))});
+  Value flat = b.scatter(b.splat(b.elem(x), {total}, 0), b.flatten(indices), b.flatten(x), 0);
   Value y = b.reshape(flat, pooled);
   if (n.has(2)) {
     Dims target = b.needInts(n.in(2), "the output's shape"), low(pooled.size(), 0), high;

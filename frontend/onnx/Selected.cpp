@@ -235,7 +235,7 @@ static Value computedSize(Build &b, const Item &size) {
     return {};
   Value v = size.value;
   Type element = b.isFloat(v) ? b.elem(v) : b.i64;
-  Value number = b.reduce(ReduceKind::sum, b.cast(maskOf(b, *size.selection), b.i64), {0}, false);
+  Value number = countOf(b, *size.selection);
   std::vector<double> rest;
   auto all = b.known(v);
   for (size_t i = 0; i < times->size(); ++i)

@@ -57,30 +57,21 @@ Item suppressedItem(Node &n, Build &b, const Selection *among) {
 
 /// The boxes may be those of selected slices: then they are numbered among these.
 bool SelectedNode::nonMaxSuppression() {
-  const Selection *boxes = selection(0), *scores = selection(1);
-  const Selection *s = boxes ? boxes : scores;
-  if (!s || s->within || (boxes && boxes->axis != 1) || (scores && scores->axis != 2) ||
-      (boxes && scores && !boxes->uniform && !scores->uniform && !sameSlices(*boxes, *scores)))
+  const Selection *boxes = selection(0), *scores = selection(1), *s = sharedSelection(0, 1);
+  if (!s || s->within || !s->isCounted() || (boxes && boxes->axis != 1) ||
+      (scores && scores->axis != 2))
     return false;
   for (int64_t i = 2; i < n.numInputs(); ++i)
     if (selection(i))
       return false;
-  if (boxes && boxes->uniform && scores)
-    s = scores;
-  if (!s->isCounted())
-    return false;
   n.set(0, suppressedItem(n, b, s));
   return true;
 }
 
 bool SelectedNode::roiAlign() {
-  const Selection *rois = selection(1), *batch = selection(2);
-  const Selection *s = rois ? rois : batch;
-  if (!s || selection(0) || s->axis != 0 || (batch && batch->axis != 0) || s->within ||
-      (rois && batch && !rois->uniform && !batch->uniform && !sameSlices(*rois, *batch)))
+  const Selection *rois = selection(1), *batch = selection(2), *s = sharedSelection(1, 2);
+  if (!s || selection(0) || s->within || (rois && rois->axis != 0) || (batch && batch->axis != 0))
     return false;
-  if (rois && batch && rois->uniform)
-    s = batch;
   std::vector<Item> inputs = n.inputs;
   inputs[1] = rois ? filled(b, *s, n.in(1), 0) : n.in(1);
   inputs[2] = batch ? filled(b, *s, n.in(2), 0) : n.in(2);

@@ -8,6 +8,15 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
+const Selection *SelectedNode::sharedSelection(int64_t i, int64_t j) const {
+  const Selection *one = selection(i), *other = selection(j);
+  if (!one || !other)
+    return one ? one : other;
+  if (one->uniform || other->uniform)
+    return one->uniform ? other : one;
+  return sameSlices(*one, *other) ? one : nullptr;
+}
+
 std::vector<Item> SelectedNode::run(std::vector<Item> inputs) {
   Node inner(n.importer, b, n.proto, n.frame, n.scope, n.opset);
   inner.inputs = std::move(inputs);

@@ -65,6 +65,9 @@ private:
     return i < n.numInputs() && n.inputs[i].kind == Item::Selected ? n.inputs[i].selection.get()
                                                                    : nullptr;
   }
+  /// The slices that two inputs have, those that are counted where only one tells; null where
+  /// neither is selected, or they differ.
+  const Selection *sharedSelection(int64_t i, int64_t j) const;
   bool isSize(int64_t i) const { return i < n.numInputs() && n.inputs[i].kind == Item::Size; }
   /// The operator's own handler, on tensors with room for all.
   std::vector<Item> run(std::vector<Item> inputs);

@@ -14,10 +14,7 @@ Value countOf(Build &b, const Selection &s) {
 }
 
 Value numbersOf(Build &b, const Selection &s) {
-  Value upTo = b.op<CumulativeOp>({b.cast(maskOf(b, s), b.i64)},
-                                  {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::sum)),
-                                   b.attr("axis", int64_t(0))});
-  return b.sub(upTo, 1);
+  return b.sub(b.runningSum(b.cast(maskOf(b, s), b.i64), 0), 1);
 }
 
 /// The slices before a number, in the order of their places.
@@ -52,10 +49,7 @@ static Value orderOf(Build &b, const Selection &s, int64_t beyond) {
   if (areFirst(b, s))
     return beyond == 0 ? place : b.select(mask, place, b.scalarInt(b.i64, beyond));
   Value to = b.select(mask, numbersOf(b, s), b.scalarInt(b.i64, room));
-  Value order = b.op<ScatterElementsOp>(
-      {b.splat(b.i64, {room + 1}, double(beyond)), to, place},
-      {b.attr("axis", int64_t(0)),
-       b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))});
+  Value order = b.scatter(b.splat(b.i64, {room + 1}, double(beyond)), to, place, 0);
   return b.sliceAxis(order, 0, 0, room);
 }
 

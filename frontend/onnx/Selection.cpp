@@ -76,21 +76,13 @@ void uniqueSelected(Node &n, Build &b) {
       b.concat({b.splat(b.i1, {1}, 1), b.compare(Predicate::ne, b.sliceAxis(sorted, 0, 1, size - 1),
                                                  b.sliceAxis(sorted, 0, 0, size - 1))},
                0);
-  Value upTo = b.op<CumulativeOp>({b.cast(isNew, b.i64)},
-                                  {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::sum)),
-                                   b.attr("axis", int64_t(0))});
-  Value group = b.sub(upTo, 1), zeros = b.splat(b.i64, {size}, 0);
-  auto scattered = [&](Value to, Value values, ScatterReduction reduction) {
-    return b.op<ScatterElementsOp>(
-        {zeros, to, values},
-        {b.attr("axis", int64_t(0)),
-         b.attr("reduction", ScatterReductionAttr::get(b.context, reduction))});
-  };
+  Value group = b.sub(b.runningSum(b.cast(isNew, b.i64), 0), 1);
+  Value zeros = b.splat(b.i64, {size}, 0);
   n.set(0, compressSelected(b, sorted, isNew, 0));
   n.set(1, compressSelected(b, places, isNew, 0));
-  n.set(2, scattered(places, group, ScatterReduction::none));
+  n.set(2, b.scatter(zeros, places, group, 0));
   if (n.wants(3)) {
-    Value members = scattered(group, b.splat(b.i64, {size}, 1), ScatterReduction::add);
+    Value members = b.scatter(zeros, group, b.splat(b.i64, {size}, 1), 0, ScatterReduction::add);
     n.set(3, compressSelected(b, b.gather(members, group, 0), isNew, 0));
   }
 }

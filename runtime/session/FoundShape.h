@@ -9,6 +9,15 @@
 
 namespace dlc::runtime {
 
+/// The shape that an input or output has for who has not run the program: -1 where the run finds
+/// it.
+inline std::vector<int64_t> openShape(const TensorInfo &info) {
+  std::vector<int64_t> shape = info.shape;
+  if (info.counter >= 0)
+    shape[info.countedDim] = -1;
+  return shape;
+}
+
 /// The shape that an output has after the run that counted so many along its counted dimension.
 inline std::vector<int64_t> foundShape(const TensorInfo &output, int64_t count) {
   std::vector<int64_t> shape = output.shape;

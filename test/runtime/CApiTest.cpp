@@ -157,6 +157,8 @@ TEST(CApi, SizesThatTheRunFinds) {
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(results.at("y").shape(), (std::vector<int64_t>{2}));
   EXPECT_EQ(results.at("y").data<float>()[1], 5.5f);
+  results = face.run({{"x", dlc::Tensor::of({4}, x)}, {"n", dlc::Tensor::of<int64_t>({}, {9})}});
+  EXPECT_EQ(results.at("y").shape(), shape);
 }
 
 /// While other threads run its parent's sessions: it has none of these threads, and their locks as

@@ -75,19 +75,17 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
   }
   std::shared_ptr<void> turn = ready->turns ? ready->turns->forRun() : nullptr;
   ready->session->runOn(inputs, outputs);
-  std::map<std::string, Tensor> found;
-  for (size_t i = 0; i < plan.results(); ++i) {
-    const runtime::TensorInfo &info = plan.outputs[i];
-    Tensor &whole = results[info.name];
-    if (info.counter < 0) {
-      found[info.name] = whole;
+  for (const runtime::TensorInfo &info : plan.outputs) {
+    if (info.counter < 0)
       continue;
-    }
+    Tensor whole = results[info.name];
     int64_t count = int64_t(results[plan.outputs[size_t(info.counter)].name].item());
-    found[info.name] = Tensor::view(whole.raw(), whole.dtype(), runtime::foundShape(info, count),
-                                    std::make_shared<Tensor>(whole), whole.device());
+    results[info.name] = Tensor::view(whole.raw(), whole.dtype(), runtime::foundShape(info, count),
+                                      std::make_shared<Tensor>(whole), whole.device());
   }
-  return found;
+  for (size_t i = plan.results(); i < plan.outputs.size(); ++i)
+    results.erase(plan.outputs[i].name);
+  return results;
 }
 
 double Model::prepare(const std::map<std::string, std::vector<int64_t>> &shapes) const {

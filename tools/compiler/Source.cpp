@@ -7,6 +7,7 @@
 #include "frontend/table/FrontEnds.h"
 #include "runtime/program/Checker.h"
 #include "runtime/program/Reader.h"
+#include "runtime/session/FoundShape.h"
 #include "tools/compiler/Diagnostics.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -154,11 +155,9 @@ void Source::openProgram() {
   loaded = std::make_shared<runtime::Program>(runtime::readProgram(name));
   runtime::Plan plan = runtime::checkProgram(*loaded);
   auto convert = [](std::span<const runtime::TensorInfo> list, std::vector<ValueInfo> &infos) {
-    for (const runtime::TensorInfo &v : list) {
-      infos.push_back({v.name, v.dtype, std::string(dtypeName(v.dtype)), true, v.shape, {}});
-      if (v.counter >= 0)
-        infos.back().shape[v.countedDim] = -1;
-    }
+    for (const runtime::TensorInfo &v : list)
+      infos.push_back(
+          {v.name, v.dtype, std::string(dtypeName(v.dtype)), true, runtime::openShape(v), {}});
   };
   convert(plan.inputs, ins);
   convert(std::span(plan.outputs).first(plan.results()), outs);

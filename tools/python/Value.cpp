@@ -1,6 +1,8 @@
 //===- Value.cpp - what an input or output of a model is ----------------------===//
 #include "tools/python/Value.h"
 
+#include "runtime/session/FoundShape.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -38,17 +40,14 @@ bool Value::fits(const int64_t *dims, int rank) const {
 }
 
 Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info) {
-  Value value = {info.name,
-                 info.dtype,
-                 std::string(dtypeName(info.dtype)),
-                 true,
-                 info.shape,
-                 std::vector<std::string>(info.shape.size()),
-                 plan.devices[info.device].name,
-                 info.layout};
-  if (info.counter >= 0)
-    value.shape[info.countedDim] = -1;
-  return value;
+  return {info.name,
+          info.dtype,
+          std::string(dtypeName(info.dtype)),
+          true,
+          runtime::openShape(info),
+          std::vector<std::string>(info.shape.size()),
+          plan.devices[info.device].name,
+          info.layout};
 }
 
 static Value makeValue(std::string name, std::string dtype, std::optional<nb::sequence> shape,

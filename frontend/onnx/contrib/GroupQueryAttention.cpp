@@ -33,10 +33,7 @@ Value appended(Build &b, const Sizes &s, Value cache, Value rows, Value past) {
   Dims low(4, 0), high(4, 0);
   high[2] = length - s.cached;
   Value place = b.add(b.iota(b.i64, b.shape(rows), 2), b.reshape(past, {s.B, 1, 1, 1}));
-  return b.op<ScatterElementsOp>(
-      {b.padZero(cache, low, high), place, rows},
-      {b.attr("axis", int64_t(2)),
-       b.attr("reduction", ScatterReductionAttr::get(b.context, ScatterReduction::none))});
+  return b.scatter(b.padZero(cache, low, high), place, rows, 2);
 }
 
 /// Which keys count: those up to the query's own position, and not too far before it.

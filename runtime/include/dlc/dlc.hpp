@@ -188,7 +188,8 @@ private:
     if (!dlc_program_output_counter(dlc_session_program(handle.get()), i, &dimension, &counter))
       return made[i];
     std::vector<int64_t> shape = made[i].shape();
-    shape[static_cast<size_t>(dimension)] = *made[counter].data<int64_t>();
+    int64_t &size = shape[static_cast<size_t>(dimension)], count = *made[counter].data<int64_t>();
+    size = count < 0 ? 0 : count < size ? count : size;
     return Tensor::view(made[i].raw(), made[i].dtype(), std::move(shape),
                         std::make_shared<Tensor>(made[i]));
   }
