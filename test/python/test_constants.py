@@ -1,4 +1,4 @@
-"""Constants of programs whose source is gone: the compiler, the graph, the module, the file. Freed memory is overwritten meanwhile."""
+"""Constants of programs that outlive their compiler, graph, module or file. Freed memory is overwritten during the tests."""
 import copy
 import ctypes
 import gc
@@ -66,7 +66,7 @@ def eager_losses(module, x, target, steps):
 
 
 def check_step(layer, function, x, folder):
-    """Three steps, the saved step, and the step that another process would load, against PyTorch."""
+    """Checks steps, and steps of the saved program, against PyTorch."""
     module = Net(layer, function)
     other = copy.deepcopy(module)
     with torch.no_grad():
@@ -82,7 +82,7 @@ def check_step(layer, function, x, folder):
     del step, module
     gc.collect()
     loaded = dlc.load(folder / "step.dlcx")
-    # The same file is replaced while the program is mapped from it.
+    # Replaces the file that the program is mapped from.
     loaded.save(folder / "step.dlcx")
     found = [loaded(x, target, np.array(0.02, "float32")).item() for _ in range(2)]
     assert found == pytest.approx(wanted[3:], rel=1e-4, abs=1e-6)
@@ -136,7 +136,7 @@ def test_constants_of_steps_on_images(name, tmp_path):
 @pytest.mark.parametrize("rows, columns", SIZES)
 @pytest.mark.parametrize("strided", [False, True])
 def test_constants_of_steps_by_size(rows, columns, strided, tmp_path):
-    # Sums of many squares stay near 1.
+    # The scale keeps results of all sizes near 1.
     held = random(columns, rows).T if strided else random(rows, columns)
     check_step(lambda: nn.Linear(rows, rows), lambda net, x: x @ (held / rows), random(8, rows, seed=2), tmp_path)
 
@@ -153,13 +153,13 @@ class Constants(nn.Module):
 
 
 def without_compiler(rows, columns):
-    """A model of the session alone, its input and what PyTorch makes of that."""
+    """Returns a model that has only a session, its input, and the result of PyTorch."""
     module, x = Constants(rows, columns), random(8, rows, seed=5)
     wanted = module(x).detach()
     compiled = dlc.compile(module, (x,))
     session = compiled._sessions[0]
     model = dlc.Model(session.inputs, session.outputs, sessions=[session])
-    # Other memory for the parameters, as load_state_dict(assign=True) gives them.
+    # Gives the parameters other memory, as load_state_dict(assign=True) does.
     for parameter in module.parameters():
         parameter.data = torch.zeros_like(parameter)
     del compiled, module
@@ -184,7 +184,7 @@ def test_a_model_outlives_its_compiler_and_module(rows, columns, tmp_path):
 def test_a_function_of_torch_compile_outlives_its_constants(rows, columns):
     x, held = random(8, rows, seed=5), [random(rows, columns)]
     wanted = x @ held[0] / rows
-    # A literal of the traced function: nothing else has the tensor.
+    # The traced module has the only reference to the tensor.
     module = torch.fx.symbolic_trace(_Product(held.pop() / rows))
     compiled = torch.compile(module, backend="dlc")
     compiled(x)

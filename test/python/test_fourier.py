@@ -1,4 +1,4 @@
-"""Fourier transforms in graphs that go to dlc whole, as products with constant matrices: against PyTorch."""
+"""Fourier transforms in graphs that dlc computes whole, against PyTorch."""
 import copy
 
 import pytest
@@ -89,7 +89,7 @@ def test_values():
 
     forth, back = dlc.compile(Bare(), (torch.zeros(3),))(torch.tensor([1.0, 2, 4]))
     torch.testing.assert_close(forth, torch.tensor([[7.0, 0], [-2, 3**0.5]]), rtol=1e-6, atol=1e-6)
-    # Of 1 + 4i, 2 + 2i, 4 + i: the first and the last frequency have no imaginary part.
+    # The transform of 1 + 4i, 2 + 2i, 4 + i ignores the imaginary parts of the first and the last frequency.
     torch.testing.assert_close(back, torch.tensor([2.25, -1.75, 0.25, 0.25]), rtol=1e-6, atol=1e-6)
 
 

@@ -1,4 +1,4 @@
-//===- OwnershipTest.cpp - programs without the compiler that made them ---===//
+//===- OwnershipTest.cpp - programs that outlive their compiler -----------===//
 //
 // Each test compiles a program in a context of its own, destroys the context, and then runs the
 // program, saves it and runs what was saved. The reference evaluator computes the wanted results
@@ -75,8 +75,8 @@ struct Made {
   Arrays inputs, wanted;
 };
 
-/// Compiles @main with its arguments after `inputs` as constants. Nothing of MLIR is left when this
-/// returns.
+/// Compiles @main with the arguments that follow the first `inputs` as constants. The context ends
+/// with the call.
 Made compileAndForget(const std::string &text, unsigned inputs, CompileOptions options,
                       Storage storage = Storage::Attribute) {
   Made made;
@@ -150,7 +150,7 @@ void expectRuns(runtime::Session &session, const Made &made) {
   }
 }
 
-/// Runs and saves the program, then what was saved, read from the file and from memory.
+/// Runs and saves the program, and runs the saved program.
 void expectLives(const Made &made) {
   ASSERT_TRUE(made.program);
   const uint64_t sum = sumOfConstants(*made.program);
@@ -166,7 +166,7 @@ void expectLives(const Made &made) {
   EXPECT_EQ(sumOfConstants(*saved), sum);
   runtime::Session again(saved);
   expectRuns(again, made);
-  // The file that the program is mapped from is replaced, and then removed.
+  // Replaces the file that the program is mapped from, and removes it.
   runtime::writeProgram(*saved, path);
   std::filesystem::remove(path);
   expectRuns(again, made);
@@ -185,7 +185,8 @@ bool usesKernels(const runtime::Program &program, const std::string &provider) {
   return false;
 }
 
-/// Fills freed memory, as far as the allocator does that.
+/// Overwrites freed memory. An allocator without M_PERTURB, such as a sanitizer's, has an option
+/// for it.
 struct Ownership : testing::Test {
   Ownership() { mallopt(M_PERTURB, 0xa5); }
   ~Ownership() override { mallopt(M_PERTURB, 0); }
@@ -327,9 +328,20 @@ INSTANTIATE_TEST_SUITE_P(Providers, OwnershipOfPacked,
                                          "generated", "direct", "winograd", "blocks"),
                          [](const auto &info) { return std::string(info.param); });
 
+/// A session copies the constants to the device when it is made.
+TEST_F(Ownership, ConstantsOnAnotherDevice) {
+  CompileOptions there = options();
+  there.device = "cpu:1";
+  for (Matrix m : kMatrices) {
+    SCOPED_TRACE(std::to_string(m.rows * m.columns * 4) + " bytes");
+    expectLives(compileAndForget(sumText(m), 1, there));
+    expectLives(compileAndForget(productText(m, true), 1, there));
+  }
+}
+
 //===--- Values of states and inputs -----------------------------------------===//
 
-/// Begins with a state that a large attribute holds, and adds the input to it.
+/// Values of states at the start (`dlc.init`) are constants too.
 TEST_F(Ownership, StatesBeginWithTheirValues) {
   for (int64_t count : {16, 256, 5120, 512 * 1024}) {
     SCOPED_TRACE(count);
@@ -361,7 +373,7 @@ TEST_F(Ownership, StatesBeginWithTheirValues) {
     session.run({&from, 1}, {&to, 1});
     for (int64_t i = 0; i < count; ++i)
       ASSERT_EQ(y[size_t(i)], (valueAt(i) + 2) * 2) << i;
-    // The values that the program begins with, in this session and in a saved program.
+    // Checks the values at the start, in this session and in a saved program.
     session.states().reset();
     session.states().get(0, kept.data());
     for (int64_t i = 0; i < count; ++i)
@@ -376,7 +388,7 @@ TEST_F(Ownership, StatesBeginWithTheirValues) {
   }
 }
 
-/// Sessions that share states and one program, of which the first ends before the others.
+/// Two sessions share a program. The session that was made first is destroyed first.
 TEST_F(Ownership, SessionsShareAProgram) {
   Made made = compileAndForget(productText({64, 80}, true), 1, options());
   ASSERT_TRUE(made.program);

@@ -142,7 +142,7 @@ void expectRamp(const Tensor &tensor, int64_t bytes) {
     ASSERT_EQ(values[i], float(i)) << "element " << i << " of " << bytes << " bytes";
 }
 
-/// The tensor that `read` makes in a context, after the end of the context.
+/// Returns the tensor that `read` makes in a context, after the end of the context.
 template <typename Read> Tensor afterTheContext(Read read) {
   MLIRContext context;
   context.loadDialect<DlcDialect>();
@@ -194,7 +194,7 @@ TEST(BlobOwners, OwnedBlobsAreShared) {
   }
 }
 
-/// Without the dialect there is no registry. Tensors are right all the same.
+/// Without the dialect there is no registry, and tensors have copies.
 TEST(BlobOwners, WithoutTheDialectBlobsAreCopied) {
   Tensor read;
   {
@@ -238,7 +238,7 @@ TEST(BlobOwners, MemoryIsReleasedWithTheBlob) {
   EXPECT_TRUE(memory.expired());
 }
 
-/// Two owners of the same memory: the blob that is left decides, whichever is deleted first.
+/// Two blobs of one memory have different owners. The first owner is kept until both are deleted.
 TEST(BlobOwners, BlobsOfTheSameMemoryKeepIt) {
   for (bool deletesFirst : {true, false}) {
     Weights weights(0);

@@ -139,7 +139,7 @@ std::string onnxNode(const std::string &op, const std::vector<std::string> &inpu
   return node.text(2, output).text(4, op).bytes;
 }
 
-/// y = x reshaped to the first two of the sizes in s [count], of ONNX.
+/// An ONNX model: x [6] is reshaped to the first two of the `count` sizes in s.
 std::string reshapingModel(int64_t count) {
   constexpr int kFloat = 1, kInt64 = 7;
   std::string indices =
@@ -173,7 +173,7 @@ TEST(Model, KeepsNoValuesInTheCallersMemory) {
   std::iota(sizes.begin(), sizes.end(), 2);
   auto view = [&] { return dlc::Tensor::view(sizes.data(), dlc::DType::I64, {kCount}); };
   EXPECT_EQ(model.run({{"x", x}, {"s", view()}})["y"].shape(), (std::vector<int64_t>{2, 3}));
-  // The memory that the first call gave gets other values; those of that call come again elsewhere.
+  // Overwrites the memory of the first call, and passes the same values in other memory.
   std::vector<int64_t> same = sizes;
   std::fill(sizes.begin(), sizes.end(), -1);
   sizes.swap(same);

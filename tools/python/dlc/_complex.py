@@ -20,7 +20,7 @@ class _Rewriting:
 
     def __init__(self, graph: fx.Graph, mode: Any, constants: dict[str, torch.Tensor] | None):
         self._graph, self._mode = graph, mode
-        #: Constants by their nodes' names, of a graph that goes to dlc whole. None: of other graphs, whose constants are PyTorch's.
+        #: Constants by the names of their nodes, of a graph that dlc computes whole; None for other graphs.
         self.constants = constants
         self._pairs: dict[fx.Node, Any] = {}
         self._complex: dict[fx.Node, fx.Node] = {}
@@ -44,7 +44,7 @@ class _Rewriting:
         return made
 
     def constant(self, value: torch.Tensor) -> fx.Node:
-        """A node for a new constant of a graph that goes to dlc whole."""
+        """Returns a node for a new constant of a graph that dlc computes whole."""
         assert self.constants is not None
         module, name = self._graph.owning_module, f"dlc_constant_{len(self.constants)}"
         if module is not None:
@@ -465,7 +465,7 @@ def _any_complex(value: Any) -> bool:
 
 def in_pairs(graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None) -> set[str]:
     """What PyTorch has to compute itself still finds complex numbers, as views of their pairs: returns the names of these views and of those the other way.
-    `constants`, by their nodes' names, become pairs. They are given for graphs that go to dlc whole, where Fourier transforms become products."""
+    `constants`, by their nodes' names, become pairs. They are given for graphs that dlc computes whole, where Fourier transforms become matrix products."""
     if not any(_any_complex(node.meta.get("val")) for node in graph.nodes):
         return set()
     mode = torch._guards.detect_fake_mode([node.meta.get("val") for node in graph.nodes])

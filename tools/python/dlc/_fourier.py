@@ -1,4 +1,4 @@
-"""Fourier transforms as products with constant matrices, in graphs that go to dlc whole. torch.compile leaves transforms to PyTorch."""
+"""Replaces Fourier transforms by matrix products with constants, in graphs that dlc computes whole. torch.compile leaves transforms to PyTorch."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ if TYPE_CHECKING:
 
 aten = torch.ops.aten
 
-#: The largest number of elements of a matrix. A transform of more is refused: PyTorch's own is much faster there.
+#: Maximum number of elements of a matrix. A larger transform is refused: the FFT of PyTorch is much faster for it.
 LARGEST = 1 << 22
 
 
 def _turns(size: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Cosine and sine of each element's turn in each frequency: [size, count], in f64."""
+    """Returns the cosine and the sine of 2 pi m k / size for each element m and frequency k, in f64: [size, count]."""
     turns = torch.arange(size)[:, None] * torch.arange(count) % size
     angles = turns.double() * (2 * math.pi / size)
     return angles.cos(), angles.sin()
 
 
 def _forth(size: int, count: int) -> torch.Tensor:
-    """Of real elements to the pairs of `count` frequencies: [size, 2 count]."""
+    """Returns the matrix that maps real elements to pairs of `count` frequencies: [size, 2 count]."""
     cosine, sine = _turns(size, count)
     return torch.stack([cosine, -sine], -1).flatten(1)
 
 
 def _around(size: int, forward: bool) -> torch.Tensor:
-    """Of pairs to pairs: [2 size, 2 size]."""
+    """Returns the matrix that maps pairs to pairs: [2 size, 2 size]."""
     cosine, sine = _turns(size, size)
     sine = -sine if forward else sine
-    # Rows: real parts, then imaginary parts, of each element.
+    # Each element has a row for its real part and a row for its imaginary part.
     return torch.stack([torch.stack([cosine, sine], -1), torch.stack([-sine, cosine], -1)], 1).reshape(2 * size, 2 * size)
 
 
 def _back(size: int) -> torch.Tensor:
-    """Of the pairs of size // 2 + 1 frequencies to real elements: [2 (size // 2 + 1), size]. The other frequencies are the conjugates of these."""
+    """Returns the matrix that maps pairs of size // 2 + 1 frequencies to real elements: [2 (size // 2 + 1), size].
+
+    The other frequencies are the conjugates of these, so that most frequencies count twice.
+    """
     count = size // 2 + 1
     cosine, sine = _turns(size, count)
     both = torch.full([count, 1], 2.0, dtype=torch.float64)
@@ -51,7 +54,10 @@ def _back(size: int) -> torch.Tensor:
 
 
 def _multiply(b: _Rewriting, x: fx.Node, dim: int, pairs: bool, matrix: Callable[[], torch.Tensor], shape: Sequence[int], gives: bool) -> fx.Node:
-    """The product of a dimension, with the pairs if there are any, and a matrix of that shape; `gives`: the result has pairs."""
+    """Multiplies a dimension of `x` by a matrix of the given shape.
+
+    `pairs`: `x` has a last dimension of pairs. `gives`: the result has one.
+    """
     if math.prod(shape) > LARGEST:
         raise NotImplementedError
     sizes = list(x.meta["val"].shape)
@@ -70,7 +76,7 @@ def _multiply(b: _Rewriting, x: fx.Node, dim: int, pairs: bool, matrix: Callable
 
 
 def _scaled(b: _Rewriting, y: fx.Node, sizes: Sequence[int], normalization: int) -> fx.Node:
-    """By the numbers of at::native::fft_norm_mode: none, by the root of the number of elements, by that number."""
+    """Divides by what at::native::fft_norm_mode says: 1, the square root of the number of elements, or that number."""
     factor = {0: 1.0, 1: math.prod(sizes) ** -0.5, 2: 1 / math.prod(sizes)}[normalization]
     return y if factor == 1 else b.call(aten.mul.Scalar, y, factor)
 
@@ -106,5 +112,5 @@ def c2r(b: _Rewriting, node: fx.Node, x: fx.Node, dim: Sequence[int], normalizat
     return _scaled(b, y, [shape[d] for d in dims], normalization)
 
 
-#: As _complex.RULES.
+#: Rules by overload, as in _complex.RULES.
 RULES: dict[Any, Callable[..., fx.Node]] = {aten._fft_r2c.default: r2c, aten._fft_c2c.default: c2c, aten._fft_c2r.default: c2r}
