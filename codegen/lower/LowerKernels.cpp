@@ -297,12 +297,7 @@ Value Lowering::packed(Location loc, std::shared_ptr<void> data, int64_t bytes, 
   if (buffer)
     return buffer;
   auto type = RankedTensorType::get({bytes}, b.getI8Type());
-  // The blob shares the packed memory; the module keeps it alive.
-  auto keep = new std::shared_ptr<void>(kept);
-  AsmResourceBlob blob(
-      ArrayRef<char>(static_cast<const char *>(kept.get()), bytes), 64,
-      [keep](void *, size_t, size_t) { delete keep; }, false);
-  auto attr = DenseResourceElementsAttr::get(type, "packed", std::move(blob));
+  auto attr = ref::Tensor::borrow(type, kept.get(), kept).toResource("packed");
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&program.getBody().front());
   return buffer =

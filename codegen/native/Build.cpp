@@ -151,10 +151,9 @@ private:
       status = emitError(loc, "a constant's bytes cannot be read");
       return 0;
     }
-    // The span shares the tensor's storage: weights stay where they are.
-    auto keep = std::make_shared<ref::Tensor>(*tensor);
-    program.constants.push_back({keep->data(), size_t(keep->bytes()), keep});
-    constants.push_back({{"bytes", keep->bytes()}});
+    // The span shares the tensor's storage: weights are not copied, and outlive the context.
+    program.constants.push_back({tensor->data(), size_t(tensor->bytes()), tensor->owner()});
+    constants.push_back({{"bytes", tensor->bytes()}});
     return constantIndex[value.getAsOpaquePointer()] = program.constants.size() - 1;
   }
 

@@ -4,6 +4,7 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/options/Context.h"
 #include "codegen/select/Agree.h"
+#include "ir/tensor/BlobOwners.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -209,7 +210,11 @@ OwningOpRef<ModuleOp> moduleFrom(const std::string &bytes, MLIRContext &context)
   std::memcpy(buffer->getBufferStart(), bytes.data(), bytes.size());
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  return parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  auto module =
+      parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  if (module)
+    ref::adoptBlobs(*module);
+  return module;
 }
 
 Operation *onlyOperation(ModuleOp module) {

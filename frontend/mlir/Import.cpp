@@ -3,6 +3,7 @@
 
 #include "frontend/mlir/Specialize.h"
 #include "ir/exec/Exec.h"
+#include "ir/tensor/BlobOwners.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -27,6 +28,14 @@ FailureOr<ImportInfo::Value> describe(func::FuncOp main, Type type, StringAttr g
     value.dims.push_back(ShapedType::isDynamic(d) ? -1 : d);
   value.symbols.resize(value.dims.size());
   return value;
+}
+
+/// Parses a file. Programs made of the module share the memory of the file's resources.
+OwningOpRef<ModuleOp> parse(MLIRContext &context, StringRef path) {
+  auto module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
+  if (module)
+    ref::adoptBlobs(*module);
+  return module;
 }
 
 } // namespace
@@ -73,7 +82,7 @@ FailureOr<ImportInfo> inspectModule(OwningOpRef<ModuleOp> module) {
 }
 
 FailureOr<ImportInfo> inspectMlir(MLIRContext &context, StringRef path) {
-  auto module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
+  auto module = parse(context, path);
   if (!module)
     return failure();
   return inspectModule(std::move(module));
@@ -82,8 +91,7 @@ FailureOr<ImportInfo> inspectMlir(MLIRContext &context, StringRef path) {
 FailureOr<OwningOpRef<ModuleOp>> importMlir(MLIRContext &context, StringRef path,
                                             const ImportOptions &options, ImportInfo *info) {
   bool isRead = info && info->module && (**info->module)->getContext() == &context;
-  OwningOpRef<ModuleOp> module =
-      isRead ? (*info->module)->clone() : parseSourceFile<ModuleOp>(path, ParserConfig(&context));
+  OwningOpRef<ModuleOp> module = isRead ? (*info->module)->clone() : parse(context, path);
   if (!module || failed(specializeShapes(*module, options.shapes)))
     return failure();
   return module;

@@ -2,8 +2,6 @@
 #include "frontend/onnx/Build.h"
 
 #include "ir/reference/Evaluate.h"
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -106,12 +104,7 @@ ElementsAttr Build::elements(const ref::Tensor &tensor, StringRef name) {
   constexpr int64_t inlineBytes = 1024;
   if (name.empty() || tensor.bytes() < inlineBytes || tensor.getElementType().isInteger(1))
     return tensor.toAttr();
-  // The blob holds the tensor's storage alive: the mapped file, mostly.
-  auto keep = std::make_shared<ref::Tensor>(tensor);
-  return DenseResourceElementsAttr::get(tensor.getType(), name,
-                                        UnmanagedAsmResourceBlob::allocateWithAlign(
-                                            ArrayRef<char>(tensor.data(), size_t(tensor.bytes())),
-                                            1, [keep](void *, size_t, size_t) {}));
+  return tensor.toResource(name);
 }
 
 Value Build::constant(const ref::Tensor &tensor, StringRef name) {

@@ -2,7 +2,6 @@
 #include "frontend/trace/State.h"
 
 #include "ir/tensor/Tensor.h"
-#include "mlir/IR/AsmState.h"
 
 using namespace mlir;
 
@@ -119,13 +118,10 @@ ElementsAttr State::elements(const Array &array, StringRef name) {
   SmallVector<int64_t> shape(array.shape.begin(), array.shape.end());
   auto type = RankedTensorType::get(shape, elementTypeOf(array.dtype, context));
   // The evaluator's tensor knows how elements are packed in attributes.
+  auto tensor = ref::Tensor::borrow(type, array.data.get(), array.data);
   if (array.size() <= smallConstant)
-    return ref::Tensor::borrow(type, array.data.get()).toAttr();
-  ArrayRef<char> bytes(static_cast<const char *>(array.data.get()), array.bytes());
-  AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
-      bytes, dtypeBytes(array.dtype),
-      [keep = array.data](void *, size_t, size_t) mutable { keep.reset(); });
-  return DenseResourceElementsAttr::get(type, name, std::move(blob));
+    return tensor.toAttr();
+  return tensor.toResource(name);
 }
 
 Value State::constant(const Array &array, StringRef name, mlir::Location location, bool atEntry) {

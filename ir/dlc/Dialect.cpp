@@ -3,6 +3,7 @@
 
 #include "ir/dlc/Collective.h"
 #include "ir/dlc/Infer.h"
+#include "ir/tensor/BlobOwners.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -30,7 +31,7 @@ struct InlineAnywhere : DialectInlinerInterface {
 } // namespace
 
 void DlcDialect::initialize() {
-  addInterfaces<InlineAnywhere>();
+  addInterfaces<InlineAnywhere, ref::BlobOwners>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "ir/dlc/Attrs.cpp.inc"

@@ -1,6 +1,7 @@
 //===- Tensor.cpp - a tensor on the host ----------------------------------===//
 #include "ir/tensor/Tensor.h"
 
+#include "ir/tensor/BlobOwners.h"
 #include "ir/tensor/FilePages.h"
 
 #include "mlir/IR/AsmState.h"
@@ -69,7 +70,7 @@ std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape) {
   return strides;
 }
 
-Tensor::Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<void> keep)
+Tensor::Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<const void> keep)
     : type(type), element(elementOf(type.getElementType())), count(type.getNumElements()),
       bytesPtr(data), keep(std::move(keep)) {}
 
@@ -127,8 +128,18 @@ Tensor Tensor::empty(mlir::RankedTensorType type) {
   return result;
 }
 
-Tensor Tensor::borrow(mlir::RankedTensorType type, const void *data, std::shared_ptr<void> keep) {
-  return Tensor(type, static_cast<const char *>(data), std::move(keep));
+Tensor Tensor::borrow(mlir::RankedTensorType type, const void *data,
+                      std::shared_ptr<const void> owner) {
+  assert((type.getNumElements() == 0 || owner.use_count() > 0) &&
+         "a tensor of borrowed memory needs an owner of the memory");
+  return Tensor(type, static_cast<const char *>(data), std::move(owner));
+}
+
+std::shared_ptr<const void> Tensor::owner() const {
+  if (!unaligned)
+    return keep;
+  aligned();
+  return unaligned->copy.keep;
 }
 
 int64_t Tensor::bytes() const { return count * elementBytes(element); }
@@ -166,23 +177,33 @@ Tensor Tensor::withType(mlir::RankedTensorType other) const {
   return result;
 }
 
+mlir::FailureOr<Tensor> Tensor::fromBlob(mlir::RankedTensorType type,
+                                         const mlir::AsmResourceBlob *blob) {
+  const int64_t width = elementBytes(type.getElementType());
+  if (!blob || int64_t(blob->getData().size()) != type.getNumElements() * width)
+    return mlir::failure();
+  llvm::ArrayRef<char> bytes = blob->getData();
+  const BlobOwners *owners = BlobOwners::of(type.getContext());
+  std::shared_ptr<const void> owner = owners ? owners->find(bytes) : nullptr;
+  if (!owner) {
+    Tensor copy = uninitialised(type);
+    std::copy(bytes.begin(), bytes.end(), copy.mutableData());
+    return copy;
+  }
+  Tensor view = borrow(type, bytes.data(), std::move(owner));
+  // Files put weights anywhere; elements are read at their own alignment.
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % width != 0)
+    view.unaligned = std::make_shared<Unaligned>();
+  return view;
+}
+
 mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(attr.getShapedType());
   if (!type || !type.hasStaticShape() || !findElement(type.getElementType()))
     return mlir::failure();
 
-  if (auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(attr)) {
-    mlir::AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    if (!blob)
-      return mlir::failure();
-    Tensor view = borrow(type, blob->getData().data());
-    if (int64_t(blob->getData().size()) != view.bytes())
-      return mlir::failure();
-    // Files put weights anywhere; elements are read at their own alignment.
-    if (reinterpret_cast<uintptr_t>(view.bytesPtr) % elementBytes(view.element) != 0)
-      view.unaligned = std::make_shared<Unaligned>();
-    return view;
-  }
+  if (auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(attr))
+    return fromBlob(type, resource.getRawHandle().getBlob());
 
   auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(attr);
   if (!dense)
@@ -219,6 +240,17 @@ static bool isSplat(llvm::ArrayRef<char> data, int64_t width) {
          std::memcmp(data.data(), data.data() + width, data.size() - width) == 0;
 }
 
+mlir::DenseResourceElementsAttr Tensor::toResource(llvm::StringRef name) const {
+  llvm::ArrayRef<char> raw(data(), bytes());
+  // The alignment is what readers of the blob may rely on. Memory of others may have less than
+  // ours.
+  const auto address = reinterpret_cast<uintptr_t>(raw.data());
+  const size_t lowestBit = address & -address;
+  const size_t known = address ? std::min(alignment, lowestBit) : alignment;
+  return mlir::DenseResourceElementsAttr::get(type, name,
+                                              makeBlob(type.getContext(), raw, known, owner()));
+}
+
 mlir::ElementsAttr Tensor::toAttr() const {
   const int64_t width = elementBytes(element);
   llvm::ArrayRef<char> raw(data(), bytes());
@@ -226,14 +258,8 @@ mlir::ElementsAttr Tensor::toAttr() const {
     return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<mlir::Attribute>());
   if (isSplat(raw, width))
     raw = raw.take_front(width);
-  if (int64_t(raw.size()) > largestDenseBytes) {
-    // Borrowed memory may be aligned to less than ours.
-    const auto address = reinterpret_cast<uintptr_t>(raw.data());
-    const size_t lowestBit = address & -address;
-    auto blob = mlir::UnmanagedAsmResourceBlob::allocateWithAlign(
-        raw, std::min(alignment, lowestBit), [keep = *this](void *, size_t, size_t) {});
-    return mlir::DenseResourceElementsAttr::get(type, "folded", std::move(blob));
-  }
+  if (int64_t(raw.size()) > largestDenseBytes)
+    return toResource("folded");
   if (element == Element::Bool) {
     // Bytes of a blob may hold any true value; a bool may not.
     llvm::SmallVector<bool> values;

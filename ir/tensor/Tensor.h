@@ -10,6 +10,10 @@
 #include <memory>
 #include <vector>
 
+namespace mlir {
+class AsmResourceBlob;
+} // namespace mlir
+
 namespace dlc::ref {
 
 /// A dense row-major host tensor. Elements are stored as in memory everywhere else: little endian,
@@ -21,15 +25,18 @@ public:
 
   /// New storage for a tensor of static shape; the elements are zero.
   static Tensor empty(mlir::RankedTensorType type);
-  /// A view of memory that `keep` holds alive (or nobody, when null: then the caller does).
+  /// A view of memory that `owner` keeps alive. Asserts that there is an owner.
   static Tensor borrow(mlir::RankedTensorType type, const void *data,
-                       std::shared_ptr<void> keep = nullptr);
-  /// From dense elements, splats and resources. Fails on a blob that is missing or has the wrong
-  /// size. A blob stays where it is, and has to live for as long as the tensor is read; of one that
-  /// lies at no multiple of its elements' size, until it is first read: then it is copied.
+                       std::shared_ptr<const void> owner);
+  /// Reads dense elements, splats and resources. Fails on a blob that is missing or has the wrong
+  /// size. The tensor never depends on the context of the attribute: it shares the memory of a blob
+  /// that has an owner (BlobOwners.h), and copies other blobs. A shared blob whose address is not a
+  /// multiple of the element size is copied when the tensor is first read.
   static mlir::FailureOr<Tensor> fromAttr(mlir::ElementsAttr attr);
   /// A dense attribute for small tensors, a resource blob sharing the storage for large ones.
   mlir::ElementsAttr toAttr() const;
+  /// A resource blob that shares the storage, of any size. The context makes `name` unique.
+  mlir::DenseResourceElementsAttr toResource(llvm::StringRef name) const;
 
   explicit operator bool() const { return bool(type); }
   mlir::RankedTensorType getType() const { return type; }
@@ -41,6 +48,8 @@ public:
 
   const char *data() const { return unaligned ? aligned() : bytesPtr; }
   char *mutableData() { return const_cast<char *>(data()); }
+  /// Owner of the memory at data().
+  std::shared_ptr<const void> owner() const;
 
   /// Elements as double (exact for all but large 64-bit integers) and as int64; setting rounds to
   /// the element type as dlc.cast does (floats to nearest even, integers wrap).
@@ -56,15 +65,17 @@ public:
 
 private:
   struct Unaligned;
-  Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<void> keep);
+  Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<const void> keep);
   static Tensor uninitialised(mlir::RankedTensorType type);
+  static mlir::FailureOr<Tensor> fromBlob(mlir::RankedTensorType type,
+                                          const mlir::AsmResourceBlob *blob);
   const char *aligned() const;
 
   mlir::RankedTensorType type;
   Element element = Element::F32;
   int64_t count = 0;
   const char *bytesPtr = nullptr;
-  std::shared_ptr<void> keep;
+  std::shared_ptr<const void> keep;
   /// The copy of elements that lie at no multiple of their size: most who have a tensor only ask
   /// what it is.
   std::shared_ptr<Unaligned> unaligned;

@@ -58,7 +58,8 @@ ElementsAttr constantAttr(const ref::Tensor &tensor, RankedTensorType type) {
   if (!equal)
     return retyped(tensor.toAttr());
   auto one = RankedTensorType::get({}, tensor.getElementType());
-  auto element = cast<DenseElementsAttr>(ref::Tensor::borrow(one, tensor.data()).toAttr());
+  auto element =
+      cast<DenseElementsAttr>(ref::Tensor::borrow(one, tensor.data(), tensor.owner()).toAttr());
   return DenseElementsAttr::get(type, element.getSplatValue<Attribute>());
 }
 

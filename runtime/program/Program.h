@@ -11,15 +11,25 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cassert>
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlc::runtime {
 
-/// Bytes that somebody else keeps alive: a mapped model file, a mapped artefact, a heap block.
+/// Bytes and the shared owner of their memory: a mapped model file, a mapped artefact, a heap
+/// block.
 struct Span {
+  Span() = default;
+  /// Asserts that the bytes have an owner.
+  Span(const void *data, size_t bytes, std::shared_ptr<const void> owner)
+      : data(data), bytes(bytes), owner(std::move(owner)) {
+    assert((bytes == 0 || this->owner.use_count() > 0) && "a span needs an owner of its memory");
+  }
+
   const void *data = nullptr;
   size_t bytes = 0;
   std::shared_ptr<const void> owner;
@@ -27,7 +37,8 @@ struct Span {
 
 struct Program {
   nlohmann::json manifest;
-  /// In the order of manifest["constants"]. Weights stay where they are (in a mapped model file).
+  /// In the order of manifest["constants"]. The program shares the ownership of their memory, which
+  /// may be a mapped model file: it needs neither the compiler nor its MLIRContext.
   std::vector<Span> constants;
   /// A flat position-independent image: no relocations, no external symbols. Ordinary bytes, unless
   /// codeIsExecutable says that `code.data` is already mapped for execution.

@@ -192,12 +192,19 @@ TensorFile readSafetensors(const std::string &path) {
   return file;
 }
 
-void writeSafetensors(const std::string &path, const TensorFile &given) {
+void writeSafetensors(const std::string &path, const TensorFile &file) {
+  TensorViews views{{}, file.metadata};
+  for (const auto &[name, tensor] : file.tensors)
+    views.tensors[name] = {tensor.dtype, tensor.shape, tensor.data.data, tensor.data.bytes};
+  writeSafetensors(path, views);
+}
+
+void writeSafetensors(const std::string &path, const TensorViews &given) {
   json header = json::object();
   if (!given.metadata.empty())
     header["__metadata__"] = given.metadata;
   // Wide elements first keeps all of them aligned, as the format's own library does.
-  std::vector<const std::pair<const std::string, FileTensor> *> order;
+  std::vector<const std::pair<const std::string, TensorView> *> order;
   order.reserve(given.tensors.size());
   for (const auto &tensor : given.tensors)
     order.push_back(&tensor);
@@ -206,19 +213,18 @@ void writeSafetensors(const std::string &path, const TensorFile &given) {
   });
   uint64_t at = 0;
   for (const auto *tensor : order) {
-    const FileTensor &array = tensor->second;
+    const TensorView &array = tensor->second;
     if (tensor->first == "__metadata__")
       throw Error(
           path +
           ": a tensor cannot be named __metadata__, which the format keeps for itself; rename it");
-    if (!array.data.data && array.data.bytes)
+    if (!array.data && array.bytes)
       throw Error(path + ": tensor '" + tensor->first + "' has no elements in memory");
     auto name = std::find_if(std::begin(names), std::end(names),
                              [&](const Name &n) { return n.dtype == array.dtype; });
-    header[tensor->first] = {{"dtype", name->text},
-                             {"shape", array.shape},
-                             {"data_offsets", {at, at + array.data.bytes}}};
-    at += array.data.bytes;
+    header[tensor->first] = {
+        {"dtype", name->text}, {"shape", array.shape}, {"data_offsets", {at, at + array.bytes}}};
+    at += array.bytes;
   }
   std::string text;
   try {
@@ -238,7 +244,7 @@ void writeSafetensors(const std::string &path, const TensorFile &given) {
   file.write(length, sizeof length);
   file.write(text.data(), text.size());
   for (const auto *tensor : order)
-    file.write(tensor->second.data.data, tensor->second.data.bytes);
+    file.write(tensor->second.data, tensor->second.bytes);
   file.commit();
 }
 

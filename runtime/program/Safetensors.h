@@ -30,11 +30,25 @@ struct TensorFile {
   std::map<std::string, std::string> metadata;
 };
 
+/// A tensor to write, row-major. The caller keeps its elements alive during the call.
+struct TensorView {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  const void *data = nullptr;
+  uint64_t bytes = 0;
+};
+
+struct TensorViews {
+  std::map<std::string, TensorView> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
 /// Maps the file; the tensors are views that keep the mapping alive. Everything in the header is
 /// checked against the file before it is used. Throws dlc::Error.
 DLC_EXPORT TensorFile readSafetensors(const std::string &path);
 
 /// Writes a whole new file, or leaves the old one as it was and throws dlc::Error.
+DLC_EXPORT void writeSafetensors(const std::string &path, const TensorViews &file);
 DLC_EXPORT void writeSafetensors(const std::string &path, const TensorFile &file);
 
 } // namespace dlc::runtime

@@ -41,6 +41,11 @@ StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *len
         fail("state '", info.name, "' is on ", plan.devices[info.device].name, " in program '",
              plan.name, "' and on ", lender->plan.devices[other.device].name, " in '",
              lender->plan.name, "', which was to share it; place them on one device");
+      if (lender->bound[k].data != lender->bound[k].home)
+        fail(
+            "state '", info.name, "' of program '", lender->plan.name,
+            "' is bound to the caller's memory; required to share it with another session: a state "
+            "in memory of the session, which both keep; unbind the state first");
       bound[i] = lender->bound[k];
       lent = true;
     }
@@ -216,7 +221,7 @@ Program StateSet::started() const {
   requireWhole("save the program with its state");
   Program result = program;
   for (size_t i = 0; i < bound.size(); ++i) {
-    Span whole = contents(i);
+    Contents whole = contents(i);
     if (whole.bytes == 0)
       continue;
     result.manifest["state"][i]["init"] = result.constants.size();

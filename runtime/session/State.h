@@ -56,7 +56,8 @@ public:
   /// From now on the state is the caller's memory, with the value that stands there; null: the
   /// session's own again, with the value that it has. Throws dlc::Error where the state is on a
   /// device or shared with another session, and where the address is no multiple of the element's
-  /// size. The memory must last until the next bind, or as long as the session.
+  /// size. The memory must last until the next bind, or as long as the session: no other session
+  /// can share the state meanwhile.
   void bind(size_t index, void *memory);
 
   /// The program with these values, copied, as those that its states begin as. Refused where other
@@ -95,14 +96,22 @@ private:
     char *home = nullptr; ///< where it lies unless it is bound to a caller's memory
   };
   void initialise(size_t index);
-  /// A state's bytes for a file, copied where they are elsewhere; of a part, those of the whole.
-  Span contents(size_t index) const;
+  /// Bytes of a state for a file, in the state's own memory or in a copy.
+  struct Contents {
+    const char *data;
+    uint64_t bytes;
+    std::shared_ptr<const void> copy;
+  };
+  /// Copies the bytes of a state that is not on the host. Of a part, returns those of the whole. To
+  /// be used under a Lock: only the copy has an owner.
+  Contents contents(size_t index) const;
   /// Where this rank's elements of a shared tensor are: in the tensor, and in the share.
   struct Overlap {
     uint64_t inTensor, inShare, count;
   };
   Overlap overlapOf(const StateInfo &info, const SharedTensor &tensor) const;
-  void addShares(TensorFile &file) const;
+  /// Adds this rank's shares to a file, and what they are views of to `held`.
+  void addShares(TensorViews &file, std::vector<Contents> &held) const;
   void requireAll() const;
   void place(size_t state, const SavedTensor &tensor, const Overlap &where);
   /// A state's bytes from and to the host.

@@ -10,15 +10,18 @@
 
 namespace dlc::runtime {
 
-Span StateSet::contents(size_t index) const {
+StateSet::Contents StateSet::contents(size_t index) const {
   const StateInfo &info = plan.states[index];
-  Span own{bound[index].data, info.bytes, nullptr};
+  Contents own{bound[index].data, info.bytes, nullptr};
   if (bound[index].device) {
     auto copy = std::make_shared<std::vector<char>>(info.bytes);
     read(bound[index], copy->data(), info.bytes);
     own = {copy->data(), info.bytes, copy};
   }
-  return isPart(info) ? gatherParts(info, *world, static_cast<const char *>(own.data)) : own;
+  if (!isPart(info))
+    return own;
+  Span whole = gatherParts(info, *world, own.data);
+  return {static_cast<const char *>(whole.data), whole.bytes, whole.owner};
 }
 
 StateSet::Overlap StateSet::overlapOf(const StateInfo &info, const SharedTensor &tensor) const {
@@ -31,21 +34,21 @@ StateSet::Overlap StateSet::overlapOf(const StateInfo &info, const SharedTensor 
   return {first - tensor.begin, first - begin, last - first};
 }
 
-void StateSet::addShares(TensorFile &file) const {
+void StateSet::addShares(TensorViews &file, std::vector<Contents> &held) const {
   for (size_t i = 0; i < bound.size(); ++i) {
     const StateInfo &info = plan.states[i];
     const uint64_t size = dtypeBytes(info.dtype);
     if (info.sharers == 0)
       continue;
-    Span all = contents(i);
+    const Contents &all = held.emplace_back(contents(i));
     for (const SharedTensor &tensor : info.sharedTensors) {
       Overlap here = overlapOf(info, tensor);
       if (here.count == 0)
         continue;
       file.tensors[tensor.name] = {info.dtype,
                                    {static_cast<int64_t>(here.count)},
-                                   {static_cast<const char *>(all.data) + here.inShare * size,
-                                    here.count * size, all.owner}};
+                                   all.data + here.inShare * size,
+                                   here.count * size};
       file.metadata[kBeginKey + tensor.name] = std::to_string(here.inTensor);
     }
   }
@@ -67,8 +70,9 @@ void StateSet::save(const std::string &path, std::map<std::string, std::string> 
 void StateSet::savePart(const std::string &path) const {
   Lock lock(*this);
   requireWhole("save the state");
-  TensorFile file;
-  addShares(file);
+  TensorViews file;
+  std::vector<Contents> held;
+  addShares(file, held);
   writeSafetensors(path, file);
 }
 
@@ -76,7 +80,8 @@ void StateSet::saveRest(const std::string &path,
                         std::map<std::string, std::string> metadata) const {
   Lock lock(*this);
   requireWhole("save the state");
-  TensorFile file;
+  TensorViews file;
+  std::vector<Contents> held;
   // "pt" is what readers of such files from PyTorch ask for.
   file.metadata = std::move(metadata);
   file.metadata.insert(
@@ -84,9 +89,11 @@ void StateSet::saveRest(const std::string &path,
   const bool writes = !world || world->rank() == 0;
   for (size_t i = 0; i < bound.size(); ++i)
     if (const StateInfo &info = plan.states[i]; info.sharers == 0) {
-      Span all = contents(i);
-      if (writes)
-        file.tensors[info.name] = {info.dtype, wholeShape(info), all};
+      Contents all = contents(i);
+      if (!writes)
+        continue;
+      file.tensors[info.name] = {info.dtype, wholeShape(info), all.data, all.bytes};
+      held.push_back(std::move(all));
     }
   if (writes)
     writeSafetensors(path, file);

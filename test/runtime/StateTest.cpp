@@ -214,6 +214,12 @@ TEST(State, WhatCannotBeBoundIsRefused) {
   EXPECT_EQ(s.step(), 4);
   s.session.bindState(0, mine.data(), 16);
   EXPECT_EQ(s.step(), 23);
+  // A session that shares the state could outlive the caller's memory.
+  EXPECT_HAS(errorOf([&] { Summing borrower(4, false, {.shareState = &s.session}); }),
+             "state 'sum' of program 'sample' is bound to the caller's memory");
+  s.session.bindState(0, nullptr, 0);
+  Summing borrower(4, false, {.shareState = &s.session});
+  EXPECT_EQ(borrower.step(), 25);
 }
 
 TEST(State, AProgramBeginsWithWhatASessionHas) {

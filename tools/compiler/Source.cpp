@@ -198,8 +198,9 @@ OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
   options.keeps = std::move(keeps);
   for (const auto &[input, array] : values) {
     auto type = RankedTensorType::get(array.shape, elementTypeOf(*mlirContext, array.dtype));
-    options.values[input] =
-        ref::Tensor::borrow(type, array.data.data, std::const_pointer_cast<void>(array.data.owner));
+    // Values become constants of the program. The array may be the caller's memory, which changes.
+    runtime::Span copy = runtime::copyToSpan(array.data.data, array.data.bytes);
+    options.values[input] = ref::Tensor::borrow(type, copy.data, copy.owner);
   }
   return import(*mlirContext, options, needed);
 }

@@ -88,8 +88,11 @@ std::map<std::string, GraphMemory> memoryOf(nb::dict constants) {
   std::map<std::string, GraphMemory> result;
   for (auto [name, value] : constants) {
     auto [address, bytes, owner] = nb::cast<std::tuple<uintptr_t, size_t, nb::object>>(value);
-    // Given up by whichever thread is the last to read them.
+    // A program shares the owner, so that the last thread to release it may be any, also when the
+    // interpreter has ended.
     std::shared_ptr<void> keep(owner.release().ptr(), [](void *object) {
+      if (!Py_IsInitialized())
+        return;
       nb::gil_scoped_acquire held;
       nb::handle(static_cast<PyObject *>(object)).dec_ref();
     });

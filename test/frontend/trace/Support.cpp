@@ -19,7 +19,7 @@ std::vector<std::vector<Array>> evaluateOnRanks(int ranks, trace::Graph graph,
   for (const Array &input : inputs) {
     auto type = mlir::RankedTensorType::get(
         input.shape, trace::elementTypeOf(input.dtype, traced.context.get()));
-    arguments.push_back(ref::Tensor::borrow(type, input.data.get()));
+    arguments.push_back(ref::Tensor::borrow(type, input.data.get(), input.data));
   }
   const std::vector<llvm::SmallVector<ref::Tensor>> given(static_cast<size_t>(ranks), arguments);
   std::vector<llvm::SmallVector<ref::Tensor>> results;

@@ -172,7 +172,7 @@ void onRanks(int ranks, const std::function<void(World &)> &body) {
 std::shared_ptr<const Program> programWithPart() {
   static const Floats whole{1, 2, 3, 4};
   Program program;
-  program.constants.push_back({whole.data(), 16, nullptr});
+  program.constants = {copyToSpan(whole.data(), 16)};
   program.manifest = {{"format", 1},
                       {"inputs", json::array()},
                       {"outputs", {tensor("y", 2)}},

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <numeric>
 #include <thread>
@@ -102,6 +103,83 @@ TEST(Model, FindsSizes) {
   const dlc::Tensor &large = results.at("large");
   EXPECT_EQ(large.shape(), (std::vector<int64_t>{2}));
   EXPECT_EQ(large.data<float>()[1], 2);
+}
+
+/// A protobuf message, field by field.
+struct Message {
+  std::string bytes;
+  static std::string varint(uint64_t value) {
+    std::string text;
+    for (; value > 127; value >>= 7)
+      text += char(value | 128);
+    return text + char(value);
+  }
+  Message &number(int field, int64_t value) {
+    bytes += varint(uint64_t(field) << 3) + varint(uint64_t(value));
+    return *this;
+  }
+  Message &text(int field, const std::string &value) {
+    bytes += varint(uint64_t(field) << 3 | 2) + varint(value.size()) + value;
+    return *this;
+  }
+};
+
+/// A ValueInfoProto of one dimension.
+std::string onnxValue(const std::string &name, int type, int64_t size) {
+  std::string shape = Message().text(1, Message().number(1, size).bytes).bytes;
+  std::string tensor = Message().number(1, type).text(2, shape).bytes;
+  return Message().text(1, name).text(2, Message().text(1, tensor).bytes).bytes;
+}
+
+std::string onnxNode(const std::string &op, const std::vector<std::string> &inputs,
+                     const std::string &output) {
+  Message node;
+  for (const std::string &input : inputs)
+    node.text(1, input);
+  return node.text(2, output).text(4, op).bytes;
+}
+
+/// An ONNX model: x [6] is reshaped to the first two of the `count` sizes in s.
+std::string reshapingModel(int64_t count) {
+  constexpr int kFloat = 1, kInt64 = 7;
+  std::string indices =
+      Message().number(1, 2).number(2, kInt64).number(7, 0).number(7, 1).text(8, "at").bytes;
+  std::string graph =
+      Message()
+          .text(1, onnxNode("Gather", {"s", "at"}, "shape"))
+          .text(1, onnxNode("Reshape", {"x", "shape"}, "y"))
+          .text(2, "graph")
+          .text(5, indices)
+          .text(11, onnxValue("x", kFloat, 6))
+          .text(11, onnxValue("s", kInt64, count))
+          .text(12, Message()
+                        .text(1, "y")
+                        .text(2, Message().text(1, Message().number(1, kFloat).bytes).bytes)
+                        .bytes)
+          .bytes;
+  return Message().number(1, 8).text(7, graph).text(8, Message().number(2, 13).bytes).bytes;
+}
+
+/// The values of inputs that shapes depend on become constants of the program.
+TEST(Model, KeepsNoValuesInTheCallersMemory) {
+  // More than a dense attribute holds.
+  constexpr int64_t kCount = 4096;
+  std::string path = std::filesystem::temp_directory_path() /
+                     ("dlc-model-test-" + std::to_string(getpid()) + ".onnx");
+  std::ofstream(path, std::ios::binary) << reshapingModel(kCount);
+  dlc::Model model = dlc::compile(path, {.cacheDir = ""});
+  dlc::Tensor x = dlc::Tensor::of<float>({6}, {0, 1, 2, 3, 4, 5});
+  std::vector<int64_t> sizes(kCount);
+  std::iota(sizes.begin(), sizes.end(), 2);
+  auto view = [&] { return dlc::Tensor::view(sizes.data(), dlc::DType::I64, {kCount}); };
+  EXPECT_EQ(model.run({{"x", x}, {"s", view()}})["y"].shape(), (std::vector<int64_t>{2, 3}));
+  // Overwrites the memory of the first call, and passes the same values in other memory.
+  std::vector<int64_t> same = sizes;
+  std::fill(sizes.begin(), sizes.end(), -1);
+  sizes.swap(same);
+  EXPECT_EQ(model.run({{"x", x}, {"s", view()}})["y"].shape(), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(model.programs(), 1u);
+  std::filesystem::remove(path);
 }
 
 TEST(Model, SaysWhatIsWrong) {

@@ -80,7 +80,8 @@ public:
       auto type = mlir::cast<mlir::RankedTensorType>(function.getArgument(i).getType());
       inputs.push_back(function.getArgAttr(i, "dlc.state")
                            ? states.at(name)
-                           : ref::Tensor::borrow(type, given.at(name).raw()));
+                           : ref::Tensor::borrow(type, given.at(name).raw(),
+                                                 std::make_shared<Tensor>(given.at(name))));
     }
     if (mlir::failed(ref::evaluate(function, inputs, outputs)))
       throw Error("the reference evaluator refuses the test's program");

@@ -10,14 +10,18 @@ import torch
 from torch import fx
 from torch._subclasses import FakeTensor
 
+from dlc import _fourier
+
 aten = torch.ops.aten
 
 
 class _Rewriting:
     """Makes nodes in the place of others. A node with a complex tensor has one with its pairs."""
 
-    def __init__(self, graph: fx.Graph, mode: Any):
+    def __init__(self, graph: fx.Graph, mode: Any, constants: dict[str, torch.Tensor] | None):
         self._graph, self._mode = graph, mode
+        #: Constants by the names of their nodes, of a graph that dlc computes whole; None for other graphs.
+        self.constants = constants
         self._pairs: dict[fx.Node, Any] = {}
         self._complex: dict[fx.Node, fx.Node] = {}
         self._parts: dict[tuple[fx.Node, int], fx.Node] = {}
@@ -39,11 +43,30 @@ class _Rewriting:
                 made.meta[key] = self.at.meta[key]
         return made
 
+    def constant(self, value: torch.Tensor) -> fx.Node:
+        """Returns a node for a new constant of a graph that dlc computes whole."""
+        assert self.constants is not None
+        module, name = self._graph.owning_module, f"dlc_constant_{len(self.constants)}"
+        if module is not None:
+            module.register_buffer(name, value)
+        with self._graph.inserting_before(self.at):
+            made = self._graph.create_node("get_attr", name)
+        with self._mode:
+            made.meta["val"] = torch.empty(value.shape, dtype=value.dtype)
+        self.constants[made.name] = value
+        self.made.append(made)
+        return made
+
     def forget(self, node: fx.Node) -> None:
         for known in (self._pairs, self._complex, self._parts, self._reals):
             for key in [key for key, value in known.items() if node is value or node is key or isinstance(key, tuple) and node is key[0]]:
                 del known[key]
         self.made.remove(node)
+        self.erase(node)
+
+    def erase(self, node: fx.Node) -> None:
+        if node.op == "get_attr" and self.constants is not None:
+            self.constants.pop(node.name, None)
         self._graph.erase_node(node)
 
     def part(self, pair: fx.Node, which: int) -> fx.Node:
@@ -441,14 +464,14 @@ def _any_complex(value: Any) -> bool:
 
 
 def in_pairs(graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None) -> set[str]:
-    """What PyTorch has to compute itself (Fourier transforms) still finds complex numbers, as views of their pairs: returns the names of these views and of
-    those the other way. `constants`, by their nodes' names, become pairs."""
+    """What PyTorch has to compute itself still finds complex numbers, as views of their pairs: returns the names of these views and of those the other way.
+    `constants`, by their nodes' names, become pairs. They are given for graphs that dlc computes whole, where Fourier transforms become matrix products."""
     if not any(_any_complex(node.meta.get("val")) for node in graph.nodes):
         return set()
     mode = torch._guards.detect_fake_mode([node.meta.get("val") for node in graph.nodes])
     if mode is None:
         return set()
-    b, gone = _Rewriting(graph, mode), []
+    b, gone = _Rewriting(graph, mode, constants), []
     for node in list(graph.nodes):
         value, b.at = node.meta.get("val"), node.next
         if node.op in ("placeholder", "get_attr"):
@@ -472,7 +495,7 @@ def in_pairs(graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None) 
                 b.show(node)
     for node in [*reversed(gone), *reversed(b.made)]:
         if not node.users:
-            graph.erase_node(node)
+            b.erase(node)
     return {node.name for node in graph.nodes if node.target in SHOWN}
 
 
@@ -494,6 +517,8 @@ def _rewrite(b: _Rewriting, node: fx.Node, value: Any) -> bool:
         b.see(node, b.call(operator.getitem, b.pair(whole), node.args[1]))
         return True
     rule = RULES.get(node.target)
+    if rule is None and b.constants is not None:
+        rule = _fourier.RULES.get(node.target)
     if rule is None:
         return False
     before = node.prev

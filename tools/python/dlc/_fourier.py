@@ -1,0 +1,116 @@
+"""Replaces Fourier transforms by matrix products with constants, in graphs that dlc computes whole. torch.compile leaves transforms to PyTorch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import fx
+
+if TYPE_CHECKING:
+    from dlc._complex import _Rewriting
+
+aten = torch.ops.aten
+
+#: Maximum number of elements of a matrix. A larger transform is refused: the FFT of PyTorch is much faster for it.
+LARGEST = 1 << 22
+
+
+def _turns(size: int, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Returns the cosine and the sine of 2 pi m k / size for each element m and frequency k, in f64: [size, count]."""
+    turns = torch.arange(size)[:, None] * torch.arange(count) % size
+    angles = turns.double() * (2 * math.pi / size)
+    return angles.cos(), angles.sin()
+
+
+def _forth(size: int, count: int) -> torch.Tensor:
+    """Returns the matrix that maps real elements to pairs of `count` frequencies: [size, 2 count]."""
+    cosine, sine = _turns(size, count)
+    return torch.stack([cosine, -sine], -1).flatten(1)
+
+
+def _around(size: int, forward: bool) -> torch.Tensor:
+    """Returns the matrix that maps pairs to pairs: [2 size, 2 size]."""
+    cosine, sine = _turns(size, size)
+    sine = -sine if forward else sine
+    # Each element has a row for its real part and a row for its imaginary part.
+    return torch.stack([torch.stack([cosine, sine], -1), torch.stack([-sine, cosine], -1)], 1).reshape(2 * size, 2 * size)
+
+
+def _back(size: int) -> torch.Tensor:
+    """Returns the matrix that maps pairs of size // 2 + 1 frequencies to real elements: [2 (size // 2 + 1), size].
+
+    The other frequencies are the conjugates of these, so that most frequencies count twice.
+    """
+    count = size // 2 + 1
+    cosine, sine = _turns(size, count)
+    both = torch.full([count, 1], 2.0, dtype=torch.float64)
+    both[0] = 1
+    if size % 2 == 0:
+        both[-1] = 1
+    return torch.stack([both * cosine.T, -both * sine.T], 1).reshape(2 * count, size)
+
+
+def _multiply(b: _Rewriting, x: fx.Node, dim: int, pairs: bool, matrix: Callable[[], torch.Tensor], shape: Sequence[int], gives: bool) -> fx.Node:
+    """Multiplies a dimension of `x` by a matrix of the given shape.
+
+    `pairs`: `x` has a last dimension of pairs. `gives`: the result has one.
+    """
+    if math.prod(shape) > LARGEST:
+        raise NotImplementedError
+    sizes = list(x.meta["val"].shape)
+    rank = len(sizes) - pairs
+    order = [*(d for d in range(rank) if d != dim), dim]
+    rows = [sizes[d] for d in order[:-1]]
+    if order != list(range(rank)):
+        x = b.call(aten.permute.default, x, [*order, rank] if pairs else order)
+    x = b.reshape(x, [math.prod(rows), shape[0]])
+    y = b.call(aten.mm.default, x, b.constant(matrix().to(x.meta["val"].dtype)))
+    y = b.reshape(y, [*rows, shape[1] // 2, 2] if gives else [*rows, shape[1]])
+    back = sorted(range(rank), key=order.__getitem__)
+    if back == list(range(rank)):
+        return y
+    return b.call(aten.permute.default, y, [*back, rank] if gives else back)
+
+
+def _scaled(b: _Rewriting, y: fx.Node, sizes: Sequence[int], normalization: int) -> fx.Node:
+    """Divides by what at::native::fft_norm_mode says: 1, the square root of the number of elements, or that number."""
+    factor = {0: 1.0, 1: math.prod(sizes) ** -0.5, 2: 1 / math.prod(sizes)}[normalization]
+    return y if factor == 1 else b.call(aten.mul.Scalar, y, factor)
+
+
+def _complex_to_complex(b: _Rewriting, pair: fx.Node, dims: Sequence[int], forward: bool) -> fx.Node:
+    for dim in dims:
+        size = pair.meta["val"].shape[dim]
+        pair = _multiply(b, pair, dim, True, lambda size=size: _around(size, forward), (2 * size, 2 * size), True)
+    return pair
+
+
+def r2c(b: _Rewriting, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, onesided: bool) -> fx.Node:
+    shape = x.meta["val"].shape
+    dims = [d % len(shape) for d in dim]
+    size = shape[dims[-1]]
+    count = size // 2 + 1 if onesided else size
+    y = _multiply(b, x, dims[-1], False, lambda: _forth(size, count), (size, 2 * count), True)
+    return _scaled(b, _complex_to_complex(b, y, dims[:-1], True), [shape[d] for d in dims], normalization)
+
+
+def c2c(b: _Rewriting, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, forward: bool) -> fx.Node:
+    shape = node.meta["val"].shape
+    dims = [d % len(shape) for d in dim]
+    return _scaled(b, _complex_to_complex(b, b.pair(x), dims, forward), [shape[d] for d in dims], normalization)
+
+
+def c2r(b: _Rewriting, node: fx.Node, x: fx.Node, dim: Sequence[int], normalization: int, last_dim_size: int) -> fx.Node:
+    shape = node.meta["val"].shape
+    dims = [d % len(shape) for d in dim]
+    y = _complex_to_complex(b, b.pair(x), dims[:-1], False)
+    count = last_dim_size // 2 + 1
+    y = _multiply(b, y, dims[-1], True, lambda: _back(last_dim_size), (2 * count, last_dim_size), False)
+    return _scaled(b, y, [shape[d] for d in dims], normalization)
+
+
+#: Rules by overload, as in _complex.RULES.
+RULES: dict[Any, Callable[..., fx.Node]] = {aten._fft_r2c.default: r2c, aten._fft_c2c.default: c2c, aten._fft_c2r.default: c2r}
