@@ -35,6 +35,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     return;
   case Phase::Simplify:
     passes.addPass(createRememberDevicesPass());
+    passes.addPass(createAccuracyPass(options, /*beforeSimplify=*/true));
     passes.addPass(createHalvesPass(options, costs));
     passes.addPass(createQuantizedPass(options, costs));
     passes.addPass(createSimplifyPass());

@@ -34,8 +34,10 @@ constexpr llvm::StringLiteral kEstimateAttr = "dlc.estimated_memory";
 /// and what `maxMemory` does not suffice for. `mayFail`: as far as possible, without an error.
 std::unique_ptr<mlir::Pass> createRecomputePass(const ModelOptions &options = {},
                                                 bool mayFail = false);
-/// `dlc-accuracy`: what single products may lose for speed, by their names.
-std::unique_ptr<mlir::Pass> createAccuracyPass(const ModelOptions &options = {});
+/// `dlc-accuracy`: what single products may lose for speed, by their names. `beforeSimplify`: sets
+/// the levels only, for the rewrites that follow.
+std::unique_ptr<mlir::Pass> createAccuracyPass(const ModelOptions &options = {},
+                                               bool beforeSimplify = false);
 /// `dlc-weights`: constant weights of products in fewer bits, with what makes f32 of them in front.
 std::unique_ptr<mlir::Pass> createWeightsPass(const ModelOptions &options = {});
 /// `dlc-quantized`: products of dequantised operands are sums of integers where there are kernels

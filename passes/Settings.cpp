@@ -162,7 +162,8 @@ std::vector<Setting> settingsOf(ModelOptions &o) {
        &o.weights,
        {"f32", "bf16", "int8"}},
       {"accuracy",
-       "what f32 may lose for speed: strict (sums as written), default (convolutions and products "
+       "what f32 may lose for speed: strict (sums and constants as written), default (convolutions "
+       "and products "
        "with fewer multiplications, products of bf16 parts on tiles: errors up to 2e-5 of the "
        "largest result), fast (also what --matmul-precision medium allows); PATTERN=LEVEL for "
        "products and convolutions of such names",

@@ -447,7 +447,20 @@ Value element(const Site &s, RemOp op) {
                    : integerDivide(s.e, s.x(), s.y(), s.isUnsigned, true, op.getTruncated());
 }
 
+/// x to the power of 1/2 or -1/2. The powers of -0.0 and minus infinity are those of 0 and
+/// infinity, which a square root does not give.
+Value powerOfHalf(const Site &s, bool isReciprocal) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Value root = emitMath(s.b, s.loc, "sqrt", s.x(), s.e.context);
+  root = s.select(s.compare(CmpFPredicate::OEQ, s.x(), s.like(-infinity)), s.like(infinity),
+                  s.make<math::AbsFOp>(root));
+  return isReciprocal ? s.make<arith::DivFOp>(s.like(1), root) : root;
+}
+
 Value element(const Site &s, PowOp op) {
+  std::optional<double> known = s.isFloat ? splatValue(op.getB()) : std::nullopt;
+  if (known && std::fabs(*known) == 0.5)
+    return powerOfHalf(s, *known < 0);
   Type exponent = getElementTypeOrSelf(op.getB().getType());
   auto power = [&](Type type) {
     Value x = castElement(s.b, s.loc, s.x(), s.element, type);

@@ -1,6 +1,7 @@
 //===- EmitElementwise.cpp - elementwise operations as text ----------------===//
 #include "codegen/cuda/Emitter.h"
 #include "ir/tensor/Tensor.h"
+#include "passes/TensorBuilder.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -164,6 +165,11 @@ std::string text(const Site &s, RemOp op) {
 std::string text(const Site &s, PowOp op) {
   const std::string &a = s.x(), &b = s.values[1];
   Type exponent = elementOf(op.getB()), f64 = Float64Type::get(op.getContext());
+  std::optional<double> known = s.isFloat ? splatValue(op.getB()) : std::nullopt;
+  if (known == 0.5)
+    return "dk::power_of_half(" + a + ")";
+  if (known == -0.5)
+    return "1 / dk::power_of_half(" + a + ")";
   if (s.isFloat) {
     Type compute = s.element.isF64() ? f64 : Type(Float32Type::get(op.getContext()));
     return "dk::pow(" + a + ", (" + computeName(compute) + ")" + b + ")";

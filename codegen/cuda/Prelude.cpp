@@ -200,6 +200,11 @@ template <class T> DK_INLINE T sigmoid(T x) {
 )cuda";
 
 constexpr llvm::StringLiteral rest = R"cuda(
+// x to the power of 1/2: that of -0.0 and minus infinity is that of 0 and infinity.
+template <class T> DK_INLINE T power_of_half(T x) {
+  const T infinity = (T)float_of(0x7f800000u);
+  return x == -infinity ? infinity : abs(sqrt(x));
+}
 DK_INLINE double gelu(double x) {
   if (x < -40) return -0.0;
   return 0.5 * x * erfc(x * -0.70710678118654752440);

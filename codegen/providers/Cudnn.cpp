@@ -10,6 +10,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cfloat>
+
 using namespace mlir;
 
 namespace dlc {
@@ -61,7 +63,8 @@ std::optional<json> activationOf(const PostOp &postOp) {
   if (postOp.alg == "relu" && postOp.alpha == 0)
     return json{{"op", "relu"}};
   if ((postOp.alg == "clip" || postOp.alg == "clip_v2") && postOp.alpha == 0)
-    return json{{"op", "relu"}, {"upper", postOp.beta}};
+    return postOp.beta < FLT_MAX ? json{{"op", "relu"}, {"upper", postOp.beta}}
+                                 : json{{"op", "relu"}};
   if (postOp.alg == "logistic")
     return json{{"op", "sigmoid"}};
   if (postOp.alg == "tanh")

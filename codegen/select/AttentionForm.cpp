@@ -12,6 +12,7 @@
 #include "codegen/select/Select.h"
 #include "codegen/select/Tune.h"
 #include "passes/Compositions.h"
+#include "passes/ConstantRewrites.h"
 #include "passes/Passes.h"
 #include "passes/fuse/WholeAttention.h"
 
@@ -62,6 +63,7 @@ std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const Compil
   ScopedDiagnosticHandler quiet(loc.getContext(), [](Diagnostic &) { return success(); });
   OpBuilder builder(loc.getContext());
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  setAccuracy(*module, options.accuracy);
   builder.setInsertionPointToEnd(module->getBody());
   auto function = func::FuncOp::create(builder, loc, "main", builder.getFunctionType(operands, {}));
   Block *block = function.addEntryBlock();

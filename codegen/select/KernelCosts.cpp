@@ -6,6 +6,7 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/select/AttentionForm.h"
 #include "codegen/select/Candidates.h"
+#include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
@@ -27,6 +28,7 @@ namespace {
 struct Stage {
   Stage(Operation *op, ArrayRef<Type> operands) : builder(op->getContext()) {
     module = ModuleOp::create(op->getLoc());
+    copyAccuracy(op, *module);
     builder.setInsertionPointToEnd(module->getBody());
     auto function = mlir::func::FuncOp::create(builder, op->getLoc(), "main",
                                                builder.getFunctionType(operands, {}));

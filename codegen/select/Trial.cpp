@@ -9,6 +9,7 @@
 #include "codegen/select/GpuTrial.h"
 #include "codegen/select/Select.h"
 #include "ir/exec/Exec.h"
+#include "passes/ConstantRewrites.h"
 #include "runtime/program/Program.h"
 #include "runtime/session/Session.h"
 
@@ -191,6 +192,7 @@ OwningOpRef<ModuleOp> moduleOf(Operation *op) {
   MLIRContext *context = op->getContext();
   Location loc = op->getLoc();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  copyAccuracy(op, *module);
   OpBuilder b(context);
   b.setInsertionPointToEnd(module->getBody());
   SmallVector<Type> inputs;

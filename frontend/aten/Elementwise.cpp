@@ -122,8 +122,11 @@ void power(Node &n, Build &b) {
       return n.set(b.mul(x, x));
     if (p == 3)
       return n.set(b.mul(b.mul(x, x), x));
+    // As PyTorch computes them: roots of -0.0 and minus infinity are not their powers.
     if (p == 0.5 && b.isFloat(x))
       return n.set(b.unary<SqrtOp>(x));
+    if (p == -0.5 && b.isFloat(x))
+      return n.set(b.unary<RsqrtOp>(x));
   }
   n.set(b.pow(x, y));
 }

@@ -1,4 +1,5 @@
 //===- Contractions.cpp - grows contractions by views and post-ops --------===//
+#include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/ScaledBlocks.h"
 #include "passes/Widened.h"
@@ -110,7 +111,8 @@ void absorbWidening(Grouping &grouping, Operation *anchor, OpOperand &operand,
 /// The operations that follow `value` and would have to join all at once.
 SmallVector<Operation *> nextOps(Value value, Block &block) {
   auto here = [&](Operation *op) { return op->getBlock() == &block; };
-  if (std::optional<Step> step = matchEltwise(value, here))
+  bool exact = value.getDefiningOp() && keepsBits(value.getDefiningOp());
+  if (std::optional<Step> step = matchEltwise(value, here, exact))
     return SmallVector<Operation *>(step->ops.begin(), step->ops.end());
   if (!value.hasOneUse() || !here(*value.getUsers().begin()))
     return {};

@@ -1,6 +1,7 @@
 //===- Epilogue.cpp - a contraction with what a library does around it ----===//
 #include "passes/fuse/Epilogue.h"
 
+#include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/Widened.h"
 #include "passes/fuse/Classify.h"
@@ -61,10 +62,10 @@ std::optional<double> factorOf(MulOp mul, Value &x) {
   return std::nullopt;
 }
 
-/// add, mul .. of `value` with a tensor that comes from outside, or add with a multiple of one.
-/// `negated`: it is subtracted from the operand.
+/// add, mul .. of `value` with a tensor that comes from outside, or add with a multiple of one,
+/// which is rounded once unless `exact`. `negated`: it is subtracted from the operand.
 std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, OpFilter inside,
-                                  bool &negated, llvm::DenseSet<Operation *> &used) {
+                                  bool exact, bool &negated, llvm::DenseSet<Operation *> &used) {
   if (!isa<AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp>(op) || !value.hasOneUse())
     return std::nullopt;
   bool first = op->getOperand(0) == value;
@@ -83,7 +84,7 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
     used.insert(wide);
   } else if (def && inside(def)) {
     auto mul = dyn_cast<MulOp>(def);
-    if (!mul || !mul.getY().hasOneUse() || !(negated || isa<AddOp>(op)))
+    if (exact || !mul || !mul.getY().hasOneUse() || !(negated || isa<AddOp>(op)))
       return std::nullopt;
     std::optional<double> factor = factorOf(mul, postOp.operand);
     Operation *base = factor ? postOp.operand.getDefiningOp() : nullptr;
@@ -256,17 +257,18 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
   Value value = epilogue.anchor->getResult(0);
   int64_t channel = channelDim(epilogue.anchor);
   ArrayRef<int64_t> shape = shapeOf(value);
+  const bool exact = keepsBits(epilogue.anchor);
   while (value != result) {
     if (epilogue.postOps.size() > maxPostOps)
       return false;
     // Steps are the library's, in f32.
     bool isSum = isInt32(value.getType());
-    std::optional<Step> step = isSum ? std::nullopt : matchEltwise(value, inside);
+    std::optional<Step> step = isSum ? std::nullopt : matchEltwise(value, inside, exact);
     if (!step && gradients && !isSum)
       step = matchGradient(value, inside);
     if (step) {
       for (PostOp &postOp : step->postOps)
-        appendPostOp(epilogue.postOps, postOp);
+        appendPostOp(epilogue.postOps, postOp, epilogue.anchor);
       used.insert(step->ops.begin(), step->ops.end());
       value = step->result;
       continue;
@@ -282,10 +284,10 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
     }
     bool negated = false;
     std::optional<PostOp> binary =
-        isSum ? std::nullopt : matchBinary(user, value, channel, inside, negated, used);
+        isSum ? std::nullopt : matchBinary(user, value, channel, inside, exact, negated, used);
     if (binary) {
       if (negated)
-        appendPostOp(epilogue.postOps, linear(-1));
+        appendPostOp(epilogue.postOps, linear(-1), epilogue.anchor);
       if (binary->alg == "add" && !epilogue.bias && epilogue.postOps.empty() &&
           !epilogue.isInteger() && isPerChannel(binary->operand, shape, channel))
         epilogue.bias = binary->operand;

@@ -1,6 +1,8 @@
 //===- EpilogueEltwise.cpp - activations as oneDNN names them -------------===//
 #include "passes/fuse/EpilogueEltwise.h"
 
+#include "passes/ConstantRewrites.h"
+
 #include <cfloat>
 #include <cmath>
 
@@ -28,8 +30,19 @@ Value other(Operation *op, Value value) {
 /// `op` does not change the shape of `value` by broadcasting.
 bool keepsShape(Operation *op, Value value) { return shapeOf(op->getResult(0)) == shapeOf(value); }
 
-/// One operation on `value` whose other operands are constants.
-std::optional<PostOp> matchSimple(Operation *op, Value value) {
+using Kind = ConstantRewrite::Kind;
+
+/// Whether the rewrite of constants in f32, which libraries compute steps in, may replace `op`.
+bool allows(Operation *op, Kind kind, std::initializer_list<double> constants) {
+  return isAllowed({kind, Float32Type::get(op->getContext()), constants}, op);
+}
+
+/// Whether a clip step can have the bound: its largest and smallest number mean that there is none.
+bool isBound(double c) { return std::fabs(c) < FLT_MAX; }
+
+/// One operation on `value` whose other operands are constants. Linear steps add 0, which makes 0
+/// of -0.0: factors are none where `exact`.
+std::optional<PostOp> matchSimple(Operation *op, Value value, bool exact) {
   if (isa<ReluOp>(op))
     return eltwise("relu");
   if (isa<TanhOp>(op))
@@ -42,7 +55,7 @@ std::optional<PostOp> matchSimple(Operation *op, Value value) {
     return eltwise("abs");
   if (isa<SqrtOp>(op))
     return eltwise("sqrt");
-  if (isa<NegOp>(op))
+  if (isa<NegOp>(op) && !exact)
     return eltwise("linear", -1, 0);
   if (auto gelu = dyn_cast<GeluOp>(op))
     return eltwise(gelu.getApproximate() ? "gelu_tanh" : "gelu_erf");
@@ -59,13 +72,17 @@ std::optional<PostOp> matchSimple(Operation *op, Value value) {
     return eltwise("linear", 1, *c);
   if (isa<SubOp>(op))
     return first ? eltwise("linear", 1, -*c) : eltwise("linear", -1, *c);
+  if (isa<MulOp, DivOp>(op) && exact)
+    return std::nullopt;
   if (isa<MulOp>(op))
     return eltwise("linear", *c, 0);
   if (isa<DivOp>(op))
-    return first && *c != 0 ? std::optional(eltwise("linear", 1 / *c, 0)) : std::nullopt;
-  if (isa<MaxOp>(op))
-    return eltwise("clip", std::fmax(*c, -FLT_MAX), FLT_MAX);
-  return eltwise("clip", -FLT_MAX, std::fmin(*c, FLT_MAX));
+    return first && allows(op, Kind::ReplaceDivision, {*c})
+               ? std::optional(eltwise("linear", 1 / *c, 0))
+               : std::nullopt;
+  if (!isBound(*c))
+    return std::nullopt;
+  return isa<MaxOp>(op) ? eltwise("clip", *c, FLT_MAX) : eltwise("clip", -FLT_MAX, *c);
 }
 
 /// A chain of simple steps from `from` to `to`; the operations go to `ops`.
@@ -89,15 +106,42 @@ std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter ins
   SmallVector<PostOp> steps;
   value = from;
   for (Operation *op : llvm::reverse(chain)) {
-    std::optional<PostOp> step = matchSimple(op, value);
+    std::optional<PostOp> step = matchSimple(op, value, /*exact=*/false);
     // What another operation uses cannot disappear into one step.
     if (!step || (op->getResult(0) != to && !op->getResult(0).hasOneUse()))
       return std::nullopt;
-    appendPostOp(steps, *step);
+    appendPostOp(steps, *step, op);
     value = op->getResult(0);
     ops.push_back(op);
   }
   return steps;
+}
+
+/// Appends x * (clip(f x + b, 0, h) * s) as (h * s) * hardswish(x), with the product or division by
+/// a constant that follows. Takes the steps of the gate.
+bool appendHardSwish(Step &step, ArrayRef<PostOp> gate, OpFilter inside) {
+  bool isScaled = gate.size() == 3 && gate[2].alg == "linear" && gate[2].beta == 0;
+  if ((gate.size() != 2 && !isScaled) || gate[0].alg != "linear" || gate[1].alg != "clip" ||
+      gate[1].alpha != 0 || !(gate[1].beta > 0) || gate[1].beta >= FLT_MAX)
+    return false;
+  double h = gate[1].beta, scale = isScaled ? gate[2].alpha : 1;
+  Operation *mul = step.ops.back();
+  if (!allows(mul, Kind::MoveFactors, {h, scale}))
+    return false;
+  step.postOps = {eltwise("hardswish", gate[0].alpha / h, gate[0].beta / h)};
+  Operation *next = step.result.hasOneUse() ? *step.result.getUsers().begin() : nullptr;
+  auto after = isa_and_nonnull<MulOp, DivOp>(next) && inside(next)
+                   ? matchSimple(next, step.result, /*exact=*/false)
+                   : std::nullopt;
+  if (after && after->alg == "linear" && allows(mul, Kind::MoveFactors, {h, scale, after->alpha})) {
+    scale *= after->alpha;
+    step.ops.push_back(next);
+    step.result = next->getResult(0);
+  }
+  // A reciprocal in f32 gives 1 but for its rounding.
+  if (std::fabs(h * scale - 1) > 1e-7)
+    step.postOps.push_back(eltwise("linear", h * scale, 0));
+  return true;
 }
 
 // x * f(x):  swish, hardswish
@@ -112,28 +156,15 @@ std::optional<Step> matchSelfProduct(Value x, MulOp mul, OpFilter inside) {
     return std::nullopt;
   step.ops.push_back(mul);
   ArrayRef<PostOp> f = *chain;
-  if (!f.empty() && f.back().alg == "logistic") {
-    // x * logistic(alpha * x)
-    if (f.size() == 1)
-      step.postOps = {eltwise("swish", 1)};
-    else if (f.size() == 2 && f[0].alg == "linear" && f[0].beta == 0)
-      step.postOps = {eltwise("swish", f[0].alpha)};
-  } else if (f.size() == 2 && f[0].alg == "linear" && f[1].alg == "clip" && f[1].alpha == 0 &&
-             f[1].beta > 0 && f[1].beta < FLT_MAX) {
-    // x * clip(a x + b, 0, h) = h * (x * clip(a/h x + b/h, 0, 1))
-    double h = f[1].beta;
-    step.postOps = {eltwise("hardswish", f[0].alpha / h, f[0].beta / h)};
-    if (h != 1)
-      step.postOps.push_back(eltwise("linear", h, 0));
-  } else if (f.size() == 3 && f[0].alg == "linear" && f[1].alg == "clip" && f[1].alpha == 0 &&
-             f[1].beta > 0 && f[1].beta < FLT_MAX && f[2].alg == "linear" && f[2].beta == 0) {
-    // x * (clip(a x + b, 0, h) * s)
-    double h = f[1].beta;
-    step.postOps = {eltwise("hardswish", f[0].alpha / h, f[0].beta / h)};
-    if (h * f[2].alpha != 1)
-      step.postOps.push_back(eltwise("linear", h * f[2].alpha, 0));
-  }
-  return step.postOps.empty() ? std::nullopt : std::optional(step);
+  bool isGated = !f.empty() && f.back().alg == "logistic";
+  // x * logistic(alpha * x)
+  if (isGated && f.size() == 1)
+    step.postOps = {eltwise("swish", 1)};
+  else if (isGated && f.size() == 2 && f[0].alg == "linear" && f[0].beta == 0)
+    step.postOps = {eltwise("swish", f[0].alpha)};
+  else if (!appendHardSwish(step, f, inside))
+    return std::nullopt;
+  return step;
 }
 
 /// x * c for a constant c: c and the operation.
@@ -145,12 +176,12 @@ std::optional<double> matchScaled(Value x, Value scaled, Operation *&mul) {
   return factor ? splatValue(factor) : std::nullopt;
 }
 
-// max(x, c x), 0 <= c <= 1:  leaky relu
+// max(x, c x), 0 < c <= 1:  leaky relu. 0 times infinity is no number, which a relu does not give.
 std::optional<Step> matchLeakyMax(Value x, MaxOp max) {
   Value scaled = other(max, x);
   Operation *mul = nullptr;
   std::optional<double> slope = scaled ? matchScaled(x, scaled, mul) : std::nullopt;
-  if (!slope || *slope < 0 || *slope > 1)
+  if (!slope || !(*slope > 0) || *slope > 1)
     return std::nullopt;
   return Step{max.getY(), {eltwise("relu", *slope)}, {mul, max}};
 }
@@ -169,7 +200,7 @@ std::optional<Step> matchLeakySelect(Value x, SelectOp select) {
   Value scaled = positive ? select.getB() : select.getA();
   Operation *mul = nullptr;
   std::optional<double> slope = matchScaled(x, scaled, mul);
-  if (kept != x || !slope)
+  if (kept != x || !slope || *slope == 0)
     return std::nullopt;
   return Step{select.getY(), {eltwise("relu", *slope)}, {compare, mul, select}};
 }
@@ -185,12 +216,12 @@ bool isClosed(Value from, const Step &step) {
   });
 }
 
-std::optional<Step> matchEltwise(Value value, OpFilter inside) {
+std::optional<Step> matchEltwise(Value value, OpFilter inside, bool exact) {
   for (Operation *user : value.getUsers()) {
     if (!inside(user))
       continue;
     std::optional<Step> step;
-    if (auto mul = dyn_cast<MulOp>(user))
+    if (auto mul = dyn_cast<MulOp>(user); mul && !exact)
       step = matchSelfProduct(value, mul, inside);
     else if (auto max = dyn_cast<MaxOp>(user))
       step = matchLeakyMax(value, max);
@@ -199,7 +230,7 @@ std::optional<Step> matchEltwise(Value value, OpFilter inside) {
     if (step && llvm::all_of(step->ops, inside) && isClosed(value, *step))
       return step;
     // A description has no infinities.
-    if (auto simple = matchSimple(user, value);
+    if (auto simple = matchSimple(user, value, exact);
         simple && std::isfinite(simple->alpha) && std::isfinite(simple->beta)) {
       Step one{user->getResult(0), {*simple}, {user}};
       if (isClosed(value, one))
@@ -209,9 +240,28 @@ std::optional<Step> matchEltwise(Value value, OpFilter inside) {
   return std::nullopt;
 }
 
-void appendPostOp(SmallVectorImpl<PostOp> &postOps, PostOp postOp) {
+/// Makes one linear step of two where their constants may be merged.
+static bool mergeLinear(PostOp &last, const PostOp &next, Operation *op) {
+  // a x + 0, then + d
+  if (next.alpha == 1 && last.beta == 0 && allows(op, Kind::ChangeRounding, {})) {
+    last.beta = next.beta;
+    return true;
+  }
+  bool onlyScales = next.beta == 0 && (last.beta == 0 || std::fabs(next.alpha) == 1);
+  if (!onlyScales || !allows(op, Kind::MergeFactors, {last.alpha, next.alpha}))
+    return false;
+  last.alpha *= next.alpha;
+  last.beta *= next.alpha;
+  return true;
+}
+
+void appendPostOp(SmallVectorImpl<PostOp> &postOps, PostOp postOp, Operation *op) {
   bool isEltwise = postOp.kind == PostOp::Kind::Eltwise;
-  if (isEltwise && postOp.alg == "linear" && postOp.alpha == 1 && postOp.beta == 0)
+  auto isIdentity = [](const PostOp &step) {
+    return step.kind == PostOp::Kind::Eltwise && step.alg == "linear" && step.alpha == 1 &&
+           step.beta == 0;
+  };
+  if (isIdentity(postOp))
     return;
   // What bounds a ReLU from above is one step with it.
   if (isEltwise && postOp.alg == "clip" && !postOps.empty() &&
@@ -220,14 +270,11 @@ void appendPostOp(SmallVectorImpl<PostOp> &postOps, PostOp postOp) {
     postOps.back().alg = "clip";
     postOps.back().beta = FLT_MAX;
   }
-  if (!postOps.empty() && postOps.back().kind == PostOp::Kind::Eltwise &&
-      postOp.kind == PostOp::Kind::Eltwise && postOps.back().alg == postOp.alg) {
+  if (!postOps.empty() && postOps.back().kind == PostOp::Kind::Eltwise && isEltwise &&
+      postOps.back().alg == postOp.alg) {
     PostOp &last = postOps.back();
-    if (postOp.alg == "linear" && std::isfinite(last.alpha * postOp.alpha) &&
-        std::isfinite(last.beta * postOp.alpha + postOp.beta)) {
-      last.alpha *= postOp.alpha;
-      last.beta = last.beta * postOp.alpha + postOp.beta;
-      if (std::fabs(last.alpha - 1) < 1e-7 && last.beta == 0)
+    if (postOp.alg == "linear" && mergeLinear(last, postOp, op)) {
+      if (isIdentity(last))
         postOps.pop_back();
       return;
     }

@@ -14,8 +14,9 @@ struct Step {
 };
 
 /// The step that starts at `value`: one operation with constants, or an activation spelled out in
-/// several. Only operations that `inside` accepts are looked at.
-std::optional<Step> matchEltwise(mlir::Value value, OpFilter inside);
+/// several. Only operations that `inside` accepts are looked at. `exact`: the step has the bits of
+/// the operations, see keepsBits.
+std::optional<Step> matchEltwise(mlir::Value value, OpFilter inside, bool exact);
 
 /// The step that multiplies `value` by the gradient of an activation (logistic, tanh, relu), in
 /// terms of what that gave: the operand, of the value's own shape.
@@ -25,8 +26,9 @@ std::optional<Step> matchGradient(mlir::Value value, OpFilter inside);
 /// outside.
 bool isClosed(mlir::Value from, const Step &step);
 
-/// Adds a step to the list; neighbouring linear and clip steps become one.
-void appendPostOp(llvm::SmallVectorImpl<PostOp> &postOps, PostOp postOp);
+/// Adds a step that follows `op` to the list. Adjacent linear steps become one where their
+/// constants may be merged, and adjacent clip steps always.
+void appendPostOp(llvm::SmallVectorImpl<PostOp> &postOps, PostOp postOp, mlir::Operation *op);
 
 } // namespace dlc
 

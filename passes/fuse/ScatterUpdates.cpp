@@ -6,6 +6,7 @@
 // of zeros is never made, and of X only those rows are touched that have a gradient.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/ConstantRewrites.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/StateUpdate.h"
@@ -40,10 +41,19 @@ struct Factors {
     Value other = op->getOperand(number);
     if (other == value || (divides && number == 0) || op->getResult(0).getType() != value.getType())
       return {};
-    if (typeOf(other).getRank() != 0 && !splatValue(other))
+    std::optional<double> constant = splatValue(other);
+    if ((typeOf(other).getRank() != 0 && !constant) || !mayMove(op, constant))
       return {};
     scalars.push_back({other, divides});
     return op->getResult(0);
+  }
+
+  /// Whether a factor, perhaps a constant, may be moved from the sums to what is summed up.
+  static bool mayMove(Operation *op, std::optional<double> constant) {
+    using Kind = ConstantRewrite::Kind;
+    Type element = typeOf(op->getResult(0)).getElementType();
+    return constant ? isAllowed({Kind::FoldFactor, element, {*constant, 1}}, op)
+                    : isAllowed({Kind::ChangeRounding, element, {}}, op);
   }
 
   Value apply(TensorBuilder &b, Value x) const {

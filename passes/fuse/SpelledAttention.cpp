@@ -1,6 +1,8 @@
 //===- SpelledAttention.cpp - attention written as products and a softmax -===//
 #include "passes/fuse/SpelledAttention.h"
 
+#include "passes/ConstantRewrites.h"
+
 using namespace mlir;
 
 namespace dlc {
@@ -15,6 +17,11 @@ static std::pair<Value, double> scaled(Value value) {
     std::optional<double> number = splatValue(op->getOperand(1 - side));
     if (!number || from.getType() != value.getType() || (isa<DivOp>(op) && side == 1))
       continue;
+    if (isa<DivOp>(op) &&
+        !isAllowed(
+            {ConstantRewrite::Kind::ReplaceDivision, typeOf(value).getElementType(), {*number}},
+            op))
+      break;
     return {from, isa<DivOp>(op) ? 1 / *number : *number};
   }
   return {value, 1};

@@ -1,4 +1,5 @@
 //===- Accuracy.cpp - what single operations may lose for speed -----------===//
+#include "passes/ConstantRewrites.h"
 #include "passes/OpNames.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
@@ -16,8 +17,8 @@ struct Rule {
   bool fits = false; ///< some operation
 };
 
-void apply(Operation *op, StringRef level, const ModelOptions &options) {
-  op->setAttr("dlc.accuracy", StringAttr::get(op->getContext(), level));
+/// Sets which rounding of operands the level allows.
+void applyMath(Operation *op, StringRef level, const ModelOptions &options) {
   auto isF32 = [](Type type) { return getElementTypeOrSelf(type).isF32(); };
   if (level == "fast" && llvm::all_of(op->getOperandTypes(), isF32))
     op->setAttr(precision::kMathAttr, StringAttr::get(op->getContext(), "bf16"));
@@ -26,15 +27,18 @@ void apply(Operation *op, StringRef level, const ModelOptions &options) {
     op->removeAttr(precision::kMathAttr);
 }
 
-/// Writes PATTERN=strict|default|fast on the products of such names, as dlc.accuracy, which stands
-/// above the level for all. The first pattern that fits counts; gradients go with what they are
-/// gradients of.
+/// Sets `dlc.accuracy`: on the module if all of it is strict, and on the products whose names match
+/// PATTERN=strict|default|fast, which takes precedence. The first pattern that matches counts;
+/// gradients have the names of what they are gradients of. `beforeSimplify`: only the attributes
+/// are set, so that the rewrites of later passes follow them.
 struct AccuracyPass : OptionPass<AccuracyPass> {
-  explicit AccuracyPass(const ModelOptions &options)
+  AccuracyPass(const ModelOptions &options, bool beforeSimplify)
       : OptionPass("dlc-accuracy", "what single products may lose for speed",
-                   {"accuracy", "matmul-precision"}, options) {}
+                   {"accuracy", "matmul-precision"}, options),
+        beforeSimplify(beforeSimplify) {}
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {
+    setAccuracy(module, options.accuracy);
     SmallVector<Rule> rules;
     for (const std::string &text : options.accuracyOf) {
       auto [pattern, level] = StringRef(text).rsplit('=');
@@ -43,33 +47,43 @@ struct AccuracyPass : OptionPass<AccuracyPass> {
     if (rules.empty())
       return success();
     module.walk([&](Operation *op) {
-      if (precision::classOf(op) != NumericClass::Product)
-        return;
-      SmallVector<StringRef> names;
-      namesIn(op->getLoc(), names);
-      auto rule = llvm::find_if(rules, [&](const Rule &each) {
-        return llvm::any_of(names,
-                            [&](StringRef name) { return matchesPattern(each.pattern, name); });
-      });
-      if (rule == rules.end())
-        return;
-      rule->fits = true;
-      // Sums of integers must be exact, whatever their names.
-      if (!op->hasAttr("dlc.accuracy"))
-        apply(op, rule->level, options);
+      if (precision::classOf(op) == NumericClass::Product)
+        apply(op, rules, options);
     });
     for (const Rule &rule : rules)
-      if (!rule.fits)
+      if (!rule.fits && !beforeSimplify)
         module.emitWarning("accuracy '")
             << rule.pattern << "=" << rule.level << "': no product or convolution is named so";
     return success();
   }
+
+private:
+  void apply(Operation *product, MutableArrayRef<Rule> rules, const ModelOptions &options) const {
+    SmallVector<StringRef> names;
+    namesIn(product->getLoc(), names);
+    auto rule = llvm::find_if(rules, [&](const Rule &each) {
+      return llvm::any_of(names,
+                          [&](StringRef name) { return matchesPattern(each.pattern, name); });
+    });
+    if (rule == rules.end())
+      return;
+    rule->fits = true;
+    auto level = StringAttr::get(product->getContext(), rule->level);
+    // Sums of integers must be exact, whatever their names.
+    if (Attribute own = product->getAttr(kAccuracyAttr); own && own != level)
+      return;
+    product->setAttr(kAccuracyAttr, level);
+    if (!beforeSimplify)
+      applyMath(product, rule->level, options);
+  }
+
+  bool beforeSimplify;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createAccuracyPass(const ModelOptions &options) {
-  return std::make_unique<AccuracyPass>(options);
+std::unique_ptr<Pass> createAccuracyPass(const ModelOptions &options, bool beforeSimplify) {
+  return std::make_unique<AccuracyPass>(options, beforeSimplify);
 }
 
 } // namespace dlc

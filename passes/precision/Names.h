@@ -2,6 +2,8 @@
 #ifndef DLC_PASSES_PRECISION_NAMES_H
 #define DLC_PASSES_PRECISION_NAMES_H
 
+#include "passes/ConstantRewrites.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 
@@ -18,7 +20,7 @@ constexpr llvm::StringLiteral kMathAttr = "dlc.math";
 
 /// Whether a product asks for its sums as they are written, whatever the mode.
 inline bool isStrict(mlir::Operation *product) {
-  auto own = product->getAttrOfType<mlir::StringAttr>("dlc.accuracy");
+  auto own = product->getAttrOfType<mlir::StringAttr>(kAccuracyAttr);
   return own && own == "strict";
 }
 

@@ -309,15 +309,36 @@ private:
     Value y = b.cast(sums->getResult(0), builder.getF32Type());
     if (zeros)
       y = b.make<SubOp>(y, b.make<MulOp>(*zeros, channelSums(op, w->integers)));
-    if (typeOf(*rows).getRank() == 0)
-      y = b.make<MulOp>(y, b.make<MulOp>(*factors, *rows));
-    else
-      y = b.make<MulOp>(b.make<MulOp>(y, *factors), *rows);
+    y = scaled(op, y, *factors, *rows, b);
     if (op->getNumOperands() > 2)
       y = b.make<AddOp>(y, b.reshape(op->getOperand(2), channelShape(op)));
     op->getResult(0).replaceAllUsesWith(y);
     op->erase();
     return sums;
+  }
+
+  /// Sums multiplied by the scales of the weights and of x: by one product of both where x has one
+  /// scale. `op`: the operation that the sums replace.
+  static Value scaled(Operation *op, Value sums, Value ofWeights, Value ofX, TensorBuilder &b) {
+    if (typeOf(ofX).getNumElements() == 1 && mayMergeScales(op, ofWeights, ofX))
+      return b.make<MulOp>(sums, b.make<MulOp>(ofWeights, ofX));
+    return b.make<MulOp>(b.make<MulOp>(sums, ofWeights), ofX);
+  }
+
+  /// Whether products of scales are normal numbers, as far as they are constants.
+  static bool mayMergeScales(Operation *op, Value ofWeights, Value ofX) {
+    if (!isOfConstants(ofWeights) || !isOfConstants(ofX))
+      return true;
+    auto all = evaluated(ofWeights), one = evaluated(ofX);
+    if (!all || !one)
+      return false;
+    Type element = typeOf(ofX).getElementType();
+    for (int64_t i = 0; i < all->size(); ++i)
+      if (!isAllowed(
+              {ConstantRewrite::Kind::MergeScales, element, {all->getDouble(i), one->getDouble(0)}},
+              op))
+        return false;
+    return true;
   }
 
   /// The scales of x beside the result: one, or one for each row of a product; nothing for others.
@@ -396,8 +417,8 @@ private:
       return b.reshape(v,
                        typeOf(v).getNumElements() == 1 ? SmallVector<int64_t>() : channelShape(op));
     };
-    Value y = b.make<MulOp>(b.cast(sums->getResult(0), builder.getF32Type()),
-                            b.make<MulOp>(each(w->scale), each(x->scale)));
+    Value y = b.cast(sums->getResult(0), builder.getF32Type());
+    y = scaled(op, y, each(w->scale), each(x->scale), b);
     if (op.getBias())
       y = b.make<AddOp>(y, b.reshape(op.getBias(), channelShape(op)));
     op.getY().replaceAllUsesWith(y);

@@ -1,4 +1,5 @@
 //===- Activations.cpp - GELU and Mish in the spellings of the exporters --===//
+#include "passes/ConstantRewrites.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -14,19 +15,23 @@ constexpr double sqrtTwoOverPi = 0.79788456080286535588;
 
 bool near(double a, double b) { return std::fabs(a - b) <= 2e-4 * std::fabs(b); }
 
-/// A product taken apart: one constant and the other factors.
+/// A product taken apart: the constants, their product and the other factors.
 struct Product {
   double constant = 1;
+  SmallVector<double, 4> constants;
   SmallVector<Value> factors;
+
+  void multiply(double c) {
+    constant *= c;
+    constants.push_back(c);
+  }
 };
 
 void collectFactors(Value value, Value x, Product &product) {
   if (value == x)
     return product.factors.push_back(value);
-  if (std::optional<double> c = splatValue(value)) {
-    product.constant *= *c;
-    return;
-  }
+  if (std::optional<double> c = splatValue(value))
+    return product.multiply(*c);
   // Products are trees of a few nodes here; one that shares its branches could be exponential.
   if (product.factors.size() > 8)
     return product.factors.push_back(value);
@@ -38,7 +43,7 @@ void collectFactors(Value value, Value x, Product &product) {
   if (auto div = value.getDefiningOp<DivOp>()) {
     std::optional<double> c = splatValue(div.getB());
     if (c && *c != 0) {
-      product.constant /= *c;
+      product.multiply(1 / *c);
       collectFactors(div.getA(), x, product);
       return;
     }
@@ -66,6 +71,16 @@ Value plusOne(Value value) {
 bool isOnly(const Product &product, Value x, size_t power) {
   return product.factors.size() == power &&
          llvm::all_of(product.factors, [&](Value v) { return v == x; });
+}
+
+/// Whether c x (1 + f(x)) may become 2 c gelu(x), which rounds its steps differently.
+bool mayBecomeGelu(MulOp op, const Product &product) {
+  Type element = typeOf(op.getY()).getElementType();
+  SmallVector<double, 4> factors = product.constants;
+  if (std::fabs(product.constant) > 1)
+    factors.push_back(2);
+  return isAllowed({ConstantRewrite::Kind::ChangeRounding, element, {}}, op) &&
+         isAllowed({ConstantRewrite::Kind::MergeFactors, element, factors}, op);
 }
 
 /// x / sqrt(2)
@@ -135,6 +150,8 @@ struct RecogniseGelu : OpRewritePattern<MulOp> {
           continue;
         if (approximate ? !isTanhArgument(argument, x) : !isErfArgument(argument, x))
           continue;
+        if (!mayBecomeGelu(op, product))
+          continue;
         TensorBuilder b(rewriter, op.getLoc());
         Value y = b.make<GeluOp>(x, approximate);
         if (product.constant != 0.5)
@@ -183,7 +200,8 @@ struct TanhOfSoftplus : OpRewritePattern<TanhOp> {
     constexpr double most = 20;
     Value x = softplusArgument(op.getX());
     // Fewer bits would be rounded at each step, and hold no such p.
-    if (!x || typeOf(x).getElementTypeBitWidth() < 32)
+    if (!x || typeOf(x).getElementTypeBitWidth() < 32 ||
+        !isAllowed({ConstantRewrite::Kind::ChangeRounding, typeOf(x).getElementType(), {}}, op))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     Value two = b.scalar(2, x), n = b.make<ExpOp>(b.make<MinOp>(x, b.scalar(most, x)));

@@ -1,4 +1,5 @@
 //===- Arithmetic.cpp - powers, square roots, chains of constants ---------===//
+#include "passes/ConstantRewrites.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -12,30 +13,64 @@ namespace {
 bool isFloat(Value value) { return isa<FloatType>(typeOf(value).getElementType()); }
 bool sameShape(Value a, Value b) { return shapeOf(a) == shapeOf(b); }
 
-// pow(x, 2) = x * x    pow(x, 3) = x * x * x    pow(x, 1) = x
-// pow(x, 0.5) = sqrt(x)    pow(x, -0.5) = rsqrt(x)    pow(x, -1) = 1 / x
+Type elementOf(Value value) { return typeOf(value).getElementType(); }
+
+/// Whether no element is negative or -0: each is 0, positive, infinite or NaN.
+bool isPositive(Value value, int depth = 0) {
+  constexpr int maxDepth = 6;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == maxDepth || !isFloat(value))
+    return false;
+  if (std::optional<double> c = splatValue(value))
+    return !std::signbit(*c);
+  auto isPositiveOperand = [&](Value operand) { return isPositive(operand, depth + 1); };
+  if (isa<AbsOp, ExpOp, SigmoidOp, SoftmaxOp>(op))
+    return true;
+  if (auto mul = dyn_cast<MulOp>(op); mul && mul.getA() == mul.getB())
+    return true;
+  // The maximum of no elements is minus infinity.
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getKind() != ReduceKind::max && isPositiveOperand(reduce.getX());
+  if (isa<MaxOp>(op) && llvm::any_of(op->getOperands(),
+                                     [](Value bound) { return splatValue(bound).value_or(0) > 0; }))
+    return true;
+  return (isa<AddOp, MulOp, DivOp, MaxOp, MinOp, SqrtOp, CastOp>(op) || op->hasTrait<ViewLike>()) &&
+         llvm::all_of(op->getOperands(), isPositiveOperand);
+}
+
+/// x to a power that a few operations compute; null where there are none. A power that only
+/// approximates `pow` has `isAllowed` decide.
+Value powerOf(TensorBuilder &b, PowOp op, double exponent) {
+  Value x = op.getA();
+  if (exponent == 1)
+    return x;
+  if (exponent == 2)
+    return b.make<MulOp>(x, x);
+  if (exponent == -1 && isFloat(x))
+    return b.make<DivOp>(b.scalar(1, x), x);
+  // pow(-inf, 0.5) is infinite and pow(-0.0, 0.5) is 0, which a square root does not give.
+  if (exponent == 0.5 && isFloat(x) && isPositive(x))
+    return b.make<SqrtOp>(x);
+  if (!isAllowed({ConstantRewrite::Kind::ChangeRounding, elementOf(x), {}}, op))
+    return {};
+  if (exponent == 3)
+    return b.make<MulOp>(b.make<MulOp>(x, x), x);
+  if (exponent == -0.5 && isFloat(x) && isPositive(x))
+    return b.make<RsqrtOp>(x);
+  return {};
+}
+
+// pow(x, 2) = x * x    pow(x, 3) = x * x * x    pow(x, 1) = x    pow(x, -1) = 1 / x
+// pow(x, 0.5) = sqrt(x)    pow(x, -0.5) = rsqrt(x)    where x is never negative
 struct SimplifyPow : OpRewritePattern<PowOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PowOp op, PatternRewriter &rewriter) const override {
-    Value x = op.getA();
     std::optional<double> exponent = splatValue(op.getB());
-    if (!exponent || x.getType() != op.getY().getType())
+    if (!exponent || op.getA().getType() != op.getY().getType())
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    Value y;
-    if (*exponent == 1)
-      y = x;
-    else if (*exponent == 2)
-      y = b.make<MulOp>(x, x);
-    else if (*exponent == 3)
-      y = b.make<MulOp>(b.make<MulOp>(x, x), x);
-    else if (*exponent == 0.5 && isFloat(x))
-      y = b.make<SqrtOp>(x);
-    else if (*exponent == -0.5 && isFloat(x))
-      y = b.make<RsqrtOp>(x);
-    else if (*exponent == -1 && isFloat(x))
-      y = b.make<DivOp>(b.scalar(1, x), x);
-    else
+    Value y = powerOf(b, op, *exponent);
+    if (!y)
       return failure();
     rewriter.replaceOp(op, y);
     return success();
@@ -43,28 +78,26 @@ struct SimplifyPow : OpRewritePattern<PowOp> {
 };
 
 // x / 2^n = x * 2^-n    a / sqrt(x) = a * rsqrt(x)    1 / sqrt(x) = rsqrt(x)
+// Reciprocal square roots of all numbers but zeros and infinities are normal numbers.
 struct SimplifyDiv : OpRewritePattern<DivOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
     if (!isFloat(op.getY()))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
+    Type element = elementOf(op.getY());
     if (std::optional<double> c = splatValue(op.getB())) {
-      int exponent;
-      double reciprocal = 1 / *c;
-      // Exact only where neither the power of two nor its reciprocal leaves the normal numbers of
-      // half precision.
-      if (*c == 0 || std::fabs(std::frexp(*c, &exponent)) != 0.5 || std::abs(exponent) > 12 ||
-          *c == 1)
+      if (!hasExactReciprocal(*c, element) || *c == 1)
         return failure();
-      Value factor = b.scalar(reciprocal, op.getA());
+      Value factor = b.scalar(1 / *c, op.getA());
       if (!sameShape(op.getA(), op.getY()))
         factor = b.broadcast(factor, shapeOf(op.getB()));
       rewriter.replaceOpWithNewOp<MulOp>(op, op.getA(), factor);
       return success();
     }
     auto root = op.getB().getDefiningOp<SqrtOp>();
-    if (!root || !root.getY().hasOneUse())
+    if (!root || !root.getY().hasOneUse() ||
+        !isAllowed({ConstantRewrite::Kind::ChangeRounding, element, {}}, op))
       return failure();
     Value inverse = b.make<RsqrtOp>(root.getX());
     if (isSplatOf(op.getA(), 1) && inverse.getType() == op.getY().getType())
@@ -84,7 +117,8 @@ template <typename Op> std::optional<std::pair<Value, Value>> splitConstant(Op o
   return std::nullopt;
 }
 
-// (x . c1) . c2 = x . (c1 . c2) for + and *, where the inner result has no other use
+// (x . c1) . c2 = x . (c1 . c2) for + and *, where the inner result has no other use and the
+// constants may be merged
 template <typename Op> struct MergeConstants : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -95,7 +129,12 @@ template <typename Op> struct MergeConstants : OpRewritePattern<Op> {
     if (!innerOp || !outer->first.hasOneUse())
       return failure();
     auto inner = splitConstant(innerOp);
-    if (!inner)
+    constexpr auto kind = std::is_same_v<Op, MulOp> ? ConstantRewrite::Kind::MergeFactors
+                                                    : ConstantRewrite::Kind::MergeTerms;
+    if (!inner ||
+        !isAllowed(
+            {kind, elementOf(op.getY()), {*splatValue(inner->second), *splatValue(outer->second)}},
+            op))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     Value both = b.make<Op>(inner->second, outer->second);
@@ -109,7 +148,9 @@ struct MaxToRelu : OpRewritePattern<MaxOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MaxOp op, PatternRewriter &rewriter) const override {
     auto split = splitConstant(op);
-    if (!split || splatValue(split->second) != 0.0)
+    std::optional<double> bound = split ? splatValue(split->second) : std::nullopt;
+    // max(x, -0.0) keeps -0.0.
+    if (bound != 0.0 || std::signbit(*bound))
       return failure();
     rewriter.replaceOpWithNewOp<ReluOp>(op, split->first);
     return success();

@@ -1,4 +1,5 @@
 //===- FoldConv.cpp - what follows a convolution, into its weights --------===//
+#include "passes/ConstantRewrites.h"
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
 
@@ -69,9 +70,78 @@ ref::Tensor scaleWeights(const ConstantConv &conv, const ref::Tensor &weights,
   return scaled;
 }
 
+/// A product and a sum for each channel.
+struct Affine {
+  std::vector<double> scale, shift;
+  /// Mean and standard deviation of the channels before the product; empty where they are unknown.
+  std::vector<double> mean, deviation;
+  /// Whether the sum may be merged with a bias: the terms are those of one normalization.
+  bool isOneOperation = false;
+
+  /// Scale and shift of a batch norm whose statistics are constants.
+  static std::optional<Affine> of(BatchNormOp op) {
+    int64_t channels = shapeOf(op.getX())[1];
+    std::array<std::optional<ref::Tensor>, 4> values = {
+        constantTensor(op.getScale()), constantTensor(op.getBias()), constantTensor(op.getMean()),
+        constantTensor(op.getVariance())};
+    if (llvm::any_of(values, [](auto &value) { return !value; }))
+      return std::nullopt;
+    Affine affine;
+    affine.isOneOperation = true;
+    for (int64_t c = 0; c < channels; ++c) {
+      double deviation = std::sqrt(values[3]->getDouble(c) + op.getEps().convertToDouble());
+      double scale = values[0]->getDouble(c) / deviation;
+      affine.scale.push_back(scale);
+      affine.shift.push_back(values[1]->getDouble(c) - values[2]->getDouble(c) * scale);
+      affine.mean.push_back(values[2]->getDouble(c));
+      affine.deviation.push_back(deviation);
+    }
+    return affine;
+  }
+};
+
+using Kind = ConstantRewrite::Kind;
+
+/// Whether the weights of each channel, and the bias, may be multiplied by the channel's scale and
+/// the bias be added to its shift.
+bool mayFold(const ConstantConv &conv, Operation *root, const ref::Tensor &weights,
+             ArrayRef<double> bias, const Affine &affine) {
+  Type element = weights.getElementType();
+  auto allows = [&](Kind kind, SmallVector<double, 4> constants) {
+    ConstantRewrite rewrite{kind, element, std::move(constants)};
+    return isAllowed(rewrite, conv.op) && isAllowed(rewrite, root);
+  };
+  if (affine.isOneOperation && !allows(Kind::ChangeRounding, {}))
+    return false;
+  bool isScaled = llvm::any_of(affine.scale, [](double s) { return s != 1; });
+  std::vector<SmallVector<double, 4>> factors(isScaled ? conv.channels : 0);
+  std::vector<double> largest(conv.channels, 0);
+  for (size_t c = 0; c < factors.size(); ++c)
+    factors[c].push_back(affine.scale[c]);
+  ArrayRef<int64_t> shape = weights.getShape();
+  int64_t window = weights.size() / std::max<int64_t>(shape[0] * shape[1], 1);
+  for (int64_t i = 0, at = 0; isScaled && i < shape[0]; ++i)
+    for (int64_t j = 0; j < shape[1]; ++j) {
+      int64_t channel = conv.channelOf(i, j);
+      for (int64_t k = 0; k < window; ++k, ++at) {
+        double weight = weights.getDouble(at);
+        factors[channel].push_back(weight);
+        largest[channel] = std::max(largest[channel], std::fabs(weight));
+      }
+    }
+  ArrayRef<double> magnitudes = affine.deviation.empty() ? largest : affine.deviation;
+  for (int64_t c = 0; c < conv.channels; ++c)
+    if ((isScaled &&
+         (!allows(Kind::FoldFactor, std::move(factors[c])) ||
+          !allows(Kind::DistributeFactor, {bias[c], affine.scale[c], magnitudes[c]}))) ||
+        (!affine.isOneOperation && !allows(Kind::MergeTerms, {bias[c], affine.shift[c]})))
+      return false;
+  return true;
+}
+
 /// The convolution times scale plus shift, per channel, in place of `root`.
-LogicalResult foldInto(ConstantConv conv, Operation *root, ArrayRef<double> scale,
-                       ArrayRef<double> shift, PatternRewriter &rewriter) {
+LogicalResult foldInto(ConstantConv conv, Operation *root, const Affine &affine,
+                       PatternRewriter &rewriter) {
   std::optional<ref::Tensor> weights = constantTensor(conv.weights);
   if (!weights)
     return failure();
@@ -86,14 +156,19 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, ArrayRef<double> scal
     for (int64_t c = 0; c < conv.channels; ++c)
       old[c] = read->getDouble(c);
   }
+  if (!mayFold(conv, root, *weights, old, affine))
+    return failure();
   ref::Tensor bias =
       ref::Tensor::empty(RankedTensorType::get({conv.channels}, weightsType.getElementType()));
-  for (int64_t c = 0; c < conv.channels; ++c)
-    bias.setDouble(c, old[c] * scale[c] + shift[c]);
+  for (int64_t c = 0; c < conv.channels; ++c) {
+    bias.setDouble(c, old[c] * affine.scale[c] + affine.shift[c]);
+    if (!std::isfinite(bias.getDouble(c)))
+      return failure();
+  }
   Value newWeights = conv.weights;
-  if (llvm::any_of(scale, [](double s) { return s != 1; }))
-    newWeights = makeConstant(rewriter, conv.weights.getLoc(), scaleWeights(conv, *weights, scale),
-                              weightsType);
+  if (llvm::any_of(affine.scale, [](double s) { return s != 1; }))
+    newWeights = makeConstant(rewriter, conv.weights.getLoc(),
+                              scaleWeights(conv, *weights, affine.scale), weightsType);
   Value newBias = makeConstant(rewriter, root->getLoc(), bias, biasType);
   Location loc = FusedLoc::get(root->getContext(), {conv.op->getLoc(), root->getLoc()});
   Value result;
@@ -109,27 +184,18 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, ArrayRef<double> scal
   return success();
 }
 
-/// scale and shift of a batch norm whose statistics are constants.
-struct Affine {
-  std::vector<double> scale, shift;
-
-  static std::optional<Affine> of(BatchNormOp op) {
-    int64_t channels = shapeOf(op.getX())[1];
-    std::array<std::optional<ref::Tensor>, 4> values = {
-        constantTensor(op.getScale()), constantTensor(op.getBias()), constantTensor(op.getMean()),
-        constantTensor(op.getVariance())};
-    if (llvm::any_of(values, [](auto &value) { return !value; }))
-      return std::nullopt;
-    Affine affine;
-    for (int64_t c = 0; c < channels; ++c) {
-      double scale = values[0]->getDouble(c) /
-                     std::sqrt(values[3]->getDouble(c) + op.getEps().convertToDouble());
-      affine.scale.push_back(scale);
-      affine.shift.push_back(values[1]->getDouble(c) - values[2]->getDouble(c) * scale);
-    }
-    return affine;
-  }
-};
+/// Whether a batch norm may be computed as x s + t, which rounds where its mean is large.
+bool mayBecomeAffine(BatchNormOp op, const Affine &affine) {
+  Type element = typeOf(op.getX()).getElementType();
+  if (!isAllowed({Kind::ChangeRounding, element, {}}, op))
+    return false;
+  for (auto [scale, shift, mean, deviation] :
+       llvm::zip(affine.scale, affine.shift, affine.mean, affine.deviation))
+    if (!std::isfinite(shift) || !isAllowed({Kind::FoldFactor, element, {scale, 1}}, op) ||
+        !isAllowed({Kind::DistributeFactor, element, {mean, scale, deviation}}, op))
+      return false;
+  return true;
+}
 
 // batch_norm(conv(x, w, b)) = conv(x, w s, b s + t)
 // batch_norm(x) = x s + t otherwise
@@ -142,10 +208,12 @@ struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
     if (!affine)
       return failure();
     if (auto conv = ConstantConv::match(op.getX()))
-      return foldInto(*conv, op, affine->scale, affine->shift, rewriter);
+      return foldInto(*conv, op, *affine, rewriter);
     RankedTensorType type = typeOf(op.getX());
     if (type.getElementType().isF16() || type.getElementType().isBF16())
       return failure(); // their sums are kept in f32, see the decomposition
+    if (!mayBecomeAffine(op, *affine))
+      return failure();
     SmallVector<int64_t> shape(type.getRank() - 1, 1);
     shape[0] = type.getDimSize(1);
     auto constant = [&](ArrayRef<double> numbers) {
@@ -178,19 +246,22 @@ template <typename Op> struct FoldPerChannel : OpRewritePattern<Op> {
       auto numbers = perChannelConstant(c, typeOf(x).getRank(), conv->channels);
       if (!numbers)
         continue;
-      std::vector<double> scale(conv->channels, 1), shift(conv->channels, 0);
+      Affine affine;
+      affine.scale.assign(conv->channels, 1);
+      affine.shift.assign(conv->channels, 0);
       for (int64_t i = 0; i < conv->channels; ++i) {
         double number = (*numbers)[i];
         if (std::is_same_v<Op, MulOp>)
-          scale[i] = number;
+          affine.scale[i] = number;
         else if (std::is_same_v<Op, DivOp>)
-          scale[i] = 1 / number;
+          affine.scale[i] = 1 / number;
         else
-          shift[i] = std::is_same_v<Op, AddOp> ? number : -number;
-        if (!std::isfinite(scale[i]))
+          affine.shift[i] = std::is_same_v<Op, AddOp> ? number : -number;
+        Type element = typeOf(x).getElementType();
+        if (std::is_same_v<Op, DivOp> && !isAllowed({Kind::ReplaceDivision, element, {number}}, op))
           return failure();
       }
-      return foldInto(*conv, op, scale, shift, rewriter);
+      return foldInto(*conv, op, affine, rewriter);
     }
     return failure();
   }

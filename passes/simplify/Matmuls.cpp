@@ -1,4 +1,5 @@
 //===- Matmuls.cpp - scalars and broadcasts around matrix products --------===//
+#include "passes/ConstantRewrites.h"
 #include "passes/ScaledBlocks.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
@@ -10,14 +11,26 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// A product by a constant found behind operations that only move elements.
+/// A product by a constant, found through operations that only move elements.
 struct ScaledOperand {
   double factor;
-  Value unscaled; // the whole chain again, without the product
+  Value unscaled;                 ///< what is multiplied
+  SmallVector<Operation *> views; ///< what moves the product, the last one first
+
+  /// The operand without the factor: the views once more.
+  Value rebuild(PatternRewriter &rewriter) const {
+    Value result = unscaled;
+    for (Operation *view : llvm::reverse(views)) {
+      IRMapping mapping;
+      mapping.map(view->getOperand(0), result);
+      result = rewriter.clone(*view, mapping)->getResult(0);
+    }
+    return result;
+  }
 };
 
-std::optional<ScaledOperand> dropScale(Value operand, PatternRewriter &rewriter) {
-  SmallVector<Operation *> chain;
+std::optional<ScaledOperand> matchScale(Value operand) {
+  ScaledOperand found;
   Value value = operand;
   for (int depth = 0; depth < 6; ++depth) {
     Operation *op = value.getDefiningOp();
@@ -29,19 +42,15 @@ std::optional<ScaledOperand> dropScale(Value operand, PatternRewriter &rewriter)
         std::optional<double> factor = splatValue(c);
         if (!factor || shapeOf(x) != shapeOf(value))
           continue;
-        Value result = x;
-        for (Operation *view : llvm::reverse(chain)) {
-          IRMapping mapping;
-          mapping.map(view->getOperand(0), result);
-          result = rewriter.clone(*view, mapping)->getResult(0);
-        }
-        return ScaledOperand{*factor, result};
+        found.factor = *factor;
+        found.unscaled = x;
+        return found;
       }
       return std::nullopt;
     }
     if (!isa<TransposeOp, ReshapeOp, SliceOp>(op))
       return std::nullopt;
-    chain.push_back(op);
+    found.views.push_back(op);
     value = op->getOperand(0);
   }
   return std::nullopt;
@@ -59,16 +68,17 @@ struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
     // Kernels read few bits together with the scales of their blocks.
     if (keptBlocksOf(op))
       return failure();
-    auto a = dropScale(op.getA(), rewriter), b = dropScale(op.getB(), rewriter);
-    if (!a && !b)
+    auto a = matchScale(op.getA()), b = matchScale(op.getB());
+    double ofA = a ? a->factor : 1, ofB = b ? b->factor : 1;
+    if ((!a && !b) || !isAllowed({ConstantRewrite::Kind::MoveFactors, element, {ofA, ofB}}, op))
       return failure();
     TensorBuilder builder(rewriter, op.getLoc());
-    Value y = builder.make<MatmulOp>(a ? a->unscaled : op.getA(), b ? b->unscaled : op.getB(),
-                                     op.getTransposeA(), op.getTransposeB());
+    Value y = builder.make<MatmulOp>(a ? a->rebuild(rewriter) : op.getA(),
+                                     b ? b->rebuild(rewriter) : op.getB(), op.getTransposeA(),
+                                     op.getTransposeB());
     y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    double factor = (a ? a->factor : 1) * (b ? b->factor : 1);
     // Both are often the square root of a number that is exact.
-    rewriter.replaceOpWithNewOp<MulOp>(op, y, builder.scalar(factor, y));
+    rewriter.replaceOpWithNewOp<MulOp>(op, y, builder.scalar(ofA * ofB, y));
     return success();
   }
 };

@@ -73,7 +73,7 @@ struct DropParameters : OpRewritePattern<GroupNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GroupNormOp op, PatternRewriter &rewriter) const override {
     Value scale = op.getScale(), bias = op.getBias();
-    if (scale && isSplatOf(scale, 1))
+    if (scale && splatValue(scale) == 1.0)
       scale = {};
     if (bias && isSplatOf(bias, 0))
       bias = {};

@@ -86,9 +86,10 @@ void leaveToConversion(std::vector<EpilogueStep> &steps, Type result) {
   } else if (isAt(0, "linear") && isAt(1, "round") && steps.back().alpha == 1 &&
              std::fmod(steps.back().beta, 2) == 0) {
     steps.erase(steps.end() - 2);
-    if (isAt(1, "linear")) {
+    // Two sums of constants stay two.
+    if (isAt(1, "linear") && steps[steps.size() - 2].beta == 0) {
       EpilogueStep &before = steps[steps.size() - 2];
-      before.beta += steps.back().beta;
+      before.beta = steps.back().beta;
       steps.pop_back();
     }
   }

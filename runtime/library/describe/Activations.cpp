@@ -1,6 +1,8 @@
 //===- Activations.cpp - the names of activations ----------------------------------===//
 #include "runtime/library/describe/Activations.h"
 
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace dlc::describe {
@@ -26,6 +28,13 @@ std::optional<Activation> activationNamed(std::string_view name) {
     if (name == one)
       return activation;
   return std::nullopt;
+}
+
+float activationParameter(Activation activation, double value) {
+  using Limits = std::numeric_limits<float>;
+  bool isUnbounded = activation == Activation::Clip && std::fabs(value) >= Limits::max();
+  return isUnbounded ? std::copysign(Limits::infinity(), static_cast<float>(value))
+                     : static_cast<float>(value);
 }
 
 } // namespace dlc::describe

@@ -18,8 +18,8 @@ static Step stepOf(const Fields &fields) {
       return {.kind = kind};
   if (auto activation = activationNamed(wanted))
     return {.activation = *activation,
-            .alpha = static_cast<float>(fields.number("alpha", 0)),
-            .beta = static_cast<float>(fields.number("beta", 0))};
+            .alpha = activationParameter(*activation, fields.number("alpha", 0)),
+            .beta = activationParameter(*activation, fields.number("beta", 0))};
   fields.complain("a step must be {\"do\": an activation, add, add_channels or multiply_channels, "
                   "..}, found '",
                   wanted, "'");

@@ -50,9 +50,9 @@ Posts Posts::read(const Fields &fields, size_t rank) {
       post.operand.row = strides[rank - 2];
       post.operand.column = strides[rank - 1];
     } else {
-      post.alpha = static_cast<float>(
-          op.number("alpha", post.activation == simd::Activation::Linear ? 1 : 0));
-      post.beta = static_cast<float>(op.number("beta", 0));
+      double alpha = post.activation == simd::Activation::Linear ? 1 : 0;
+      post.alpha = activationParameter(post.activation, op.number("alpha", alpha));
+      post.beta = activationParameter(post.activation, op.number("beta", 0));
     }
     epilogue.posts[epilogue.count++] = post;
   }

@@ -1,4 +1,5 @@
 //===- Attributes.cpp - post-ops, math mode and scales of a primitive ---------===//
+#include "runtime/library/describe/Activations.h"
 #include "runtime/library/onednn/Layout.h"
 #include "runtime/library/onednn/Operation.h"
 #include "runtime/program/Message.h"
@@ -85,6 +86,14 @@ static float defaultBeta(const std::string &algorithm) {
   return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 0.5f : 0.0f;
 }
 
+/// Alpha or beta of an eltwise step.
+static float eltwiseParameter(const std::string &algorithm, const json &op, const char *name,
+                              float missing) {
+  float value = op.value(name, missing);
+  auto activation = describe::activationNamed(algorithm);
+  return activation ? describe::activationParameter(*activation, value) : value;
+}
+
 void Builder::postOps(dnnl_post_ops_t list) {
   const json &ops = desc["post_ops"];
   if (!ops.is_array())
@@ -94,9 +103,10 @@ void Builder::postOps(dnnl_post_ops_t list) {
     std::string kind = op.value("kind", "");
     if (kind == "eltwise") {
       std::string algorithm = op.value("alg", "");
-      check(dnnl_post_ops_append_eltwise(list, eltwiseAlgorithm(algorithm),
-                                         op.value("alpha", defaultAlpha(algorithm)),
-                                         op.value("beta", defaultBeta(algorithm))),
+      check(dnnl_post_ops_append_eltwise(
+                list, eltwiseAlgorithm(algorithm),
+                eltwiseParameter(algorithm, op, "alpha", defaultAlpha(algorithm)),
+                eltwiseParameter(algorithm, op, "beta", defaultBeta(algorithm))),
             "adding an eltwise post-op");
     } else if (kind == "sum") {
       check(dnnl_post_ops_append_sum(list, op.value("scale", 1.0f), 0, dnnl_data_type_undef),

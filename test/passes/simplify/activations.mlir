@@ -117,11 +117,15 @@ func.func @not_mish(%x: tensor<8xf16>, %z: tensor<8xf32>) -> (tensor<8xf16>, ten
 
 // -----
 
-// The half is also found behind the product that follows.
+// A half that follows a product is not merged with the factor 2, which may overflow before it.
 // CHECK-LABEL: @before_product
-// CHECK-NEXT: %[[Y:.*]] = dlc.gelu %arg0
+// CHECK-DAG: %[[TWO:.*]] = dlc.constant dense<2.000000e+00>
+// CHECK-DAG: %[[HALF:.*]] = dlc.constant dense<5.000000e-01>
+// CHECK: %[[Y:.*]] = dlc.gelu %arg0
 // CHECK-NEXT: %[[Z:.*]] = dlc.matmul %[[Y]], %arg1
-// CHECK-NEXT: return %[[Z]]
+// CHECK-NEXT: %[[U:.*]] = dlc.mul %[[Z]], %[[TWO]]
+// CHECK-NEXT: %[[V:.*]] = dlc.mul %[[U]], %[[HALF]]
+// CHECK-NEXT: return %[[V]]
 func.func @before_product(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2xf32> {
   %r = dlc.constant dense<1.41421354> : tensor<f32>
   %one = dlc.constant dense<1.0> : tensor<f32>

@@ -11,10 +11,12 @@ func.func @square(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // CHECK-LABEL: @root
-// CHECK-NEXT: dlc.sqrt %arg0
+// CHECK-NEXT: %[[A:.*]] = dlc.abs %arg0
+// CHECK-NEXT: dlc.sqrt %[[A]]
 func.func @root(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = dlc.constant dense<0.5> : tensor<f32>
-  %y = dlc.pow %x, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %a = dlc.abs %x : (tensor<4xf32>) -> tensor<4xf32>
+  %y = dlc.pow %a, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 

@@ -1,17 +1,30 @@
 // RUN: dlc-opt %s --dlc-simplify --split-input-file | FileCheck %s
 
-// The scales of attention as torch exports it: one product after the matrix product, which keeps what was said of it.
+// The scales of attention as torch exports it: one product after the matrix product, which keeps its attributes.
 // CHECK-LABEL: @scale
 // CHECK: %[[C:.*]] = dlc.constant dense<2.500000e-01> : tensor<f32>
-// CHECK: %[[M:.*]] = dlc.matmul %arg0, %arg1 transpose_b {dlc.accuracy = "strict"}
+// CHECK: %[[M:.*]] = dlc.matmul %arg0, %arg1 transpose_b {dlc.accuracy = "fast"}
 // CHECK: dlc.mul %[[M]], %[[C]]
 func.func @scale(%q: tensor<2x3x4xf32>, %k: tensor<2x5x4xf32>) -> tensor<2x3x5xf32> {
   %c = dlc.constant dense<0.5> : tensor<f32>
   %qs = dlc.mul %q, %c : (tensor<2x3x4xf32>, tensor<f32>) -> tensor<2x3x4xf32>
   %t = dlc.transpose %k [0, 2, 1] : (tensor<2x5x4xf32>) -> tensor<2x4x5xf32>
   %ks = dlc.mul %t, %c : (tensor<2x4x5xf32>, tensor<f32>) -> tensor<2x4x5xf32>
-  %y = dlc.matmul %qs, %ks {dlc.accuracy = "strict"} : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
+  %y = dlc.matmul %qs, %ks {dlc.accuracy = "fast"} : (tensor<2x3x4xf32>, tensor<2x4x5xf32>) -> tensor<2x3x5xf32>
   return %y : tensor<2x3x5xf32>
+}
+
+// -----
+
+// A strict product keeps the bits of its operands.
+// CHECK-LABEL: @strict_scale
+// CHECK: %[[S:.*]] = dlc.mul %arg0
+// CHECK: dlc.matmul %[[S]], %arg1
+func.func @strict_scale(%q: tensor<3x4xf32>, %k: tensor<4x5xf32>) -> tensor<3x5xf32> {
+  %c = dlc.constant dense<0.5> : tensor<f32>
+  %s = dlc.mul %q, %c : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = dlc.matmul %s, %k {dlc.accuracy = "strict"} : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+  return %y : tensor<3x5xf32>
 }
 
 // -----

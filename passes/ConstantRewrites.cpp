@@ -1,0 +1,174 @@
+//===- ConstantRewrites.cpp - which rewrites of constants keep results ----===//
+#include "passes/ConstantRewrites.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace dlc {
+
+bool keepsBits(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto level = op->getAttrOfType<StringAttr>(kAccuracyAttr))
+      return level == "strict";
+  return false;
+}
+
+void setAccuracy(Operation *module, StringRef level) {
+  if (level == "strict")
+    module->setAttr(kAccuracyAttr, StringAttr::get(module->getContext(), level));
+}
+
+void copyAccuracy(Operation *from, Operation *module) {
+  while (Operation *parent = from->getParentOp())
+    from = parent;
+  if (auto level = from->getAttrOfType<StringAttr>(kAccuracyAttr))
+    setAccuracy(module, level);
+}
+
+namespace {
+
+/// Exponents of a floating-point type and how far constants of it may be moved.
+struct Limits {
+  int lowest, highest; ///< exponents of the normal numbers: 2^lowest to less than 2^highest
+  int precision;       ///< bits of the significand
+  /// Factors from 2^-moved to 2^moved may be taken out of a sum of products, and factors from
+  /// 2^-folded to 2^folded may be multiplied into its weights.
+  int moved, folded;
+  int smallest; ///< weights below 2^smallest may become subnormal or zero
+};
+
+Limits limitsOf(FloatType type) {
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  int lowest = APFloat::semanticsMinExponent(semantics),
+      highest = APFloat::semanticsMaxExponent(semantics) + 1;
+  return {.lowest = lowest,
+          .highest = highest,
+          .precision = int(type.getFPMantissaWidth()),
+          .moved = std::min(12, highest / 4),
+          .folded = highest / 2,
+          .smallest = lowest + (highest - 16) / 4};
+}
+
+/// Whether the type holds the number with all its bits, and neither as zero nor as infinity.
+bool isNormal(double number, const Limits &limits) {
+  double magnitude = std::fabs(number);
+  return magnitude >= std::ldexp(1, limits.lowest) &&
+         magnitude <= std::ldexp(2 - std::ldexp(1, 1 - limits.precision), limits.highest - 1);
+}
+
+bool isPowerOfTwo(double number) {
+  int exponent;
+  return std::fabs(std::frexp(number, &exponent)) == 0.5;
+}
+
+/// Whether the magnitude is from 2^-exponent to 2^exponent.
+bool isWithin(double number, int exponent) {
+  double magnitude = std::fabs(number);
+  return magnitude >= std::ldexp(1, -exponent) && magnitude <= std::ldexp(1, exponent);
+}
+
+double productOf(ArrayRef<double> factors) {
+  double product = 1;
+  for (double factor : factors)
+    product *= factor;
+  return product;
+}
+
+/// Products of factors that all enlarge, or all reduce, overflow and underflow where the result
+/// does. Other products may leave the type halfway and come back.
+bool mergesFactors(ArrayRef<double> factors, const Limits &limits) {
+  auto isNeutral = [](double c) { return std::fabs(c) == 1; };
+  auto enlarges = [](double c) { return std::fabs(c) >= 1; };
+  auto reduces = [](double c) { return std::fabs(c) <= 1; };
+  if (llvm::count_if(factors, [&](double c) { return !isNeutral(c); }) <= 1)
+    return llvm::all_of(factors, [](double c) { return std::isfinite(c); });
+  if (!llvm::all_of(factors, enlarges) && !llvm::all_of(factors, reduces))
+    return false;
+  bool isZero = llvm::is_contained(factors, 0.0);
+  return isZero || (isNormal(productOf(factors), limits) &&
+                    llvm::all_of(factors, [&](double c) { return isNormal(c, limits); }));
+}
+
+/// Numbers that are enlarged by powers of two keep all their bits; those that are reduced may be
+/// rounded at each step.
+bool mergesFactorsExactly(ArrayRef<double> factors, const Limits &limits) {
+  return mergesFactors(factors, limits) &&
+         (llvm::count_if(factors, [](double c) { return std::fabs(c) != 1; }) <= 1 ||
+          llvm::all_of(factors, [](double c) { return isPowerOfTwo(c) && std::fabs(c) >= 1; }));
+}
+
+/// Whether the weights of a sum of products may be multiplied by the factor. Weights that are lost
+/// in the rounding of the largest one may become subnormal or zero.
+bool foldsFactor(double factor, ArrayRef<double> weights, const Limits &limits) {
+  if (factor == 0)
+    return true;
+  if (!isWithin(factor, limits.folded))
+    return false;
+  double largest = 0;
+  for (double weight : weights) {
+    if (!std::isfinite(weight))
+      return false;
+    largest = std::max(largest, std::fabs(weight));
+  }
+  const double negligible =
+      std::max(std::ldexp(largest, -limits.precision), std::ldexp(1, limits.smallest));
+  double least = largest;
+  for (double weight : weights)
+    if (std::fabs(weight) > negligible)
+      least = std::min(least, std::fabs(weight));
+  return std::fabs(largest * factor) < std::ldexp(1, limits.highest - 1) &&
+         (least <= negligible || isNormal(least * factor, limits));
+}
+
+bool distributesFactor(double term, double factor, double magnitude, const Limits &limits) {
+  return term == 0 || (std::fabs(term) <= std::ldexp(magnitude, limits.precision / 2) &&
+                       foldsFactor(factor, {term}, limits));
+}
+
+} // namespace
+
+bool hasExactReciprocal(double c, Type element) {
+  auto type = dyn_cast<FloatType>(element);
+  if (!type || c == 0 || !std::isfinite(c))
+    return false;
+  Limits limits = limitsOf(type);
+  return isPowerOfTwo(c) && isNormal(c, limits) && isNormal(1 / c, limits);
+}
+
+bool isAllowed(const ConstantRewrite &rewrite, Operation *op) {
+  auto type = dyn_cast<FloatType>(rewrite.element);
+  if (!type)
+    return true;
+  ArrayRef<double> c = rewrite.constants;
+  Limits limits = limitsOf(type);
+  bool exact = keepsBits(op);
+  using Kind = ConstantRewrite::Kind;
+  switch (rewrite.kind) {
+  case Kind::MergeFactors:
+    return exact ? mergesFactorsExactly(c, limits) : mergesFactors(c, limits);
+  case Kind::MergeScales:
+    return !exact && isNormal(productOf(c), limits);
+  case Kind::MergeTerms:
+    return c[0] == 0 || c[1] == 0;
+  case Kind::MoveFactors:
+    return !exact && isWithin(productOf(c), limits.moved) &&
+           llvm::all_of(c, [&](double factor) { return isWithin(factor, limits.moved); });
+  case Kind::FoldFactor:
+    return exact ? c[0] == 1 : foldsFactor(c[0], c.drop_front(), limits);
+  case Kind::DistributeFactor:
+    return exact ? c[0] == 0 || c[1] == 1 : distributesFactor(c[0], c[1], c[2], limits);
+  case Kind::ReplaceDivision:
+    return hasExactReciprocal(c[0], type) ||
+           (!exact && isNormal(c[0], limits) && isNormal(1 / c[0], limits));
+  case Kind::ChangeRounding:
+    return !exact;
+  }
+  llvm_unreachable("kind of rewrite");
+}
+
+} // namespace dlc

@@ -1,0 +1,56 @@
+//===- ConstantRewrites.h - which rewrites of constants keep results ------===//
+//
+// Rewrites that merge constants, move them across an operation or change the rounding of an
+// operation are described here and allowed or refused by one function. docs/accuracy.md states
+// what its limits promise.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_PASSES_CONSTANTREWRITES_H
+#define DLC_PASSES_CONSTANTREWRITES_H
+
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace dlc {
+
+/// Accuracy level of an operation, or of everything inside it: "strict", "default" or "fast".
+constexpr llvm::StringLiteral kAccuracyAttr = "dlc.accuracy";
+
+/// Returns whether rewrites of the operation must keep every bit of its result. The attribute of
+/// the operation itself takes precedence over that of the operations that contain it.
+bool keepsBits(mlir::Operation *op);
+
+/// Sets the level of `--accuracy` on a module: only "strict" forbids rewrites.
+void setAccuracy(mlir::Operation *module, llvm::StringRef level);
+/// Copies the accuracy level of the module that contains `from` to another module.
+void copyAccuracy(mlir::Operation *from, mlir::Operation *module);
+
+/// A rewrite of operations on values of one element type.
+struct ConstantRewrite {
+  enum class Kind {
+    MergeFactors,     ///< (x * c1) * c2 .. = x * (c1 * c2 ..)
+    MergeScales,      ///< (x c1) . (y c2) = (x . y) * (c1 * c2) for integers x and y
+    MergeTerms,       ///< (x + c1) + c2 = x + (c1 + c2)
+    MoveFactors,      ///< f(c1 x, c2 y ..) = (c1 * c2 ..) f(x, y ..) for sums of products f
+    FoldFactor,       ///< c1 (w . x) = (c1 w) . x for weights w whose magnitudes are c2 ..
+    DistributeFactor, ///< (y + c1) * c2 = y * c2 + c1 * c2 for results y of magnitude c3
+    ReplaceDivision,  ///< x / c1 = x * (1 / c1)
+    ChangeRounding    ///< the same function of real numbers, with the same range
+  };
+  Kind kind;
+  mlir::Type element;
+  llvm::SmallVector<double, 4> constants;
+};
+
+/// Returns whether the rewrite may replace `op`. Integers may be merged freely. Where `keepsBits`
+/// holds, the result must have the same bits for every operand. Elsewhere only rounding may change:
+/// no finite result becomes infinite, NaN or zero, and no other result becomes finite.
+bool isAllowed(const ConstantRewrite &rewrite, mlir::Operation *op);
+
+/// Returns whether x / c and x * (1 / c) are the same number for every x of the type.
+bool hasExactReciprocal(double c, mlir::Type element);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_CONSTANTREWRITES_H
