@@ -2,6 +2,7 @@
 #include "ir/dlc/Dialect.h"
 
 #include "ir/dlc/Collective.h"
+#include "ir/dlc/CustomGradient.h"
 #include "ir/dlc/Infer.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -49,6 +50,7 @@ void DlcDialect::initialize() {
   registerTransfer();
   registerGradient();
   registerCollectives(*this);
+  registerCustomGradients(*this);
 }
 
 Operation *DlcDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

@@ -37,8 +37,8 @@ ELEMENTS = {
 STRIDED = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default, torch.ops.aten.as_strided_scatter.default}
 
 
-class Refused(Exception):
-    """A node that cannot be handed over; the text says why."""
+class Refused(ValueError):
+    """A node, or a part of a module, that dlc does not take; the text says why."""
 
 
 def tracing() -> contextlib.AbstractContextManager[Any]:
@@ -98,22 +98,21 @@ def encode(value: Any) -> Any:
     raise Refused(f"an argument is a {type(value).__name__}")
 
 
-def arguments(node: fx.Node) -> dict[str, Any]:
-    """By their names in the schema, with defaults."""
+def arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
+    """The arguments by their names in the schema, with defaults, and the names of the optional ones that differ from their defaults."""
     given = dict(node.kwargs)
     schema = node.target._schema.arguments
-    found = {}
+    found, changed = {}, []
     for at, argument in enumerate(schema):
-        if at < len(node.args):
-            value = node.args[at]
-        elif argument.name in given:
-            value = given[argument.name]
-        else:
-            value = argument.default_value if argument.has_default_value() else None
+        default = argument.default_value if argument.has_default_value() else None
+        value = node.args[at] if at < len(node.args) else given.get(argument.name, default)
         found[argument.name] = encode(value)
+        # As text: 1 and True are equal in Python.
+        if argument.has_default_value() and json.dumps(found[argument.name]) != json.dumps(encode(default)):
+            changed.append(argument.name)
     if node.target in STRIDED:
         found.update(_memory_of(node.args[0]))
-    return found
+    return found, changed
 
 
 def _memory_of(node: fx.Node) -> dict[str, Any]:
@@ -152,7 +151,8 @@ def where(node: fx.Node) -> str:
 
 def describe(node: fx.Node) -> dict[str, Any]:
     op = name_of(node)
-    return {"name": node.name, "op": op, "where": where(node), "args": arguments(node), "results": results(node)}
+    given, changed = arguments(node)
+    return {"name": node.name, "op": op, "where": where(node), "args": given, **({"set": changed} if changed else {}), "results": results(node)}
 
 
 def row(name: str, value: Any) -> list[Any]:

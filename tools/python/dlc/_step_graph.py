@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,10 @@ from torch import fx
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree
 
-from dlc import _complex, _graph
+from dlc import _autograd, _complex, _graph
+from dlc._custom_gradient import TracedFunctions
+from dlc._graph import Refused
+from dlc._reads import Reads
 
 #: Names that dlc gives to values of its own.
 _TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
@@ -22,13 +26,16 @@ _TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
 class _Whole(torch.nn.Module):
     """The module, then the loss, of arguments that are one flat list."""
 
-    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], spec: _pytree.TreeSpec):
+    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], spec: _pytree.TreeSpec, reads: Reads):
         super().__init__()
-        self.module, self.loss, self._spec = module, loss, spec
+        self.module, self.loss, self._spec, self._reads = module, loss, spec, reads
 
     def forward(self, *flat: Any) -> torch.Tensor:
         *inputs, target = _pytree.tree_unflatten(list(flat), self._spec)
-        return self.loss(self.module(*inputs), target)
+        with TracedFunctions() as functions, _autograd.EagerCalls(), _autograd.without_python_random(), self._reads:
+            result = self.loss(self.module(*inputs), target)
+        _autograd.check_graph(result, functions)
+        return result
 
 
 @dataclass
@@ -56,9 +63,11 @@ class StepGraph:
     inputs: list[str]
     #: Constants that were buffers, and what version of them they are.
     versions: list[tuple[torch.Tensor, int]] = field(default_factory=list)
+    #: What the module and the loss read of Python's values.
+    reads: Reads | None = None
 
     def is_current(self) -> bool:
-        return all(tensor._version == version for tensor, version in self.versions)
+        return all(tensor._version == version for tensor, version in self.versions) and (self.reads is None or self.reads.are_current())
 
 
 def _place(whole: torch.nn.Module, target: str) -> tuple[dict[str, Any], str]:
@@ -90,12 +99,47 @@ def input_names(module: torch.nn.Module, arguments: Sequence[Any]) -> list[str]:
     return names
 
 
+def _is_written(node: fx.Node) -> bool:
+    """Whether an operator writes to the memory of the node's value, which views share."""
+    for user in node.users:
+        schema = getattr(user.target, "_schema", None)
+        if schema is None:
+            inner = [module.graph for each in user.all_input_nodes if isinstance(module := _submodule(each), fx.GraphModule)]
+            at = [each for each in user.args if isinstance(each, fx.Node) and not isinstance(_submodule(each), fx.GraphModule)].index(node) if node in user.args else None
+            if at is not None and any(_is_written(graph.find_nodes(op="placeholder")[at]) for graph in inner):
+                return True
+            continue
+        for at, argument in enumerate(schema.arguments):
+            given = user.args[at] if at < len(user.args) else user.kwargs.get(argument.name)
+            if given is not node or argument.alias_info is None:
+                continue
+            if argument.alias_info.is_write or _is_written(user):
+                return True
+    return False
+
+
+def _submodule(node: fx.Node) -> Any:
+    """The graph that a get_attr node names, of a block with gradients turned off."""
+    return getattr(node.graph.owning_module, str(node.target), None) if node.op == "get_attr" else None
+
+
 def _keep_detached(program: torch.export.ExportedProgram) -> None:
     """What lies behind detach() and torch.no_grad() gets no gradients: PyTorch's decompositions would forget that."""
-    graph = program.graph_module.graph
+    graph, signature = program.graph_module.graph, program.graph_signature
+    buffers, parameters = signature.inputs_to_buffers, signature.inputs_to_parameters
     for node in list(graph.nodes):
         if node.target is torch.ops.aten.detach.default:
+            if not _is_written(node):
+                node.target = torch.ops.aten.detach_copy.default
+            elif node.args[0].name in buffers:
+                node.replace_all_uses_with(node.args[0])
+            else:
+                name = parameters.get(node.args[0].name, node.args[0].name)
+                raise Refused(f"the module changes '{name}' in place through detach() or data (max_norm of an embedding does that); required: one that changes buffers alone; copy what it changes first")
+        elif node.target is torch.ops.aten.detach_.default and node.args[0].target is not torch.ops.aten.lift_fresh_copy.default:
             node.target = torch.ops.aten.detach_copy.default
+            before = {node, *itertools.takewhile(lambda each, node=node: each is not node, graph.nodes)}
+            node.args[0].replace_all_uses_with(node, delete_user_cb=lambda user, before=before: user not in before)
         elif node.target is torch.ops.higher_order.wrap_with_set_grad_enabled and node.args[0] is False:
             for result in list(node.users):
                 with graph.inserting_after(result):
@@ -111,6 +155,8 @@ def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProg
             # Recurrent layers keep lists of their weights.
             warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
             program = torch.export.export(whole, tuple(flat))
+    except Refused:
+        raise
     except Exception as error:
         raise ValueError(f"the module with its loss cannot be exported; required: one that torch.export.export takes, and a loss of (output, target); found: {error}") from error
     _keep_detached(program)
@@ -130,9 +176,6 @@ def _loss_node(node: Any) -> fx.Node:
 
 
 def _check(graph: fx.Graph, seed: int) -> None:
-    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.embedding.default):
-        if len(node.args) > 4 and node.args[4] or node.kwargs.get("sparse"):
-            raise ValueError("the module has an embedding with sparse=True, whose updates are others; required: sparse=False")
     refused = _graph.refusals(graph, seed)
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
@@ -149,12 +192,28 @@ def _merge_tied(graph: fx.Graph, tensors: dict[str, torch.Tensor]) -> None:
             node.replace_all_uses_with(first.setdefault(id(tensor), node))
 
 
+def _module_names(module: torch.nn.Module, loss: Any) -> dict[torch.nn.Module, str]:
+    names = {each: name for name, each in module.named_modules()}
+    if isinstance(loss, torch.nn.Module):
+        names.update({each: f"loss.{name}" if name else "loss" for name, each in loss.named_modules() if each not in names})
+    return names
+
+
+def check_hooks(module: torch.nn.Module, loss: Any) -> None:
+    """Errors for hooks of the modules and their parameters that eager's backward pass calls."""
+    names = _module_names(module, loss)
+    parameters = [(f"{path}.{name}" if path else name, each) for owner, path in names.items() for name, each in owner._parameters.items() if each is not None]
+    _autograd.check_hooks([(path or type(each).__name__, each) for each, path in names.items()], parameters)
+
+
 def graph_of(
     module: torch.nn.Module, loss: Callable[..., torch.Tensor], arguments: Sequence[Any], flat: Sequence[Any], trained: Collection[int], seed: int
 ) -> StepGraph:
     """`arguments` are those of a call, `flat` their leaves with the sizes to compile for; `trained` are the ids of the parameters to train."""
     spec = _pytree.tree_structure(tuple(arguments))
-    whole = _Whole(module, loss, spec)
+    check_hooks(module, loss)
+    reads = Reads(_module_names(module, loss), () if isinstance(loss, torch.nn.Module) else (loss,))
+    whole = _Whole(module, loss, spec, reads)
     program = _decomposed(whole, flat)
     signature, graph = program.graph_signature, program.graph_module.graph
     mutated = signature.buffers_to_mutate
@@ -212,4 +271,4 @@ def graph_of(
         text = _graph.text(graph, constants, names, outputs, seed)
     except _graph.Refused as reason:
         raise ValueError(f"the module with its loss: {reason}") from None
-    return StepGraph(text, constants, states, inputs, versions)
+    return StepGraph(text, constants, states, inputs, versions, reads)
