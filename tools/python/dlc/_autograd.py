@@ -62,6 +62,22 @@ def _stopped(args: Any, result: Any) -> Any:
     return type(result)(_stopped(args, each) for each in result) if type(result) in (tuple, list) else result
 
 
+def keep_buffers(assigned: Iterable[tuple[str, dict[str, Any], str, Any]]) -> None:
+    """Writes buffers that forward has assigned to the memory that they had, so that the graph contains the change. Other assignments are errors."""
+    for name, table, key, before in list(assigned):
+        now = table.get(key)
+        both = isinstance(now, torch.Tensor) and isinstance(before, torch.Tensor)
+        if not both or isinstance(before, torch.nn.Parameter) or now.shape != before.shape or now.dtype != before.dtype:
+            raise Refused(f"the module's forward assigns '{name}'; required: the same parameters and submodules in every step, and buffers of one type; found: {_kind(before)}, then {_kind(now)}; assign it before the step is called")
+        with torch.no_grad():
+            before.copy_(now)
+        table[key] = before
+
+
+def _kind(value: Any) -> str:
+    return f"{type(value).__name__} {value.dtype} {list(value.shape)}" if isinstance(value, torch.Tensor) else "nothing" if value is None else type(value).__name__
+
+
 @contextlib.contextmanager
 def without_python_random() -> Iterator[None]:
     """Errors where Python or NumPy draw random numbers, which every step would draw again."""

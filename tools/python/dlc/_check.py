@@ -42,10 +42,18 @@ def _names(module: torch.nn.Module, loss: Any) -> dict[str, torch.Tensor]:
 
 
 def _copied(step: TrainStep) -> tuple[torch.nn.Module, Any, torch.optim.Optimizer]:
+    modules = [*step.module.modules(), *(step.loss.modules() if isinstance(step.loss, torch.nn.Module) else ())]
+    # Results of earlier steps, as weight_norm leaves them, cannot be copied. Forward computes them again.
+    results = [(module.__dict__, name, value) for module in modules for name, value in [*module.__dict__.items()] if isinstance(value, torch.Tensor) and not value.is_leaf]
     try:
+        for fields, name, _ in results:
+            del fields[name]
         return copy.deepcopy((step.module, step.loss, step.optimizer))
     except Exception as error:
         raise ValueError(f"check=True: the module, the loss or the optimizer cannot be copied: {error}; leave the check out") from error
+    finally:
+        for fields, name, value in results:
+            fields[name] = value
 
 
 def _tensors(module: torch.nn.Module, loss: Any, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
@@ -103,9 +111,10 @@ def skipped() -> None:
 
 
 def _allowed(step: TrainStep, dtype: torch.dtype) -> float:
-    name = {torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16"}.get(dtype, "f32")
-    precision = step._options[2]
-    return max(TOLERANCES[name], TOLERANCES.get(precision, 0))
+    """By the coarsest of the value's own type, the types of the parameters below f32, and the precision that was asked for."""
+    names = {torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16"}
+    coarse = {names.get(each.dtype, "") for module in step._modules for each in module._parameters.values() if each is not None} - {"f64"}
+    return max(TOLERANCES[names.get(dtype, "f32")], *(TOLERANCES.get(each, 0) for each in (*coarse, step._options[2])))
 
 
 def _difference(found: torch.Tensor, wanted: torch.Tensor, size: float, mask: torch.Tensor | None) -> tuple[float, float]:

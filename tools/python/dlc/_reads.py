@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import threading
 import types
-from collections.abc import Iterable, Mapping
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -19,8 +20,8 @@ from dlc._graph import Refused
 
 #: Attributes that torch.nn.Module manages: parameters, buffers and submodules are found at each call, and the mode is a part of the key.
 MANAGED = frozenset(("_parameters", "_buffers", "_modules", "training", "_non_persistent_buffers_set", "_is_full_backward_hook", "_compiled_call_impl"))
-#: Hooks of all modules.
-GLOBAL_HOOKS = tuple(name for name in vars(nn_module) if name.startswith("_global_") and name.endswith("_hooks"))
+#: Hooks that every module's call runs.
+GLOBAL_HOOKS = tuple(name for name in vars(nn_module) if name.startswith(("_global_forward", "_global_backward")))
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout)
 _MISSING = object()
 #: Stands for the frozen value of a container without elements.
@@ -65,6 +66,8 @@ def frozen(value: Any, depth: int = DEPTH) -> Any:
         return _frozen_function(value, depth)
     if isinstance(value, types.MethodType):
         return (frozen(value.__func__, depth), _Same(value.__self__))
+    if isinstance(value, weakref.ref):
+        return frozen(value(), depth)
     if isinstance(value, functools.partial):
         return tuple(frozen(each, depth) for each in (value.func, value.args, value.keywords))
     fields = getattr(value, "__dict__", None)
@@ -128,11 +131,13 @@ class Reads:
         #: For each attribute that was read: the object, and its frozen value, or None where the object says enough.
         self._seen: dict[torch.nn.Module, dict[str, tuple[Any, Any]]] = {module: {} for module in names}
         self._before: dict[torch.nn.Module, dict[str, Any]] = {}
+        self._tables: dict[torch.nn.Module, dict[str, dict[str, Any]]] = {}
         self._outside: Any = None
 
     def __enter__(self) -> Reads:
         self._thread = threading.get_ident()
         self._before = {module: dict(module.__dict__) for module in self._names}
+        self._tables = {module: {table: dict(module.__dict__[table]) for table in ("_parameters", "_buffers", "_modules")} for module in self._names}
         self._outside = self._frozen_outside()
         nn_module.Module.__getattribute__ = self._recorder()  # type: ignore[method-assign]
         return self
@@ -148,7 +153,7 @@ class Reads:
                     if name not in before:
                         del module.__dict__[name]
                 module.__dict__.update({name: value for name, value in before.items() if name not in ("_parameters", "_buffers", "_modules")})
-            self._before = {}
+            self._before, self._tables = {}, {}
 
     def _recorder(self) -> Any:
         """What every module's attributes are read through."""
@@ -182,8 +187,17 @@ class Reads:
                         "what changes; hold it in a tensor, as in self.register_buffer(name, tensor)"
                     )
 
+    def assigned(self) -> Iterator[tuple[str, dict[str, Any], str, Any]]:
+        """The parameters, buffers and submodules that forward has assigned: the name, the module's table, the key there, and what it was."""
+        for module, tables in self._tables.items():
+            for table, before in tables.items():
+                now = object.__getattribute__(module, "__dict__")[table]
+                for key in {**before, **now}:
+                    if now.get(key) is not before.get(key):
+                        yield ".".join(each for each in (self._names[module], key) if each), now, key, before.get(key)
+
     def _frozen_outside(self) -> Any:
-        hooks = tuple(frozen(getattr(nn_module, name)) for name in GLOBAL_HOOKS)
+        hooks = tuple(frozen(hooks) if (hooks := getattr(nn_module, name)) else None for name in GLOBAL_HOOKS)
         return hooks, tuple(frozen(each) for each in self._others)
 
     def are_current(self) -> bool:

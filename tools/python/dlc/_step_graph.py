@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,7 @@ class _Whole(torch.nn.Module):
         *inputs, target = _pytree.tree_unflatten(list(flat), self._spec)
         with TracedFunctions() as functions, _autograd.EagerCalls(), _autograd.without_python_random(), self._reads:
             result = self.loss(self.module(*inputs), target)
+            _autograd.keep_buffers(self._reads.assigned())
         _autograd.check_graph(result, functions)
         return result
 
@@ -99,23 +100,28 @@ def input_names(module: torch.nn.Module, arguments: Sequence[Any]) -> list[str]:
     return names
 
 
-def _is_written(node: fx.Node) -> bool:
-    """Whether an operator writes to the memory of the node's value, which views share."""
+def _writers(node: fx.Node) -> list[fx.Node]:
+    """The operators that write to the memory of the node's value, which views share."""
+    found = []
     for user in node.users:
         schema = getattr(user.target, "_schema", None)
         if schema is None:
-            inner = [module.graph for each in user.all_input_nodes if isinstance(module := _submodule(each), fx.GraphModule)]
-            at = [each for each in user.args if isinstance(each, fx.Node) and not isinstance(_submodule(each), fx.GraphModule)].index(node) if node in user.args else None
-            if at is not None and any(_is_written(graph.find_nodes(op="placeholder")[at]) for graph in inner):
-                return True
+            found += [user for graph, at in _blocks(user, node) if _writers(graph.find_nodes(op="placeholder")[at])]
             continue
         for at, argument in enumerate(schema.arguments):
             given = user.args[at] if at < len(user.args) else user.kwargs.get(argument.name)
             if given is not node or argument.alias_info is None:
                 continue
-            if argument.alias_info.is_write or _is_written(user):
-                return True
-    return False
+            found += ([user] if argument.alias_info.is_write else []) + _writers(user)
+    return found
+
+
+def _blocks(user: fx.Node, value: fx.Node) -> list[tuple[fx.Graph, int]]:
+    """The blocks that a higher-order operator runs with the value, and which of their inputs the value is."""
+    given = [each for each in user.args if isinstance(each, fx.Node)]
+    inner = [module.graph for each in given if isinstance(module := _submodule(each), fx.GraphModule)]
+    others = [each for each in given if not isinstance(_submodule(each), fx.GraphModule)]
+    return [(graph, others.index(value)) for graph in inner if value in others]
 
 
 def _submodule(node: fx.Node) -> Any:
@@ -124,29 +130,57 @@ def _submodule(node: fx.Node) -> Any:
 
 
 def _keep_detached(program: torch.export.ExportedProgram) -> None:
-    """What lies behind detach() and torch.no_grad() gets no gradients: PyTorch's decompositions would forget that."""
+    """What is computed by detach() and with gradients turned off gets no gradients: PyTorch's decompositions would forget that."""
     graph, signature = program.graph_module.graph, program.graph_signature
-    buffers, parameters = signature.inputs_to_buffers, signature.inputs_to_parameters
     for node in list(graph.nodes):
         if node.target is torch.ops.aten.detach.default:
-            if not _is_written(node):
-                node.target = torch.ops.aten.detach_copy.default
-            elif node.args[0].name in buffers:
-                node.replace_all_uses_with(node.args[0])
-            else:
-                name = parameters.get(node.args[0].name, node.args[0].name)
-                raise Refused(f"the module changes '{name}' in place through detach() or data (max_norm of an embedding does that); required: one that changes buffers alone; copy what it changes first")
+            _keep_detach(node, signature.inputs_to_buffers, signature.inputs_to_parameters)
         elif node.target is torch.ops.aten.detach_.default and node.args[0].target is not torch.ops.aten.lift_fresh_copy.default:
             node.target = torch.ops.aten.detach_copy.default
             before = {node, *itertools.takewhile(lambda each, node=node: each is not node, graph.nodes)}
             node.args[0].replace_all_uses_with(node, delete_user_cb=lambda user, before=before: user not in before)
         elif node.target is torch.ops.higher_order.wrap_with_set_grad_enabled and node.args[0] is False:
-            for result in list(node.users):
-                with graph.inserting_after(result):
-                    kept = graph.call_function(torch.ops.aten.detach_copy.default, (result,))
-                    kept.meta = dict(result.meta)
-                result.replace_all_uses_with(kept, delete_user_cb=lambda user, kept=kept: user is not kept)
+            _detach_inputs(_submodule(node.args[1]))
     program.graph_module.recompile()
+
+
+def _keep_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[str, str]) -> None:
+    writers = _writers(node)
+    if not writers:
+        node.target = torch.ops.aten.detach_copy.default
+        return
+    given = node.args[0]
+    if given.name not in buffers:
+        raise Refused(
+            f"the module changes '{parameters.get(given.name, given.name).removeprefix('module.')}' in place through detach() or data (max_norm of an embedding does that); required: one that "
+            "changes buffers alone; copy what it changes first"
+        )
+    # The memory of the buffer changes, and no gradient reaches what is written to it.
+    for writer in writers:
+        for operand in [each for each in writer.all_input_nodes if each is not node]:
+            _detach_before(writer, operand, lambda user, writer=writer: user is writer)
+    node.replace_all_uses_with(given)
+
+
+def _detach_inputs(module: fx.GraphModule) -> None:
+    """Gives what a block computes with gradients turned off no gradients. Values that the block writes to stay the same memory."""
+    inputs = module.graph.find_nodes(op="placeholder")
+    body = next(node for node in module.graph.nodes if node.op != "placeholder")
+    for given in inputs:
+        if not _writers(given):
+            _detach_before(body, given, lambda user: True)
+    module.recompile()
+
+
+def _detach_before(place: fx.Node, value: fx.Node, is_replaced: Callable[[fx.Node], bool]) -> None:
+    """Uses a copy without gradient of the value in some of its users."""
+    found = value.meta.get("val")
+    if not isinstance(found, torch.Tensor) or not found.is_floating_point():
+        return
+    with place.graph.inserting_before(place):
+        kept = place.graph.call_function(torch.ops.aten.detach_copy.default, (value,))
+    kept.meta = dict(value.meta)
+    value.replace_all_uses_with(kept, delete_user_cb=lambda user: user is not kept and is_replaced(user))
 
 
 def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProgram:
