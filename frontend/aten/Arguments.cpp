@@ -23,6 +23,7 @@ struct Unread {
 
 constexpr char ofResults[] = "the types of the results, which the graph contains, follow from it";
 constexpr char ofMemory[] = "it chooses where and in which order elements are stored";
+constexpr char ofLargest[] = "with mode max, which alone does not read it, padding is never chosen";
 constexpr char ofGradient[] = "it affects the gradient alone";
 
 const Unread table[] = {
@@ -40,6 +41,8 @@ const Unread table[] = {
     {"_trilinear.default", "unroll_dim", When::always, "it chooses the order of computation"},
     {"scaled_dot_product_attention.default", "enable_gqa", When::always,
      "the numbers of heads, which the types of the operands contain, decide"},
+    {"_embedding_bag_backward.default", "padding_idx", When::always, ofLargest},
+    {"_embedding_bag_dense_backward.default", "padding_idx", When::always, ofLargest},
     {"embedding.default", "padding_idx", When::forwardOnly, ofGradient},
     {"embedding.default", "scale_grad_by_freq", When::forwardOnly, ofGradient},
     {"embedding.default", "sparse", When::forwardOnly, ofGradient},

@@ -38,7 +38,7 @@ class EagerCalls(TorchFunctionMode):
         _check_saving()
         if func == torch.Tensor.data.__get__:  # type: ignore[attr-defined]
             return args[0].detach()
-        if func in _REFUSED:
+        if func in _REFUSED and not (func == torch.Tensor.grad_fn.__get__ and args[0].is_leaf):  # type: ignore[attr-defined]
             raise Refused(f"the module or the loss {_REFUSED[func]}; required: gradients as PyTorch's operators have them; {_EAGER}")
         if func in _REQUIRES:
             wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)

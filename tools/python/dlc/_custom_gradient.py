@@ -127,17 +127,18 @@ class TracedFunctions:
             has_context = not _is_setup_context_defined(function.setup_context)  # type: ignore[attr-defined]
             inputs = given[1:] if has_context else given
             needs = [isinstance(x, torch.Tensor) and x.requires_grad for x in inputs]
-            if threading.get_ident() != self._thread or self.is_inside or not any(needs):
+            if threading.get_ident() != self._thread or self.is_inside:
                 return forward(*given)
             with self._inside():
                 context = _Context(name_of(function), needs)
                 outputs = forward(context, *inputs) if has_context else forward(*inputs)
                 if not has_context:
                     function.setup_context(context, inputs, outputs)  # type: ignore[attr-defined]
-                elif context.non_differentiable:
-                    given[0].mark_non_differentiable(*context.non_differentiable)
                 self.traced.add(function)
-                return _with_gradient(function, context, inputs, outputs)
+                outputs, fixed = _with_gradient(function, context, inputs, outputs)
+                if has_context and fixed:
+                    given[0].mark_non_differentiable(*fixed)
+                return outputs
 
         return traced
 
@@ -150,22 +151,25 @@ class TracedFunctions:
             self.is_inside = False
 
 
-def _with_gradient(function: type, context: _Context, inputs: Sequence[Any], outputs: Any) -> Any:
-    """The outputs, tied to the results of the function's backward."""
+def _with_gradient(function: type, context: _Context, inputs: Sequence[Any], outputs: Any) -> tuple[Any, list[torch.Tensor]]:
+    """The outputs, tied to the results of the function's backward, and those that have no gradient."""
     every = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
-    fixed = {id(each) for each in context.non_differentiable}
-    places = [i for i, y in enumerate(every) if isinstance(y, torch.Tensor) and y.is_floating_point() and id(y) not in fixed]
-    if not places:
-        return outputs
-    ys = [every[i] for i in places]
-    seeds = [cotangent(y) for y in ys]
-    given: list[Any] = [torch.zeros_like(y) if context.materialize_grads and isinstance(y, torch.Tensor) else None for y in every]
-    for i, seed in zip(places, seeds):
-        given[i] = seed
-    xs, dxs = _gradients(function, context, inputs, given)
-    for i, z in zip(places, custom_gradient(ys, seeds, xs, dxs)):
-        every[i] = z
-    return tuple(every) if isinstance(outputs, (tuple, list)) else every[0]
+    marked = {id(each) for each in context.non_differentiable}
+    floats = [i for i, y in enumerate(every) if isinstance(y, torch.Tensor) and y.is_floating_point()]
+    places = [i for i in floats if id(every[i]) not in marked and any(context.needs_input_grad)]
+    others = [i for i, y in enumerate(every) if id(y) in marked]
+    for i in {*floats, *others} - {*places}:
+        every[i] = every[i].detach()
+    if places:
+        ys = [every[i] for i in places]
+        seeds = [cotangent(y) for y in ys]
+        given: list[Any] = [torch.zeros_like(y) if context.materialize_grads and isinstance(y, torch.Tensor) else None for y in every]
+        for i, seed in zip(places, seeds):
+            given[i] = seed
+        xs, dxs = _gradients(function, context, inputs, given)
+        for i, z in zip(places, custom_gradient(ys, seeds, xs, dxs)):
+            every[i] = z
+    return (tuple(every) if isinstance(outputs, (tuple, list)) else every[0]), [every[i] for i in others]
 
 
 def _gradients(function: Any, context: _Context, inputs: Sequence[Any], given: Sequence[Any]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:

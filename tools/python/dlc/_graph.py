@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import operator
 import re
@@ -171,7 +172,7 @@ def text(
     top: dict[str, Any] = {"aten": VERSION, "inputs": [], "constants": [], "nodes": [], "outputs": []}
     if seed is not None:
         top["seed"] = seed
-    renamed = {}
+    renamed = _apart(graph, set(inputs.values()))
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr"):
             if node.name in constants:
@@ -180,9 +181,20 @@ def text(
                 renamed[node.name] = inputs[node.name]
                 top["inputs"].append(row(inputs[node.name], node.meta.get("val")))
         elif node.op == "call_function" and not is_item(node):
-            top["nodes"].append(describe(node))
+            top["nodes"].append({**(made := describe(node)), "name": renamed.get(node.name, made["name"])})
     top["outputs"] = [[name, encode(node), *(["any"] if name in free else [])] for name, node in outputs]
     return json.dumps(_rename(top, renamed) if any(old != new for old, new in renamed.items()) else top)
+
+
+def _apart(graph: fx.Graph, taken: Collection[str]) -> dict[str, str]:
+    """Other names for the nodes that have the name of an input."""
+    names = {node.name for node in graph.nodes} | set(taken)
+    found = {}
+    for node in graph.nodes:
+        if node.op == "call_function" and node.name in taken:
+            found[node.name] = next(name for i in itertools.count() if (name := f"{node.name}_{i}") not in names)
+            names.add(found[node.name])
+    return found
 
 
 def _rename(value: Any, names: Mapping[str, str]) -> Any:

@@ -72,7 +72,7 @@ def frozen(value: Any, depth: int = DEPTH) -> Any:
         return tuple(frozen(each, depth) for each in (value.func, value.args, value.keywords))
     fields = getattr(value, "__dict__", None)
     if isinstance(fields, dict):
-        return (_Same(value), tuple((name, frozen(each, min(depth - 1, 2))) for name, each in fields.items()))
+        return (_Same(value), tuple((name, frozen(each, min(depth - 1, 2))) for name, each in fields.items() if isinstance(each, (*_PLAIN, dict, list, tuple, set))))
     return _Same(value)
 
 
@@ -177,15 +177,22 @@ class Reads:
         found[name] = (value, None if _is_fixed(value) else _EMPTY if _is_empty(value) else frozen(value))
 
     def _check_changes(self) -> None:
-        """Errors for an attribute that forward reads and then assigns: it would keep its first value."""
-        for module in self._before:
-            for name, (value, was) in self._seen[module].items():
-                if not _is_same(_value(module, name), value, was):
-                    where = ".".join(each for each in (self._names[module], name) if each)
-                    raise Refused(
-                        f"the module's forward reads and changes its attribute '{where}', which a compiled step cannot repeat; required: attributes that stay, and buffers for "
-                        "what changes; hold it in a tensor, as in self.register_buffer(name, tensor)"
-                    )
+        """Errors for an attribute that forward reads and then changes: it would keep its first value."""
+        if self._outside != self._frozen_outside():
+            raise Refused("the loss changes a value from outside of it, which a compiled step cannot repeat; required: values that stay; hold what changes in a buffer of a loss module")
+        for module, seen in self._seen.items():
+            for name, (value, was) in seen.items():
+                if _is_same(now := _value(module, name), value, was):
+                    continue
+                if now is value and not isinstance(value, (dict, list, set)):
+                    # An object that has changed itself, as those that prepare themselves at the first call.
+                    seen[name] = (value, frozen(value))
+                    continue
+                where = ".".join(each for each in (self._names[module], name) if each)
+                raise Refused(
+                    f"the module's forward reads and changes its attribute '{where}', which a compiled step cannot repeat; required: attributes that stay, and buffers for what changes; "
+                    "hold it in a tensor, as in self.register_buffer(name, tensor)"
+                )
 
     def assigned(self) -> Iterator[tuple[str, dict[str, Any], str, Any]]:
         """The parameters, buffers and submodules that forward has assigned: the name, the module's table, the key there, and what it was."""

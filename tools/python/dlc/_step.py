@@ -306,8 +306,8 @@ class TrainStep:
             self._made_in_a_row += 1
             if self._made_in_a_row == MANY:
                 warnings.warn(
-                    f"dlc.train_step: the last {MANY} calls were compiled each: inputs have other shapes, or options of the optimizer other than the "
-                    "learning rate change (a scheduler with cycle_momentum=True does that); keep them the same",
+                    f"dlc.train_step: the last {MANY} calls were compiled each: inputs have other shapes, options of the optimizer other than the "
+                    "learning rate change (a scheduler with cycle_momentum=True does that), or attributes that the module reads change; keep them the same",
                     stacklevel=4,
                 )
         else:
