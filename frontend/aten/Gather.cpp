@@ -126,8 +126,7 @@ void embedding(Node &n, Build &b) {
   Value indices = n.tensor("indices"), rows = b.gather(n.tensor("weight"), indices, 0);
   int64_t padding = b.training ? n.integer("padding_idx", -1) : -1;
   if (padding >= 0 && b.ok()) {
-    Value isPadding =
-        b.compare(Predicate::eq, indices, b.scalarInt(b.elem(indices), padding));
+    Value isPadding = b.compare(Predicate::eq, indices, b.scalarInt(b.elem(indices), padding));
     rows = b.select(b.expandDims(isPadding, b.rank(indices)), detached(b, rows), rows);
   }
   n.set(rows);

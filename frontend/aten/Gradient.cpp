@@ -51,8 +51,8 @@ void customGradient(Node &n, Build &b) {
                      xs = n.tensors("xs"), dxs = n.tensors("dxs");
   if (!b.ok())
     return;
-  auto op = CustomGradientOp::create(b.b, b.getLoc(), TypeRange(ValueRange(ys)), ys, cotangents, xs,
-                                     dxs);
+  auto op =
+      CustomGradientOp::create(b.b, b.getLoc(), TypeRange(ValueRange(ys)), ys, cotangents, xs, dxs);
   n.setAll(llvm::to_vector(ValueRange(op.getZs())));
 }
 

@@ -10,8 +10,8 @@ namespace dlc::aten {
 /// are those of `ys`. What the ys are made of is computed again.
 void setGradients(Node &n, Build &b, ArrayRef<Value> ys, ArrayRef<Value> seeds, ArrayRef<Value> xs);
 
-/// The same value without a gradient: a separate operation, which nothing folds before gradients are
-/// taken.
+/// The same value without a gradient: a separate operation, which nothing folds before gradients
+/// are taken.
 Value detached(Build &b, Value x);
 
 } // namespace dlc::aten

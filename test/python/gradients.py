@@ -2,7 +2,7 @@
 infinities), of every input of floats. The cases are PyTorch's own samples (torch.testing's OpInfo database). `operators.txt` names, for each overload that
 dlc imports, the samples that reach it, or why it has none.
 
-usage: gradients.py [--filter TEXT] [--kinds random,zeros,..] [--sample N] [--table]
+usage: gradients.py [--filter TEXT] [--kinds random,zeros,..] [--sample N]
 """
 import argparse
 import itertools
@@ -12,6 +12,7 @@ import sys
 import warnings
 import zlib
 
+import operators_direct
 import opinfo
 import torch
 
@@ -20,6 +21,7 @@ from dlc import _compiler
 
 from torch import nn
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo.core import SampleInput
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "operators.txt")
@@ -47,7 +49,8 @@ def table():
         for line in lines:
             if line.strip() and not line.startswith("#"):
                 overload, _, rest = line.strip().partition(" ")
-                found[overload] = rest[2:] if rest.startswith("- ") else [(name, int(number)) for name, _, number in (each.rpartition(":") for each in rest.split())]
+                pairs = [(overload, -1)] if rest == "direct" else [(name, int(number)) for name, _, number in (each.rpartition(":") for each in rest.split())] if rest[:2] != "- " else []
+                found[overload] = pairs or rest[2:]
     return found
 
 
@@ -56,9 +59,14 @@ def full_name(op):
 
 
 OPS = {full_name(op): op for op in op_db}
+CALLS = operators_direct.calls()
 
 
 def sample_of(name, number):
+    """A sample, with the operator; those without a number are direct calls."""
+    if number < 0:
+        first, *others = CALLS[name]
+        return SampleInput(first, args=tuple(others), kwargs=operators_direct.NAMED.get(name, {}))
     torch.manual_seed(zlib.crc32(name.encode()))
     return next(itertools.islice(OPS[name].sample_inputs("cpu", torch.float32, requires_grad=True), number, None))
 
@@ -67,10 +75,10 @@ class Case:
     """A sample's call with inputs of one kind."""
 
     def __init__(self, name, number, kind):
-        self.name, self.kind, self.op = f"{name}:{number}", kind, OPS[name]
+        self.name, self.kind, self.op = f"{name}:{number}", kind, OPS[name] if number >= 0 else operators_direct.operator_of(name)
         self.sample = sample_of(name, number)
         self.leaves, self.spec = tree_flatten((self.sample.input, self.sample.args, self.sample.kwargs))
-        self.places = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() and leaf.requires_grad]
+        self.places = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() and (leaf.requires_grad or number < 0)]
         self.values = [self.filled(self.leaves[i].detach()) for i in self.places]
         self.weights = []
 
