@@ -78,6 +78,9 @@ std::pair<Value, Value> largest(Build &b, const Bags &bags, Value rows, Value si
       scattered(b, b.broadcast(none, {bags.number, width}), bags.of, place, ScatterReduction::min);
   Value isEmpty = b.expandDims(b.compare(Predicate::eq, sizes, b.scalarInt(b.i64, 0)), 1);
   Value known = b.min(first, b.scalarInt(b.i64, count - 1));
+  // The gradient is that of the first row which is as large.
+  if (b.training)
+    top = b.op<GatherElementsOp>({rows, known}, {b.attr("axis", int64_t(0))});
   return {b.select(isEmpty, b.like(rows, 0), top),
           b.select(isEmpty, b.scalarInt(b.i64, 0), b.gather(bags.indices, known, 0))};
 }

@@ -37,18 +37,6 @@ void rsub(Node &n, Build &b) {
   n.set(b.sub(y, scaled(n, b, x)));
 }
 
-/// The same value, to which no gradient goes: an operation of its own, which nothing folds before
-/// gradients are taken.
-void detached(Node &n, Build &b) {
-  Value x = n.tensor("self");
-  if (b.isFloat(x)) {
-    x = b.max(x, x);
-    if (Operation *op = x ? x.getDefiningOp<MaxOp>() : nullptr)
-      op->setAttr("dlc.no_gradient", b.b.getUnitAttr());
-  }
-  n.set(x);
-}
-
 void mul(Node &n, Build &b) {
   auto [x, y] = both(n, b);
   n.set(b.isBool(x) ? b.both(x, y) : b.mul(x, y));
@@ -224,7 +212,6 @@ const Operator table[] = {
     {"pow.Tensor_Tensor", power},
     {"pow.Tensor_Scalar", power},
     {"pow.Scalar", power},
-    {"detach_copy.default", detached},
     {"maximum.default", binary<MaxOp>},
     {"minimum.default", binary<MinOp>},
     {"fmax.default", numberOf<MaxOp>},

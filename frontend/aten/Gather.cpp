@@ -1,4 +1,5 @@
 //===- Gather.cpp - reading at computed places ----------------------------===//
+#include "frontend/aten/Gradient.h"
 #include "frontend/aten/Index.h"
 
 using namespace mlir;
@@ -120,7 +121,16 @@ void gather(Node &n, Build &b) {
   n.set(b.reshape(b.op<GatherElementsOp>({x, index}, {b.attr("axis", axis)}), shape));
 }
 
-void embedding(Node &n, Build &b) { n.set(b.gather(n.tensor("weight"), n.tensor("indices"), 0)); }
+/// In a training step the row `padding_idx` gets no gradient. PyTorch has -1 for no such row.
+void embedding(Node &n, Build &b) {
+  Value indices = n.tensor("indices"), rows = b.gather(n.tensor("weight"), indices, 0);
+  int64_t padding = b.training ? n.integer("padding_idx", -1) : -1;
+  if (padding >= 0 && b.ok()) {
+    Value isPadding = b.compare(Predicate::eq, indices, b.scalarInt(b.elem(indices), padding));
+    rows = b.select(b.expandDims(isPadding, b.rank(indices)), detached(b, rows), rows);
+  }
+  n.set(rows);
+}
 
 const Operator table[] = {
     {"index.Tensor", index},

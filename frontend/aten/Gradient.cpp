@@ -1,5 +1,7 @@
-//===- Gradient.cpp - operators that are gradients of others ----------------===//
+//===- Gradient.cpp - operators that decide about gradients ------------------===//
 #include "frontend/aten/Gradient.h"
+
+#include "ir/dlc/CustomGradient.h"
 
 using namespace mlir;
 
@@ -23,5 +25,45 @@ void setGradients(Node &n, Build &b, ArrayRef<Value> ys, ArrayRef<Value> seeds,
   for (auto [place, result] : llvm::zip_equal(places, op.getDxs()))
     n.set(place, result);
 }
+
+Value detached(Build &b, Value x) {
+  if (!b.ok() || !b.isFloat(x))
+    return x;
+  x = b.max(x, x);
+  if (Operation *op = x ? x.getDefiningOp<MaxOp>() : nullptr)
+    op->setAttr("dlc.no_gradient", b.b.getUnitAttr());
+  return x;
+}
+
+namespace {
+
+void detach(Node &n, Build &b) { n.set(detached(b, n.tensor("self"))); }
+
+/// The placeholder for a gradient, as tools/python/dlc/_custom_gradient.py traces it.
+void cotangent(Node &n, Build &b) {
+  if (Value y = n.tensor("y"))
+    n.set(CotangentOp::create(b.b, b.getLoc(), y.getType(), y));
+}
+
+/// The results of a torch.autograd.Function with the traced results of its backward function.
+void customGradient(Node &n, Build &b) {
+  std::vector<Value> ys = n.tensors("ys"), cotangents = n.tensors("cotangents"),
+                     xs = n.tensors("xs"), dxs = n.tensors("dxs");
+  if (!b.ok())
+    return;
+  auto op =
+      CustomGradientOp::create(b.b, b.getLoc(), TypeRange(ValueRange(ys)), ys, cotangents, xs, dxs);
+  n.setAll(llvm::to_vector(ValueRange(op.getZs())));
+}
+
+const Operator table[] = {
+    {"detach_copy.default", detach},
+    {"dlc::cotangent.default", cotangent},
+    {"dlc::custom_gradient.default", customGradient},
+};
+
+} // namespace
+
+ArrayRef<Operator> gradientOperators() { return table; }
 
 } // namespace dlc::aten

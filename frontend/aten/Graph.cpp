@@ -138,6 +138,9 @@ bool importNode(Build &b, const llvm::json::Object &json, Names &names) {
   found->handler(node, b);
   if (!node.check())
     return false;
+  const llvm::json::Array *set = json.getArray("set");
+  if (set && !node.checkReads(op, *set))
+    return false;
   names[name.str()] = node.values();
   return true;
 }

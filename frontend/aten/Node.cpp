@@ -47,6 +47,7 @@ Node::Node(Build &b, const llvm::json::Object &json, const Names &names) : b(b),
 //===--- Arguments -----------------------------------------------------------===//
 
 const llvm::json::Value *Node::find(StringRef name) const {
+  reads.insert(name);
   const llvm::json::Value *value = arguments ? arguments->get(name) : nullptr;
   return value && value->getAsNull() ? nullptr : value;
 }

@@ -4,6 +4,7 @@
 
 #include "frontend/onnx/Build.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 
 #include <map>
@@ -29,6 +30,9 @@ public:
   Node(Build &b, const llvm::json::Object &json, const Names &names);
 
   //===--- Arguments, by their names in PyTorch's schema ----------------------===//
+  // Every reader records the name. An optional argument that differs from its default and that the
+  // handler has not read is an error (checkReads).
+
   /// Whether it is there and not None.
   bool has(StringRef name) const;
   bool isTensor(StringRef name) const;
@@ -69,6 +73,9 @@ public:
   void setAll(ArrayRef<Value> values);
   /// Errors where a result is missing, or is not of the type that PyTorch says.
   bool check();
+  /// Errors for an argument that no reader was called for. `set` contains the names of the optional
+  /// arguments that differ from their defaults.
+  bool checkReads(StringRef op, const llvm::json::Array &set);
   const std::vector<Value> &values() const { return results; }
 
 private:
@@ -78,6 +85,8 @@ private:
 
   Build &b;
   const llvm::json::Object *arguments = nullptr;
+  /// Names of the arguments that the handler has asked for.
+  mutable llvm::StringSet<> reads;
   const Names &names;
   std::vector<mlir::RankedTensorType> resultTypes;
   std::vector<Value> results;
@@ -124,6 +133,7 @@ ArrayRef<Operator> stridedOperators();
 ArrayRef<Operator> bagOperators();
 ArrayRef<Operator> distanceOperators();
 ArrayRef<Operator> quantizeOperators();
+ArrayRef<Operator> gradientOperators();
 
 /// The operator of that name, or null.
 const Operator *findOperator(StringRef name);

@@ -16,7 +16,7 @@ static llvm::StringMap<const Operator *> makeTable() {
         contractOperators(),    convOperators(),        poolOperators(),     normOperators(),
         attentionOperators(),   resizeOperators(),      randomOperators(),   recurrentOperators(),
         lossOperators(),        stridedOperators(),     bagOperators(),      distanceOperators(),
-        searchOperators(),      transformerOperators(), quantizeOperators()})
+        searchOperators(),      transformerOperators(), quantizeOperators(), gradientOperators()})
     for (const Operator &entry : family)
       table[entry.name] = &entry;
   return table;

@@ -1,5 +1,6 @@
 //===- Gradient.cpp - derivatives, and what a value depends on ------------===//
 #include "frontend/trace/State.h"
+#include "ir/dlc/CustomGradient.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -67,7 +68,8 @@ std::vector<Parameter> parametersOf(const Operand &value) {
     if (!op || op->hasAttr("dlc.no_gradient"))
       continue;
     op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
+      auto custom = dyn_cast<CustomGradientOp>(inner);
+      for (Value operand : custom ? custom.getXs() : inner->getOperands())
         reach(operand);
     });
   }

@@ -2,6 +2,7 @@
 #include "ir/dlc/Dialect.h"
 
 #include "ir/dlc/Collective.h"
+#include "ir/dlc/CustomGradient.h"
 #include "ir/dlc/Infer.h"
 #include "ir/tensor/BlobOwners.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -50,6 +51,7 @@ void DlcDialect::initialize() {
   registerTransfer();
   registerGradient();
   registerCollectives(*this);
+  registerCustomGradients(*this);
 }
 
 Operation *DlcDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

@@ -1,6 +1,7 @@
 //===- Activity.cpp - which values lie on a path from xs to ys ------------===//
 #include "passes/grad/Activity.h"
 
+#include "ir/dlc/CustomGradient.h"
 #include "passes/grad/Rules.h"
 
 using namespace mlir;
@@ -10,6 +11,13 @@ namespace dlc::grad {
 static bool isFloat(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && isa<FloatType>(type.getElementType());
+}
+
+/// The operands that a gradient of the operation can reach.
+static OperandRange differentiated(Operation *op) {
+  if (auto custom = dyn_cast<CustomGradientOp>(op))
+    return custom.getXs();
+  return op->getOperands();
 }
 
 Activity::Activity(const Rules &rules, ArrayRef<Operation *> ops, ValueRange ys, ValueRange xs)
@@ -76,7 +84,7 @@ void Activity::vary(Operation *op) {
     return;
   }
   if (!rules.isConstant(op) &&
-      llvm::any_of(op->getOperands(), [&](Value v) { return isVaried(v); }))
+      llvm::any_of(differentiated(op), [&](Value v) { return isVaried(v); }))
     for (Value result : op->getResults())
       setVaried(result);
 }
@@ -112,7 +120,7 @@ void Activity::need(Operation *op) {
     return;
   }
   if (!rules.isConstant(op) && llvm::any_of(op->getResults(), [&](Value v) { return isNeeded(v); }))
-    for (Value operand : op->getOperands())
+    for (Value operand : differentiated(op))
       setNeeded(operand);
 }
 

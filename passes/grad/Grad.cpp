@@ -28,6 +28,7 @@ const Rules &allRules() {
     addControl(all);
     addTransfer(all);
     addCollective(all);
+    addCustomGradient(all);
     return all;
   }();
   return rules;
@@ -103,6 +104,7 @@ struct GradPass : PassWrapper<GradPass, OperationPass<>> {
     for (GradientOp op : ops)
       if (failed(expand(op)))
         return signalPassFailure();
+    eraseCustomGradients(getOperation());
     getOperation()->walk([](Operation *op) { op->removeAttr(kKeepWholeAttr); });
   }
 };

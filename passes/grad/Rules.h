@@ -71,6 +71,10 @@ void addRecurrent(Rules &rules);
 void addControl(Rules &rules);
 void addTransfer(Rules &rules);
 void addCollective(Rules &rules);
+void addCustomGradient(Rules &rules);
+
+/// Replaces the custom gradients in `root` by the values that they are the gradients of.
+void eraseCustomGradients(mlir::Operation *root);
 
 } // namespace dlc::grad
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import operator
 import re
@@ -37,8 +38,8 @@ ELEMENTS = {
 STRIDED = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default, torch.ops.aten.as_strided_scatter.default}
 
 
-class Refused(Exception):
-    """A node that cannot be handed over; the text says why."""
+class Refused(ValueError):
+    """A node, or a part of a module, that dlc does not take; the text says why."""
 
 
 def tracing() -> contextlib.AbstractContextManager[Any]:
@@ -98,22 +99,21 @@ def encode(value: Any) -> Any:
     raise Refused(f"an argument is a {type(value).__name__}")
 
 
-def arguments(node: fx.Node) -> dict[str, Any]:
-    """By their names in the schema, with defaults."""
+def arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
+    """The arguments by their names in the schema, with defaults, and the names of the optional ones that differ from their defaults."""
     given = dict(node.kwargs)
     schema = node.target._schema.arguments
-    found = {}
+    found, changed = {}, []
     for at, argument in enumerate(schema):
-        if at < len(node.args):
-            value = node.args[at]
-        elif argument.name in given:
-            value = given[argument.name]
-        else:
-            value = argument.default_value if argument.has_default_value() else None
+        default = argument.default_value if argument.has_default_value() else None
+        value = node.args[at] if at < len(node.args) else given.get(argument.name, default)
         found[argument.name] = encode(value)
+        # As text: 1 and True are equal in Python.
+        if argument.has_default_value() and json.dumps(found[argument.name]) != json.dumps(encode(default)):
+            changed.append(argument.name)
     if node.target in STRIDED:
         found.update(_memory_of(node.args[0]))
-    return found
+    return found, changed
 
 
 def _memory_of(node: fx.Node) -> dict[str, Any]:
@@ -152,7 +152,8 @@ def where(node: fx.Node) -> str:
 
 def describe(node: fx.Node) -> dict[str, Any]:
     op = name_of(node)
-    return {"name": node.name, "op": op, "where": where(node), "args": arguments(node), "results": results(node)}
+    given, changed = arguments(node)
+    return {"name": node.name, "op": op, "where": where(node), "args": given, **({"set": changed} if changed else {}), "results": results(node)}
 
 
 def row(name: str, value: Any) -> list[Any]:
@@ -171,7 +172,7 @@ def text(
     top: dict[str, Any] = {"aten": VERSION, "inputs": [], "constants": [], "nodes": [], "outputs": []}
     if seed is not None:
         top["seed"] = seed
-    renamed = {}
+    renamed = _apart(graph, set(inputs.values()))
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr"):
             if node.name in constants:
@@ -180,9 +181,20 @@ def text(
                 renamed[node.name] = inputs[node.name]
                 top["inputs"].append(row(inputs[node.name], node.meta.get("val")))
         elif node.op == "call_function" and not is_item(node):
-            top["nodes"].append(describe(node))
+            top["nodes"].append({**(made := describe(node)), "name": renamed.get(node.name, made["name"])})
     top["outputs"] = [[name, encode(node), *(["any"] if name in free else [])] for name, node in outputs]
     return json.dumps(_rename(top, renamed) if any(old != new for old, new in renamed.items()) else top)
+
+
+def _apart(graph: fx.Graph, taken: Collection[str]) -> dict[str, str]:
+    """Other names for the nodes that have the name of an input."""
+    names = {node.name for node in graph.nodes} | set(taken)
+    found = {}
+    for node in graph.nodes:
+        if node.op == "call_function" and node.name in taken:
+            found[node.name] = next(name for i in itertools.count() if (name := f"{node.name}_{i}") not in names)
+            names.add(found[node.name])
+    return found
 
 
 def _rename(value: Any, names: Mapping[str, str]) -> Any:

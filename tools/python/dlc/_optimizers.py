@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.optim import optimizer as torch_optimizer
 from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
+
+
+#: Options that change how PyTorch computes, and those that are read elsewhere.
+WITHOUT_EFFECT = ("lr", "foreach", "fused", "capturable", "differentiable", "decoupled_weight_decay")
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,8 @@ class Kind:
     slots: Mapping[str, str]
     #: Whether PyTorch counts the updates of each parameter.
     counts: bool = True
+    #: Whether updates are divided by the size of the gradients.
+    divides: bool = True
 
 
 def _adam(group: Mapping[str, Any]) -> str:
@@ -31,7 +38,7 @@ def _adam(group: Mapping[str, Any]) -> str:
 
 _MOMENTS = {"m": "exp_avg", "v": "exp_avg_sq", "top": "max_exp_avg_sq"}
 KINDS: dict[type[Optimizer], Kind] = {
-    SGD: Kind(lambda group: "sgd", ("momentum", "dampening", "weight_decay", "nesterov", "maximize"), {"momentum": "momentum_buffer"}, False),
+    SGD: Kind(lambda group: "sgd", ("momentum", "dampening", "weight_decay", "nesterov", "maximize"), {"momentum": "momentum_buffer"}, False, False),
     Adam: Kind(_adam, ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS),
     AdamW: Kind(lambda group: "adamw", ("betas", "eps", "weight_decay", "amsgrad", "maximize"), _MOMENTS),
     RMSprop: Kind(
@@ -48,9 +55,22 @@ def kind_of(optimizer: Any) -> Kind:
     if found is None:
         names = ", ".join(f"torch.optim.{each.__name__}" for each in KINDS)
         raise ValueError(f"optimizer: required: one of {names}; found: {type(optimizer).__module__}.{type(optimizer).__qualname__}; train with one of these, or use torch.compile(module, backend=\"dlc\")")
-    if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
-        raise ValueError("optimizer: has hooks on its step, which is not called here; required: none; call them beside the step")
+    unknown = sorted(name for name, value in optimizer.defaults.items() if value and name not in (*found.options, *WITHOUT_EFFECT))
+    if unknown:
+        raise ValueError(f"optimizer: required: options that dlc has; found: {', '.join(unknown)}; leave them out, or use torch.compile(module, backend=\"dlc\")")
+    check_calls(optimizer)
     return found
+
+
+def check_calls(optimizer: Optimizer) -> None:
+    """Errors for Python functions that are called in the optimizer's step, which a compiled step does not call."""
+    ours = (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks)
+    if any((*ours, torch_optimizer._global_optimizer_pre_hooks, torch_optimizer._global_optimizer_post_hooks)):
+        raise ValueError("optimizer: has hooks on its step, which is not called here; required: none; call them beside the step")
+    # Learning rate schedulers wrap the method to count its calls.
+    step = optimizer.__dict__.get("step")
+    if step is not None and not getattr(step, "_wrapped_by_lr_sched", False):
+        raise ValueError("optimizer: its step() was replaced, and is not called here; required: the step of its class; call the other function beside the step")
 
 
 def settings_of(kind: Kind, group: Mapping[str, Any]) -> tuple[Any, ...]:

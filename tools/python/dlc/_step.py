@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree
 
-from dlc import _graph, _optimizers, _runtime, _step_graph
+from dlc import _check, _graph, _optimizers, _runtime, _step_graph
 from dlc._compile import Compiler
 from dlc._files import require_target
 from dlc._held import Held, Stale, own
@@ -50,7 +50,7 @@ class _Program:
     """A session, and where PyTorch has its states."""
 
     def __init__(self, step: TrainStep, graph: _step_graph.StepGraph, session: _runtime.Session, meaning: str):
-        self.session, self.graph = session, graph
+        self.session, self.graph, self.is_checked = session, graph, False
         #: What all processes must have alike.
         self._meaning = [*session.meaning, f"graph {meaning}"] if step._world.size > 1 else []
         self._run = Model(session.inputs, session.outputs, sessions=[session])
@@ -163,19 +163,21 @@ class TrainStep:
     With data_parallel=True all processes of the world make the same calls, each with a batch of its own.
     """
 
-    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], optimizer: torch.optim.Optimizer, made: dict[str, Any], options: tuple[str, int, str, str], progress: Progress | None, world: World):
+    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], optimizer: torch.optim.Optimizer, made: dict[str, Any], options: tuple[str, int, str, str], progress: Progress | None, world: World, check: bool = False):
         if not isinstance(module, torch.nn.Module):
             raise TypeError(f"module: required: a torch.nn.Module; found: {type(module).__name__}")
         if not callable(loss):
             raise TypeError(f"loss: required: a function of (output, target), or a loss module of torch.nn; found: {type(loss).__name__}")
         self.module, self.loss, self.optimizer = module, loss, optimizer
         self._kind = _optimizers.kind_of(optimizer)
-        self._made, self._options, self._progress = made, options, progress
+        self._made, self._options, self._progress, self._checks = made, options, progress, check
         #: Those that the step is shared with, and whether all have the first one's state.
         self._world, self._is_shared = world, False
         self._programs: OrderedDict[Any, _Program] = OrderedDict()
         self._lock, self._busy = threading.RLock(), False
-        self._modules = [*module.modules(), *(loss.modules() if isinstance(loss, torch.nn.Module) else ())]
+        self._modules: list[torch.nn.Module] = []
+        self._children: list[tuple[torch.nn.Module, ...]] = []
+        self._find_modules()
         #: States that neither the module nor the optimizer has, and how often the step ran.
         self._own: dict[str, torch.Tensor] = {}
         self._steps = self._made_in_a_row = 0
@@ -186,6 +188,7 @@ class TrainStep:
             key, tensors = self._key(arguments)
             for again in (False, True):
                 program = self._program(key, arguments)
+                wanted = self._expected(program, arguments)
                 try:
                     loss = program.run(self, tensors)
                 except Stale:
@@ -198,9 +201,21 @@ class TrainStep:
                     del self._programs[key]
                     raise
                 break
+        if wanted is not None:
+            _check.compare(self, wanted, loss)
         # What learning rate schedulers ask for.
         self.optimizer._opt_called = True  # type: ignore[attr-defined]
         return loss
+
+    def _expected(self, program: _Program, arguments: Sequence[Any]) -> _check.Expected | None:
+        """What eager PyTorch makes of the first step of a program, if the step is to be checked."""
+        if not self._checks or program.is_checked:
+            return None
+        program.is_checked = True
+        if _check.draws(program.graph.text):
+            _check.skipped()
+            return None
+        return _check.expected(self, arguments)
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
@@ -213,6 +228,13 @@ class TrainStep:
                 yield
             finally:
                 self._busy = False
+
+    def _find_modules(self) -> None:
+        """The modules as they are now, unless they are known."""
+        if self._modules and all(each == (*module._modules.values(),) for module, each in zip(self._modules, self._children)):
+            return
+        self._modules = [*self.module.modules(), *(self.loss.modules() if isinstance(self.loss, torch.nn.Module) else ())]
+        self._children = [(*module._modules.values(),) for module in self._modules]
 
     def compile(self, *arguments: Any) -> None:
         """Compiles for these inputs now rather than at the first call."""
@@ -265,9 +287,14 @@ class TrainStep:
             tensors.append(each.detach())
             shapes.append((each.shape, each.dtype))
         kind = self._kind
-        groups = tuple((len(group["params"]), _optimizers.settings_of(kind, group)) for group in self.optimizer.param_groups)
+        _optimizers.check_calls(self.optimizer)
+        self._find_modules()
+        groups = tuple((tuple(map(id, group["params"])), _optimizers.settings_of(kind, group)) for group in self.optimizer.param_groups)
         wanted = tuple((id(parameter), parameter.requires_grad) for module in self._modules for parameter in module._parameters.values() if parameter is not None)
-        modes = tuple(module.training for module in self._modules)
+        modes = tuple((module, type(module), module.training) for module in self._modules)
+        # Hooks of parameters are in no attribute of a module, so that a program does not know them.
+        if any(each._backward_hooks or each._post_accumulate_grad_hooks for module in self._modules for each in module._parameters.values() if each is not None):
+            _step_graph.check_hooks(self.module, self.loss)
         return (spec, tuple(shapes), groups, wanted, modes), tensors
 
     def _program(self, key: Any, arguments: Sequence[Any]) -> _Program:
@@ -279,8 +306,8 @@ class TrainStep:
             self._made_in_a_row += 1
             if self._made_in_a_row == MANY:
                 warnings.warn(
-                    f"dlc.train_step: the last {MANY} calls were compiled each: inputs have other shapes, or options of the optimizer other than the "
-                    "learning rate change (a scheduler with cycle_momentum=True does that); keep them the same",
+                    f"dlc.train_step: the last {MANY} calls were compiled each: inputs have other shapes, options of the optimizer other than the "
+                    "learning rate change (a scheduler with cycle_momentum=True does that), or attributes that the module reads change; keep them the same",
                     stacklevel=4,
                 )
         else:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +14,10 @@ from torch import fx
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree
 
-from dlc import _complex, _graph
+from dlc import _autograd, _complex, _graph
+from dlc._custom_gradient import TracedFunctions
+from dlc._graph import Refused
+from dlc._reads import Reads
 
 #: Names that dlc gives to values of its own.
 _TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
@@ -22,13 +26,17 @@ _TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
 class _Whole(torch.nn.Module):
     """The module, then the loss, of arguments that are one flat list."""
 
-    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], spec: _pytree.TreeSpec):
+    def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], spec: _pytree.TreeSpec, reads: Reads):
         super().__init__()
-        self.module, self.loss, self._spec = module, loss, spec
+        self.module, self.loss, self._spec, self._reads = module, loss, spec, reads
 
     def forward(self, *flat: Any) -> torch.Tensor:
         *inputs, target = _pytree.tree_unflatten(list(flat), self._spec)
-        return self.loss(self.module(*inputs), target)
+        with TracedFunctions() as functions, _autograd.EagerCalls(), _autograd.without_python_random(), self._reads:
+            result = self.loss(self.module(*inputs), target)
+            _autograd.keep_buffers(self._reads.assigned())
+        _autograd.check_graph(result, functions)
+        return result
 
 
 @dataclass
@@ -56,9 +64,11 @@ class StepGraph:
     inputs: list[str]
     #: Constants that were buffers, and what version of them they are.
     versions: list[tuple[torch.Tensor, int]] = field(default_factory=list)
+    #: What the module and the loss read of Python's values.
+    reads: Reads | None = None
 
     def is_current(self) -> bool:
-        return all(tensor._version == version for tensor, version in self.versions)
+        return all(tensor._version == version for tensor, version in self.versions) and (self.reads is None or self.reads.are_current())
 
 
 def _place(whole: torch.nn.Module, target: str) -> tuple[dict[str, Any], str]:
@@ -90,19 +100,87 @@ def input_names(module: torch.nn.Module, arguments: Sequence[Any]) -> list[str]:
     return names
 
 
+def _writers(node: fx.Node) -> list[fx.Node]:
+    """The operators that write to the memory of the node's value, which views share."""
+    found = []
+    for user in node.users:
+        schema = getattr(user.target, "_schema", None)
+        if schema is None:
+            found += [user for graph, at in _blocks(user, node) if _writers(graph.find_nodes(op="placeholder")[at])]
+            continue
+        for at, argument in enumerate(schema.arguments):
+            given = user.args[at] if at < len(user.args) else user.kwargs.get(argument.name)
+            if given is not node or argument.alias_info is None:
+                continue
+            found += ([user] if argument.alias_info.is_write else []) + _writers(user)
+    return found
+
+
+def _blocks(user: fx.Node, value: fx.Node) -> list[tuple[fx.Graph, int]]:
+    """The blocks that a higher-order operator runs with the value, and which of their inputs the value is."""
+    given = [each for each in user.args if isinstance(each, fx.Node)]
+    inner = [module.graph for each in given if isinstance(module := _submodule(each), fx.GraphModule)]
+    others = [each for each in given if not isinstance(_submodule(each), fx.GraphModule)]
+    return [(graph, others.index(value)) for graph in inner if value in others]
+
+
+def _submodule(node: fx.Node) -> Any:
+    """The graph that a get_attr node names, of a block with gradients turned off."""
+    return getattr(node.graph.owning_module, str(node.target), None) if node.op == "get_attr" else None
+
+
 def _keep_detached(program: torch.export.ExportedProgram) -> None:
-    """What lies behind detach() and torch.no_grad() gets no gradients: PyTorch's decompositions would forget that."""
-    graph = program.graph_module.graph
+    """What is computed by detach() and with gradients turned off gets no gradients: PyTorch's decompositions would forget that."""
+    graph, signature = program.graph_module.graph, program.graph_signature
     for node in list(graph.nodes):
         if node.target is torch.ops.aten.detach.default:
+            _keep_detach(node, signature.inputs_to_buffers, signature.inputs_to_parameters)
+        elif node.target is torch.ops.aten.detach_.default and node.args[0].target is not torch.ops.aten.lift_fresh_copy.default:
             node.target = torch.ops.aten.detach_copy.default
+            before = {node, *itertools.takewhile(lambda each, node=node: each is not node, graph.nodes)}
+            node.args[0].replace_all_uses_with(node, delete_user_cb=lambda user, before=before: user not in before)
         elif node.target is torch.ops.higher_order.wrap_with_set_grad_enabled and node.args[0] is False:
-            for result in list(node.users):
-                with graph.inserting_after(result):
-                    kept = graph.call_function(torch.ops.aten.detach_copy.default, (result,))
-                    kept.meta = dict(result.meta)
-                result.replace_all_uses_with(kept, delete_user_cb=lambda user, kept=kept: user is not kept)
+            _detach_inputs(_submodule(node.args[1]))
     program.graph_module.recompile()
+
+
+def _keep_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[str, str]) -> None:
+    writers = _writers(node)
+    if not writers:
+        node.target = torch.ops.aten.detach_copy.default
+        return
+    given = node.args[0]
+    if given.name not in buffers:
+        raise Refused(
+            f"the module changes '{parameters.get(given.name, given.name).removeprefix('module.')}' in place through detach() or data (max_norm of an embedding does that); required: one that "
+            "changes buffers alone; copy what it changes first"
+        )
+    # The memory of the buffer changes, and no gradient reaches what is written to it.
+    for writer in writers:
+        for operand in [each for each in writer.all_input_nodes if each is not node]:
+            _detach_before(writer, operand, lambda user, writer=writer: user is writer)
+    node.replace_all_uses_with(given)
+
+
+def _detach_inputs(module: fx.GraphModule) -> None:
+    """Gives what a block computes with gradients turned off no gradients. Values that the block writes to stay the same memory."""
+    inputs = module.graph.find_nodes(op="placeholder")
+    body = next(node for node in module.graph.nodes if node.op != "placeholder")
+    for given in inputs:
+        if not _writers(given):
+            _detach_before(body, given, lambda user: True)
+    module.recompile()
+
+
+def _detach_before(place: fx.Node, value: fx.Node, is_replaced: Callable[[fx.Node], bool]) -> None:
+    """Uses a copy without gradient of the value in some of its users."""
+    found = value.meta.get("val")
+    if not isinstance(found, torch.Tensor) or not found.is_floating_point():
+        return
+    with place.graph.inserting_before(place):
+        kept = place.graph.call_function(torch.ops.aten.detach_copy.default, (value,))
+    kept.meta = dict(value.meta)
+    value.replace_all_uses_with(kept, delete_user_cb=lambda user: user is not kept and is_replaced(user))
 
 
 def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProgram:
@@ -111,6 +189,8 @@ def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProg
             # Recurrent layers keep lists of their weights.
             warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
             program = torch.export.export(whole, tuple(flat))
+    except Refused:
+        raise
     except Exception as error:
         raise ValueError(f"the module with its loss cannot be exported; required: one that torch.export.export takes, and a loss of (output, target); found: {error}") from error
     _keep_detached(program)
@@ -130,9 +210,6 @@ def _loss_node(node: Any) -> fx.Node:
 
 
 def _check(graph: fx.Graph, seed: int) -> None:
-    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.embedding.default):
-        if len(node.args) > 4 and node.args[4] or node.kwargs.get("sparse"):
-            raise ValueError("the module has an embedding with sparse=True, whose updates are others; required: sparse=False")
     refused = _graph.refusals(graph, seed)
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
@@ -149,12 +226,28 @@ def _merge_tied(graph: fx.Graph, tensors: dict[str, torch.Tensor]) -> None:
             node.replace_all_uses_with(first.setdefault(id(tensor), node))
 
 
+def _module_names(module: torch.nn.Module, loss: Any) -> dict[torch.nn.Module, str]:
+    names = {each: name for name, each in module.named_modules()}
+    if isinstance(loss, torch.nn.Module):
+        names.update({each: f"loss.{name}" if name else "loss" for name, each in loss.named_modules() if each not in names})
+    return names
+
+
+def check_hooks(module: torch.nn.Module, loss: Any) -> None:
+    """Errors for hooks of the modules and their parameters that eager's backward pass calls."""
+    names = _module_names(module, loss)
+    parameters = [(f"{path}.{name}" if path else name, each) for owner, path in names.items() for name, each in owner._parameters.items() if each is not None]
+    _autograd.check_hooks([(path or type(each).__name__, each) for each, path in names.items()], parameters)
+
+
 def graph_of(
     module: torch.nn.Module, loss: Callable[..., torch.Tensor], arguments: Sequence[Any], flat: Sequence[Any], trained: Collection[int], seed: int
 ) -> StepGraph:
     """`arguments` are those of a call, `flat` their leaves with the sizes to compile for; `trained` are the ids of the parameters to train."""
     spec = _pytree.tree_structure(tuple(arguments))
-    whole = _Whole(module, loss, spec)
+    check_hooks(module, loss)
+    reads = Reads(_module_names(module, loss), () if isinstance(loss, torch.nn.Module) else (loss,))
+    whole = _Whole(module, loss, spec, reads)
     program = _decomposed(whole, flat)
     signature, graph = program.graph_signature, program.graph_module.graph
     mutated = signature.buffers_to_mutate
@@ -212,4 +305,4 @@ def graph_of(
         text = _graph.text(graph, constants, names, outputs, seed)
     except _graph.Refused as reason:
         raise ValueError(f"the module with its loss: {reason}") from None
-    return StepGraph(text, constants, states, inputs, versions)
+    return StepGraph(text, constants, states, inputs, versions, reads)

@@ -33,6 +33,7 @@ def train_step(
     precision: str = "none",
     accuracy: str = "default",
     progress: Progress | None = None,
+    check: bool = False,
 ) -> TrainStep:
     """Makes a training step of a module: forward, loss, backward and update as one compiled program.
 
@@ -57,14 +58,19 @@ def train_step(
     sync_batch_norm: batch norm has the statistics of all processes' batches; else each has its own.
     gradients: what they travel in between processes: f32, or bf16, half the bytes with 8 significant bits.
     threads, precision, accuracy, progress: as in dlc.compile; parameters, losses and updates stay what they are.
+    check: compares the first step of each program with eager PyTorch on copies of the module, the loss and the optimizer: the loss, the update of each
+        parameter, buffers and the optimizer's state, each within 2e-3 of its largest element (f64: 1e-6, precision f16: 3e-2, bf16: 1e-1). Updates of
+        Adam, AdamW and RMSprop are not compared where the gradient is less than 1e-4 of the largest one. A step with random numbers is not compared.
 
     Raises TypeError for arguments of a wrong kind, and ValueError for another optimizer or option, operators that dlc does not take, a loss that is not
-    one number, tensors that are not in the host's memory, and processes that are not at the same step; RuntimeError where no world can be formed.
+    one number, tensors that are not in the host's memory, and processes that are not at the same step; RuntimeError where no world can be formed, and by check.
     """
     from dlc._step import TrainStep
 
     require_texts(precision=precision, accuracy=accuracy, gradients=gradients)
-    require_flags(data_parallel=data_parallel, sync_batch_norm=sync_batch_norm)
+    require_flags(data_parallel=data_parallel, sync_batch_norm=sync_batch_norm, check=check)
+    if check and data_parallel:
+        raise ValueError("check: compares a step of one process; required: data_parallel=False; check the step of one process first")
     if gradients not in ("f32", "bf16"):
         raise ValueError(f"gradients: required: 'f32' or 'bf16'; found: {gradients!r}")
     if not data_parallel and (sync_batch_norm or gradients != "f32"):
@@ -89,7 +95,7 @@ def train_step(
         "gradients": gradients,
     }
     # The world before there are threads of programs: it may bind them.
-    step = TrainStep(module, loss, optimizer, made, ("cpu", threads, precision, accuracy), progress, world() if data_parallel else ALONE)
+    step = TrainStep(module, loss, optimizer, made, ("cpu", threads, precision, accuracy), progress, world() if data_parallel else ALONE, check)
     if example_inputs is not None:
         if not isinstance(example_inputs, (tuple, list)):
             raise TypeError(f"example_inputs: required: the module's inputs and the target, as in (x, y); found: {type(example_inputs).__name__}")

@@ -1,0 +1,81 @@
+//===- Arguments.cpp - optional arguments that no handler has to read -----===//
+#include "frontend/aten/Node.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace dlc::aten {
+namespace {
+
+enum class When {
+  always,
+  /// The argument changes the operator's gradient alone. A training step, whose gradients dlc
+  /// derives, has to read it. Other graphs contain the gradient's own operators.
+  forwardOnly,
+};
+
+/// An optional argument that an import may leave unread though it differs from its default.
+struct Unread {
+  const char *op; ///< null: every operator
+  const char *argument;
+  When when;
+  const char *reason;
+};
+
+constexpr char ofResults[] = "the types of the results, which the graph contains, follow from it";
+constexpr char ofMemory[] = "it chooses where and in which order elements are stored";
+constexpr char ofLargest[] = "with mode max, which alone does not read it, padding is never chosen";
+constexpr char ofGradient[] = "it affects the gradient alone";
+
+const Unread table[] = {
+    {nullptr, "dtype", When::always, ofResults},
+    {nullptr, "out_dtype", When::always, ofResults},
+    {nullptr, "out_int32", When::always, ofResults},
+    {nullptr, "output_size", When::always, ofResults},
+    {nullptr, "layout", When::always, ofMemory},
+    {nullptr, "device", When::always, ofMemory},
+    {nullptr, "pin_memory", When::always, ofMemory},
+    {nullptr, "memory_format", When::always, ofMemory},
+    {nullptr, "non_blocking", When::always, ofMemory},
+    {nullptr, "copy", When::always, ofMemory},
+    {nullptr, "implicit", When::always, "it concerns torch.vmap alone"},
+    {"_trilinear.default", "unroll_dim", When::always, "it chooses the order of computation"},
+    {"scaled_dot_product_attention.default", "enable_gqa", When::always,
+     "the numbers of heads, which the types of the operands contain, decide"},
+    {"_embedding_bag_backward.default", "padding_idx", When::always, ofLargest},
+    {"_embedding_bag_dense_backward.default", "padding_idx", When::always, ofLargest},
+    {"embedding.default", "padding_idx", When::forwardOnly, ofGradient},
+    {"embedding.default", "scale_grad_by_freq", When::forwardOnly, ofGradient},
+    {"embedding.default", "sparse", When::forwardOnly, ofGradient},
+    {"_embedding_bag.default", "scale_grad_by_freq", When::forwardOnly, ofGradient},
+    {"_embedding_bag_forward_only.default", "scale_grad_by_freq", When::forwardOnly, ofGradient},
+    {"gather.default", "sparse_grad", When::forwardOnly, ofGradient},
+};
+
+bool mayStayUnread(StringRef op, StringRef argument, bool trains) {
+  return llvm::any_of(table, [&](const Unread &each) {
+    return argument == each.argument && (!each.op || op == each.op) &&
+           (each.when == When::always || !trains);
+  });
+}
+
+/// An argument's value as messages show it.
+std::string shown(const llvm::json::Value &value) {
+  return value.getAsObject() ? "a tensor" : llvm::formatv("{0}", value).str();
+}
+
+} // namespace
+
+bool Node::checkReads(StringRef op, const llvm::json::Array &set) {
+  for (const llvm::json::Value &each : set) {
+    StringRef name = each.getAsString().value_or("");
+    const llvm::json::Value *value = arguments ? arguments->get(name) : nullptr;
+    if (!b.require(value, "set: required: the name of an argument; found '" + name + "'"))
+      return false;
+    if (!reads.contains(name) && !mayStayUnread(op, name, b.training))
+      b.error("argument '" + name + "': required: its default, since dlc does not support other " +
+              "values here; found: " + shown(*value) + "; leave the argument out");
+  }
+  return b.ok();
+}
+
+} // namespace dlc::aten

@@ -1,0 +1,19 @@
+//===- CustomGradient.cpp - gradients that the model defines itself -------===//
+#include "ir/dlc/CustomGradient.h"
+#include "ir/reference/Rows.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+// Its value is known only after differentiation.
+LogicalResult CotangentOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::Tensor> &) {
+  return emitOpError("has no value before gradients are taken; run the grad phase (dlc-grad)");
+}
+
+LogicalResult CustomGradientOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::Tensor> &) {
+  return emitOpError("must be spelled out before it can be evaluated; run the grad phase "
+                     "(dlc-grad)");
+}
+
+} // namespace dlc

@@ -1,0 +1,59 @@
+//===- CustomGradient.cpp - gradients that the model defines itself -------===//
+//
+// The computation of `dxs` is in the forward block, on placeholders for the gradients of the
+// results. The rule clones the part of it that depends on the placeholders into the backward pass.
+// The rest of it is shared with the forward pass.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/dlc/CustomGradient.h"
+#include "passes/grad/Rules.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+
+namespace dlc::grad {
+
+/// The operations of the block that depend on the cotangents, in order, up to the operation itself.
+static SmallVector<Operation *> dependent(CustomGradientOp op) {
+  llvm::DenseSet<Value> reached(op.getCotangents().begin(), op.getCotangents().end());
+  SmallVector<Operation *> found;
+  for (Operation &each : llvm::make_range(op->getBlock()->begin(), op->getIterator())) {
+    llvm::SetVector<Value> used(each.operand_begin(), each.operand_end());
+    for (Region &region : each.getRegions())
+      getUsedValuesDefinedAbove(region, used);
+    if (isa<CotangentOp>(each) || llvm::none_of(used, [&](Value v) { return reached.contains(v); }))
+      continue;
+    reached.insert(each.result_begin(), each.result_end());
+    found.push_back(&each);
+  }
+  return found;
+}
+
+void addCustomGradient(Rules &rules) {
+  // z = y: dx += dxs, computed of dz
+  rules.add<CustomGradientOp>([](CustomGradientOp op, Backward &g) {
+    IRMapping map;
+    for (auto [cotangent, result] : llvm::zip_equal(op.getCotangents(), op.getZs())) {
+      Expr dz = g.of(result);
+      map.map(cotangent, dz ? Value(dz) : Value(zeros(g.build(), cotangent.getType())));
+    }
+    for (Operation *each : dependent(op))
+      g.place().clone(*each, map);
+    for (auto [x, dx] : llvm::zip_equal(op.getXs(), op.getDxs()))
+      g.add(x, [&, dx = dx] { return map.lookupOrDefault(dx); });
+  });
+}
+
+void eraseCustomGradients(Operation *root) {
+  SmallVector<Operation *> erased;
+  root->walk([&](CustomGradientOp op) {
+    op->replaceAllUsesWith(op.getYs());
+    erased.push_back(op);
+  });
+  for (Operation *op : erased)
+    op->erase();
+}
+
+} // namespace dlc::grad

@@ -1,0 +1,125 @@
+"""What eager autograd does beside the operators that torch.export records: hooks, custom backward functions, changes of requires_grad. A training step
+does the same, or is refused by name."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch.autograd.function import BackwardCFunction
+from torch.nn.modules import module as nn_module
+from torch.overrides import TorchFunctionMode
+
+from dlc._custom_gradient import TracedFunctions, name_of
+from dlc._graph import Refused
+
+_EAGER = 'remove it, or use torch.compile(module, backend="dlc")'
+#: Calls on tensors that a graph does not contain, and what each is.
+_REFUSED = {
+    torch.Tensor.register_hook: "registers a hook on a gradient (Tensor.register_hook)",
+    torch.Tensor.register_post_accumulate_grad_hook: "registers a hook on a gradient (Tensor.register_post_accumulate_grad_hook)",
+    torch.Tensor.grad_fn.__get__: "reads a tensor's grad_fn, on which hooks can be registered",  # type: ignore[attr-defined]
+    torch.Tensor.data.__set__: "assigns the memory of a tensor (Tensor.data)",  # type: ignore[attr-defined]
+    torch.Tensor.backward: "computes gradients itself (Tensor.backward)",
+    torch.autograd.grad: "computes gradients itself (torch.autograd.grad)",
+}
+_REQUIRES = (torch.Tensor.requires_grad_, torch.Tensor.requires_grad.__set__)  # type: ignore[attr-defined]
+
+
+class EagerCalls(TorchFunctionMode):
+    """While a module is traced: gives calls that the graph would lose their meaning, or refuses them."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        _check_saving()
+        if func == torch.Tensor.data.__get__:  # type: ignore[attr-defined]
+            return args[0].detach()
+        if func in _REFUSED and not (func == torch.Tensor.grad_fn.__get__ and args[0].is_leaf):  # type: ignore[attr-defined]
+            raise Refused(f"the module or the loss {_REFUSED[func]}; required: gradients as PyTorch's operators have them; {_EAGER}")
+        if func in _REQUIRES:
+            wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
+            if args[0].is_leaf and args[0].requires_grad and not wanted:
+                raise Refused("the module or the loss changes requires_grad while it runs; required: the same parameters in every step; set it before the step is called")
+        result = func(*args, **kwargs)
+        return _stopped(args, result) if torch.is_inference_mode_enabled() else result
+
+
+def _check_saving() -> None:
+    """Errors for hooks on what is saved for the backward pass, but for those of PyTorch's checkpoints, which keep the values."""
+    hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
+    if hooks and not hooks[0].__module__.startswith("torch."):
+        raise Refused(f"the module or the loss has hooks on the tensors that are saved for gradients (torch.autograd.graph.saved_tensors_hooks); required: none; {_EAGER}")
+
+
+def _stopped(args: Any, result: Any) -> Any:
+    """In inference mode no gradient reaches what a result is computed from."""
+    if isinstance(result, torch.Tensor) and result.is_floating_point() and all(result is not each for each in args):
+        return result.detach()
+    return type(result)(_stopped(args, each) for each in result) if type(result) in (tuple, list) else result
+
+
+def keep_buffers(assigned: Iterable[tuple[str, dict[str, Any], str, Any]]) -> None:
+    """Writes buffers that forward has assigned to the memory that they had, so that the graph contains the change. Other assignments are errors."""
+    for name, table, key, before in list(assigned):
+        now = table.get(key)
+        both = isinstance(now, torch.Tensor) and isinstance(before, torch.Tensor)
+        if not both or isinstance(before, torch.nn.Parameter) or now.shape != before.shape or now.dtype != before.dtype:
+            raise Refused(f"the module's forward assigns '{name}'; required: the same parameters and submodules in every step, and buffers of one type; found: {_kind(before)}, then {_kind(now)}; assign it before the step is called")
+        with torch.no_grad():
+            before.copy_(now)
+        table[key] = before
+
+
+def _kind(value: Any) -> str:
+    return f"{type(value).__name__} {value.dtype} {list(value.shape)}" if isinstance(value, torch.Tensor) else "nothing" if value is None else type(value).__name__
+
+
+@contextlib.contextmanager
+def without_python_random() -> Iterator[None]:
+    """Errors where Python or NumPy draw random numbers, which every step would draw again."""
+    states = [random.getstate(), repr(np.random.get_state())]
+    yield
+    if states != [random.getstate(), repr(np.random.get_state())]:
+        raise Refused("the module or the loss draws random numbers of Python or NumPy, which a compiled step would not draw again; required: PyTorch's, as torch.rand; use these")
+
+
+def _nodes(loss: torch.Tensor) -> Iterator[Any]:
+    """The nodes of autograd's graph."""
+    waiting, seen = [loss.grad_fn], set()
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        yield node
+        waiting += [each for each, _ in node.next_functions]
+
+
+def check_graph(loss: torch.Tensor, functions: TracedFunctions) -> None:
+    """Errors for a backward function in the graph of the traced loss that is in no operator of PyTorch's and was not traced."""
+    if not isinstance(loss, torch.Tensor):
+        return
+    for node in _nodes(loss):
+        function = getattr(type(node), "_forward_cls", None) if isinstance(node, BackwardCFunction) else None
+        if function is not None and function not in functions.traced:
+            raise Refused(f"torch.autograd.Function '{name_of(function)}' is defined while the module runs; required: functions that are there before; define it outside of forward")
+        if type(node).__name__ == "CppFunction":
+            raise Refused(f"the module or the loss has a custom backward function in C++, '{node.name()}', which cannot be traced; required: operators of PyTorch; {_EAGER}")
+
+
+def check_hooks(modules: Iterable[tuple[str, torch.nn.Module]], parameters: Iterable[tuple[str, torch.Tensor]]) -> None:
+    """Errors for hooks that are called in eager's backward pass."""
+    if nn_module._global_backward_hooks or nn_module._global_backward_pre_hooks:
+        raise Refused(f"all modules have a backward hook (torch.nn.modules.module.register_module_full_backward_hook); required: none; {_EAGER}")
+    for name, module in modules:
+        if module._backward_hooks or module._backward_pre_hooks:
+            raise Refused(f"module '{name}' has a backward hook, which a compiled step does not call; required: none; {_EAGER}")
+    for name, parameter in parameters:
+        if parameter._backward_hooks:
+            raise Refused(f"parameter '{name}' has a hook on its gradient (register_hook), which a compiled step does not call; required: none; {_EAGER}")
+        if parameter._post_accumulate_grad_hooks:  # type: ignore[attr-defined]
+            raise Refused(f"parameter '{name}' has a hook on its gradient (register_post_accumulate_grad_hook), which a compiled step does not call; required: none; {_EAGER}")

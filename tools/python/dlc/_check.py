@@ -1,0 +1,159 @@
+"""A training step against eager PyTorch: dlc.train_step(.., check=True)."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree
+
+if TYPE_CHECKING:
+    from dlc._step import TrainStep
+
+#: Relative difference that is allowed, by the element type that the step computes in.
+TOLERANCES = {"f64": 1e-6, "f32": 2e-3, "f16": 3e-2, "bf16": 1e-1}
+#: Gradients that are this part of the largest one, and less, are noise of rounding. Adam and RMSprop divide by their size, so that updates from them differ.
+NOISE = 1e-4
+#: Operators that draw random numbers: dlc's are other ones than PyTorch's.
+RANDOM = ("native_dropout.", "rand.", "rand_like.", "randn.", "randn_like.")
+
+
+@dataclass
+class Expected:
+    """What eager PyTorch computes in one step."""
+
+    loss: torch.Tensor
+    #: Parameters, buffers and the optimizer's states: where each is, what it was, and what eager makes of it.
+    values: dict[str, tuple[torch.Tensor, torch.Tensor]]
+    #: The gradients, by the name of the parameter.
+    gradients: dict[str, torch.Tensor]
+
+
+def _names(module: torch.nn.Module, loss: Any) -> dict[str, torch.Tensor]:
+    """Parameters and buffers by name."""
+    found = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    if isinstance(loss, torch.nn.Module):
+        found.update({f"loss.{name}": each for name, each in (*loss.named_parameters(), *loss.named_buffers())})
+    return found
+
+
+def _copied(step: TrainStep) -> tuple[torch.nn.Module, Any, torch.optim.Optimizer]:
+    modules = [*step.module.modules(), *(step.loss.modules() if isinstance(step.loss, torch.nn.Module) else ())]
+    # Results of earlier steps, as weight_norm leaves them, cannot be copied. Forward computes them again.
+    results = [(module.__dict__, name, value) for module in modules for name, value in [*module.__dict__.items()] if isinstance(value, torch.Tensor) and not value.is_leaf]
+    try:
+        for fields, name, _ in results:
+            del fields[name]
+        return copy.deepcopy((step.module, step.loss, step.optimizer))
+    except Exception as error:
+        raise ValueError(f"check=True: the module, the loss or the optimizer cannot be copied: {error}; leave the check out") from error
+    finally:
+        for fields, name, value in results:
+            fields[name] = value
+
+
+def _tensors(module: torch.nn.Module, loss: Any, optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """All that a step may change, by name."""
+    values = _names(module, loss)
+    for name, parameter in [*values.items()]:
+        for key, value in optimizer.state.get(parameter, {}).items():
+            if isinstance(value, torch.Tensor):
+                values[f"{name}: {key}"] = value
+    return values
+
+
+def expected(step: TrainStep, arguments: Sequence[Any]) -> Expected:
+    """One eager step on copies of the module, the loss and the optimizer."""
+    module, loss, optimizer = _copied(step)
+    before = {name: value.detach().clone() for name, value in _tensors(module, loss, optimizer).items()}
+    made = step._made
+    optimizer.zero_grad()
+    parts = [_part(arguments, i, made["accumulate"]) for i in range(made["accumulate"])]
+    total = torch.zeros(())
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        for *inputs, target in parts:
+            value = loss(module(*inputs), target)
+            (value / len(parts)).backward()
+            total = total + value.detach() / len(parts)
+    parameters = [each for group in optimizer.param_groups for each in group["params"] if each.grad is not None]
+    if made["clip_norm"]:
+        torch.nn.utils.clip_grad_norm_(parameters, made["clip_norm"])
+    if made["clip_value"]:
+        torch.nn.utils.clip_grad_value_(parameters, made["clip_value"])
+    gradients = {name: each.grad.detach().clone() for name, each in _names(module, loss).items() if each.grad is not None}
+    optimizer.step()
+    after = {name: value.detach() for name, value in _tensors(module, loss, optimizer).items()}
+    return Expected(total, {name: (before.get(name, torch.zeros_like(value)), value) for name, value in after.items()}, gradients)
+
+
+def _part(arguments: Sequence[Any], i: int, parts: int) -> Any:
+    """One part of a batch."""
+    def cut(each: Any) -> Any:
+        if parts == 1 or not isinstance(each, torch.Tensor):
+            return each
+        size = each.shape[0] // parts
+        return each[i * size : (i + 1) * size]
+
+    return _pytree.tree_map(cut, tuple(arguments))
+
+
+def draws(text: str) -> bool:
+    """Whether a graph has random numbers."""
+    return any(f'"op": "{name}' in text for name in RANDOM)
+
+
+def skipped() -> None:
+    warnings.warn("dlc.train_step: check=True compares nothing here: the module draws random numbers (dropout), which are others than PyTorch's; call module.eval(), or set their probability to 0", stacklevel=6)
+
+
+def _allowed(step: TrainStep, dtype: torch.dtype) -> float:
+    """By the coarsest of the value's own type, the types of the parameters below f32, and the precision that was asked for."""
+    names = {torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16"}
+    coarse = {names.get(each.dtype, "") for module in step._modules for each in module._parameters.values() if each is not None} - {"f64"}
+    return max(TOLERANCES[names.get(dtype, "f32")], *(TOLERANCES.get(each, 0) for each in (*coarse, step._options[2])))
+
+
+def _difference(found: torch.Tensor, wanted: torch.Tensor, size: float, mask: torch.Tensor | None) -> tuple[float, float]:
+    """The largest difference, and the size that it is measured by."""
+    found, wanted = found.double(), wanted.double()
+    apart = torch.where((found == wanted) | (found.isnan() & wanted.isnan()), 0.0, (found - wanted).abs())
+    if mask is not None:
+        apart = torch.where(mask, 0.0, apart)
+    apart = apart.nan_to_num(nan=float("inf"))
+    finite = wanted[wanted.isfinite()].abs()
+    return float(apart.max()) if apart.numel() else 0.0, max(size, float(finite.max()) if finite.numel() else 0.0)
+
+
+def compare(step: TrainStep, wanted: Expected, loss: torch.Tensor) -> None:
+    """Errors where the step that was made differs from the eager one."""
+    now = _tensors(step.module, step.loss, step.optimizer)
+    largest = max((float(each.abs().max()) for each in wanted.gradients.values() if each.numel()), default=0.0)
+    divides = step._kind.divides
+    rows = [("the loss", *_difference(loss, wanted.loss, 0, None), _allowed(step, wanted.loss.dtype))]
+    for name, (before, after) in wanted.values.items():
+        found = now.get(name)
+        if found is None:
+            raise RuntimeError(f"check=True: '{name}': required: a state after the step, as eager PyTorch has it; found: none; report this as a fault of dlc")
+        gradient = wanted.gradients.get(name.split(": ")[0])
+        floats = after.is_floating_point()
+        # Parameters by their updates, in units of the rounding of the parameter itself.
+        is_parameter = floats and name in wanted.gradients
+        base = before.double() if is_parameter else torch.zeros(())
+        noise = gradient.abs() <= NOISE * largest if is_parameter and divides and gradient is not None else None
+        rounding = 8 * torch.finfo(after.dtype).eps * float(before.abs().max()) if is_parameter and before.numel() else 0.0
+        size = largest * 1e-2 if ": " in name and gradient is not None and "sq" not in name and "square" not in name else 0.0
+        apart, size = _difference(found.detach().double() - base, after.double() - base, size, noise)
+        allowed = _allowed(step, after.dtype) if floats else 0.0
+        rows.append((f"'{name}'" + (" (its update)" if is_parameter else ""), max(0.0, apart - rounding), size, allowed))
+    wrong = [(apart / size if size else float("inf"), name, apart, size, allowed) for name, apart, size, allowed in rows if apart > allowed * size]
+    if wrong:
+        ratio, name, apart, size, allowed = max(wrong)
+        others = f", and {len(wrong) - 1} more differ" if len(wrong) > 1 else ""
+        raise RuntimeError(
+            f"check=True: the step differs from eager PyTorch in {name}: required: within {allowed:g} of the largest element, {size:.3g}; found: a difference of {apart:.3g}{others}; "
+            'report this as a fault of dlc, and use torch.compile(module, backend="dlc") meanwhile'
+        )

@@ -1,0 +1,217 @@
+"""What a traced forward function read of its modules, and whether that is still so.
+
+A compiled step depends on Python values: numbers such as the probability of a dropout, hooks, the functions themselves. While a module is traced, the
+attributes that it reads are recorded. The step is compiled again when one of them has another value.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.nn.modules import module as nn_module
+
+from dlc._graph import Refused
+
+#: Attributes that torch.nn.Module manages: parameters, buffers and submodules are found at each call, and the mode is a part of the key.
+MANAGED = frozenset(("_parameters", "_buffers", "_modules", "training", "_non_persistent_buffers_set", "_is_full_backward_hook", "_compiled_call_impl"))
+#: Hooks that every module's call runs.
+GLOBAL_HOOKS = tuple(name for name in vars(nn_module) if name.startswith(("_global_forward", "_global_backward")))
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout)
+_MISSING = object()
+#: Stands for the frozen value of a container without elements.
+_EMPTY = object()
+#: How deep containers and objects within them are compared.
+DEPTH = 4
+
+
+class _Same:
+    """An object that is compared by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def frozen(value: Any, depth: int = DEPTH) -> Any:
+    """The value in a form that stays when the value changes, and that compares with == to a later one."""
+    if isinstance(value, _PLAIN):
+        return (type(value), repr(value) if isinstance(value, (float, complex)) else value)
+    if isinstance(value, torch.nn.Parameter):
+        # Parameters are found at each call. While a module is traced, others are in their place.
+        return torch.nn.Parameter
+    if isinstance(value, torch.Tensor):
+        return (_Same(value), None if not value.is_leaf or value.is_inference() else value._version)
+    if depth == 0 or isinstance(value, (torch.nn.Module, type, types.ModuleType)):
+        return _Same(value)
+    if isinstance(value, Mapping):
+        return (type(value), tuple((frozen(key, depth - 1), frozen(each, depth - 1)) for key, each in value.items()))
+    if isinstance(value, (list, tuple)):
+        return (type(value), tuple(frozen(each, depth - 1) for each in value))
+    if isinstance(value, (set, frozenset)):
+        return (type(value), frozenset(frozen(each, depth - 1) for each in value))
+    if isinstance(value, types.FunctionType):
+        return _frozen_function(value, depth)
+    if isinstance(value, types.MethodType):
+        return (frozen(value.__func__, depth), _Same(value.__self__))
+    if isinstance(value, weakref.ref):
+        return frozen(value(), depth)
+    if isinstance(value, functools.partial):
+        return tuple(frozen(each, depth) for each in (value.func, value.args, value.keywords))
+    fields = getattr(value, "__dict__", None)
+    if isinstance(fields, dict):
+        return (_Same(value), tuple((name, frozen(each, min(depth - 1, 2))) for name, each in fields.items() if isinstance(each, (*_PLAIN, dict, list, tuple, set))))
+    return _Same(value)
+
+
+def _is_torchs(function: types.FunctionType) -> bool:
+    return (function.__module__ or "").startswith("torch.")
+
+
+def _frozen_function(function: types.FunctionType, depth: int) -> Any:
+    """Its code, and the values that it has from outside: defaults, closures and plain globals."""
+    cells = []
+    for cell in function.__closure__ or ():
+        try:
+            cells.append(frozen(cell.cell_contents, depth - 1))
+        except ValueError:  # The variable has no value yet.
+            cells.append(None)
+    known = {} if _is_torchs(function) else function.__globals__
+    plain = tuple((name, frozen(known[name], 1)) for name in function.__code__.co_names if name in known and isinstance(known[name], (*_PLAIN, list, dict, tuple, set)))
+    return (_Same(function.__code__), tuple(cells), frozen(function.__defaults__, depth - 1), frozen(function.__kwdefaults__, depth - 1), plain)
+
+
+def _value(module: torch.nn.Module, name: str) -> Any:
+    """The attribute without properties being called: of the module, or of its class."""
+    found = module.__dict__.get(name, _MISSING)
+    if found is not _MISSING:
+        return found
+    for each in type(module).__mro__:
+        if name in each.__dict__:
+            return each.__dict__[name]
+    return _MISSING
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether the same object always has the same meaning."""
+    return value is _MISSING or isinstance(value, _PLAIN) or isinstance(value, types.FunctionType) and not value.__closure__ and _is_torchs(value)
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, (dict, list, set)) and not value
+
+
+def _is_same(now: Any, value: Any, was: Any) -> bool:
+    """Whether the attribute means what it meant when it was recorded."""
+    if now is value and (was is None or was is _EMPTY and not now):
+        return True
+    if was is _EMPTY:
+        return type(now) is type(value) and not now
+    return now is not _MISSING and value is not _MISSING and frozen(now) == (frozen(value) if was is None else was)
+
+
+class Reads:
+    """Records what is read of modules while it is entered. Afterwards `are_current` compares."""
+
+    def __init__(self, names: Mapping[torch.nn.Module, str], others: Iterable[Any] = ()):
+        self._names, self._others = dict(names), list(others)
+        self._thread = 0
+        #: For each attribute that was read: the object, and its frozen value, or None where the object says enough.
+        self._seen: dict[torch.nn.Module, dict[str, tuple[Any, Any]]] = {module: {} for module in names}
+        self._before: dict[torch.nn.Module, dict[str, Any]] = {}
+        self._tables: dict[torch.nn.Module, dict[str, dict[str, Any]]] = {}
+        self._outside: Any = None
+
+    def __enter__(self) -> Reads:
+        self._thread = threading.get_ident()
+        self._before = {module: dict(module.__dict__) for module in self._names}
+        self._tables = {module: {table: dict(module.__dict__[table]) for table in ("_parameters", "_buffers", "_modules")} for module in self._names}
+        self._outside = self._frozen_outside()
+        nn_module.Module.__getattribute__ = self._recorder()  # type: ignore[method-assign]
+        return self
+
+    def __exit__(self, error: Any, *_: Any) -> None:
+        del nn_module.Module.__getattribute__
+        try:
+            if error is None:
+                self._check_changes()
+        finally:
+            for module, before in self._before.items():
+                for name in [*module.__dict__]:
+                    if name not in before:
+                        del module.__dict__[name]
+                module.__dict__.update({name: value for name, value in before.items() if name not in ("_parameters", "_buffers", "_modules")})
+            self._before, self._tables = {}, {}
+
+    def _recorder(self) -> Any:
+        """What every module's attributes are read through."""
+        plain, seen = object.__getattribute__, self._seen
+
+        def __getattribute__(module: torch.nn.Module, name: str) -> Any:
+            if threading.get_ident() == self._thread and name not in MANAGED and not name.startswith("__"):
+                found = seen.get(module)
+                if found is not None and name not in found:
+                    self._record(module, name, found)
+            return plain(module, name)
+
+        return __getattribute__
+
+    def _record(self, module: torch.nn.Module, name: str, found: dict[str, tuple[Any, Any]]) -> None:
+        if object.__getattribute__(module, "__dict__").get(name, _MISSING) is not self._before[module].get(name, _MISSING):
+            return  # The module has assigned it before it reads it.
+        value = _value(module, name)
+        if value is _MISSING and any(name in object.__getattribute__(module, "__dict__")[table] for table in ("_parameters", "_buffers", "_modules")):
+            return
+        found[name] = (value, None if _is_fixed(value) else _EMPTY if _is_empty(value) else frozen(value))
+
+    def _check_changes(self) -> None:
+        """Errors for an attribute that forward reads and then changes: it would keep its first value."""
+        if self._outside != self._frozen_outside():
+            raise Refused("the loss changes a value from outside of it, which a compiled step cannot repeat; required: values that stay; hold what changes in a buffer of a loss module")
+        for module, seen in self._seen.items():
+            for name, (value, was) in seen.items():
+                if _is_same(now := _value(module, name), value, was):
+                    continue
+                if now is value and not isinstance(value, (dict, list, set)):
+                    # An object that has changed itself, as those that prepare themselves at the first call.
+                    seen[name] = (value, frozen(value))
+                    continue
+                where = ".".join(each for each in (self._names[module], name) if each)
+                raise Refused(
+                    f"the module's forward reads and changes its attribute '{where}', which a compiled step cannot repeat; required: attributes that stay, and buffers for what changes; "
+                    "hold it in a tensor, as in self.register_buffer(name, tensor)"
+                )
+
+    def assigned(self) -> Iterator[tuple[str, dict[str, Any], str, Any]]:
+        """The parameters, buffers and submodules that forward has assigned: the name, the module's table, the key there, and what it was."""
+        for module, tables in self._tables.items():
+            for table, before in tables.items():
+                now = object.__getattribute__(module, "__dict__")[table]
+                for key in {**before, **now}:
+                    if now.get(key) is not before.get(key):
+                        yield ".".join(each for each in (self._names[module], key) if each), now, key, before.get(key)
+
+    def _frozen_outside(self) -> Any:
+        hooks = tuple(frozen(hooks) if (hooks := getattr(nn_module, name)) else None for name in GLOBAL_HOOKS)
+        return hooks, tuple(frozen(each) for each in self._others)
+
+    def are_current(self) -> bool:
+        for module, attributes in self._seen.items():
+            own = module.__dict__
+            for name, (value, was) in attributes.items():
+                now = own.get(name, _MISSING)
+                if not _is_same(_value(module, name) if now is _MISSING else now, value, was):
+                    return False
+        return self._outside == self._frozen_outside()
