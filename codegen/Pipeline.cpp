@@ -81,6 +81,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
   case Phase::Fuse:
     passes.addPass(createMarkAttentionPass(options, /*gradients=*/false, costs));
     passes.addPass(createDecomposePass());
+    passes.addPass(createExcessPrecisionPass(options));
     passes.addPass(createFusePass());
     passes.addPass(createVerifyLayoutPass());
     passes.addPass(createVerifyPlacementPass());

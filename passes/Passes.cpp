@@ -27,5 +27,6 @@ void dlc::registerPasses(const CostsMaker &kernels) {
   mlir::registerPass([=] { return createLayoutPass({}, kernels); });
   mlir::registerPass([] { return createVerifyLayoutPass(); });
   mlir::registerPass([] { return createDecomposePass(); });
+  mlir::registerPass([] { return createExcessPrecisionPass(); });
   mlir::registerPass([] { return createFusePass(); });
 }

@@ -83,6 +83,8 @@ std::unique_ptr<mlir::Pass> createVerifyLayoutPass();
 /// `dlc-decompose`: layers that no kernel does whole become elementwise operations, reductions and
 /// products.
 std::unique_ptr<mlir::Pass> createDecomposePass();
+/// `dlc-excess-precision`: marks 16-bit values that kernels may keep in f32 (passes/Rounding.h).
+std::unique_ptr<mlir::Pass> createExcessPrecisionPass(const ModelOptions &options = {});
 /// `dlc-fuse`: what runs as one kernel becomes one dlc.fusion.
 std::unique_ptr<mlir::Pass> createFusePass();
 

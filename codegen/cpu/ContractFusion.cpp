@@ -258,7 +258,7 @@ public:
     Value bound =
         lanes > 1 ? sums : vector::ExtractOp::create(b, loc, sums, int64_t(0)).getResult();
     e.pushScope();
-    e.bindElement(product, bound);
+    e.bindElement(product, e.rounded(product, bound));
     Value x = e.eval(inner, at, lanes > 1 ? lanes : 0);
     e.popScope();
     return toStorage(b, loc, e.splat(x, lanes), typeOf(inner).getElementType());

@@ -2,6 +2,7 @@
 #include "codegen/cpu/Emitter.h"
 #include "codegen/cpu/Lookup.h"
 #include "codegen/cpu/Math.h"
+#include "passes/Rounding.h"
 #include "passes/TensorBuilder.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -37,17 +38,23 @@ Type elementLike(Type type, Type element) {
   return element;
 }
 
-/// f32 to the bits of bf16 with round to nearest even, in integers: not every processor has the
-/// instruction, and LLVM would call a library function in its place.
+/// The bits of an f32 plus half of the last place of bf16 (less one for an even last place), so
+/// that their upper half is the number rounded to nearest even. In integers: not every processor
+/// has the instruction, and LLVM would call a library function in its place.
+Value addHalfOfBf16(OpBuilder &b, Location loc, Value bits) {
+  auto c = [&](int64_t v) { return constantLike(b, loc, bits.getType(), double(v)); };
+  Value odd = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, c(16)), c(1));
+  Value bias = arith::AddIOp::create(b, loc, odd, c(0x7fff));
+  return arith::AddIOp::create(b, loc, bits, bias);
+}
+
+/// f32 to the bits of bf16.
 Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   Value bits = arith::BitcastOp::create(b, loc, integerLike(x.getType()), x);
   Type type = bits.getType();
   auto c = [&](int64_t v) { return constantLike(b, loc, type, double(v)); };
-  Value high = arith::ShRUIOp::create(b, loc, bits, c(16));
-  Value odd = arith::AndIOp::create(b, loc, high, c(1));
-  Value bias = arith::AddIOp::create(b, loc, odd, c(0x7fff));
-  Value rounded = arith::ShRUIOp::create(b, loc, arith::AddIOp::create(b, loc, bits, bias), c(16));
-  Value quiet = arith::OrIOp::create(b, loc, high, c(0x40));
+  Value rounded = arith::ShRUIOp::create(b, loc, addHalfOfBf16(b, loc, bits), c(16));
+  Value quiet = arith::OrIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, c(16)), c(0x40));
   Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
   Value half = arith::SelectOp::create(b, loc, nan, quiet, rounded);
   return arith::TruncIOp::create(b, loc, elementLike(type, b.getI16Type()), half);
@@ -178,6 +185,17 @@ Value toStorage(OpBuilder &b, Location loc, Value computed, Type element) {
   return computed;
 }
 
+Value roundElement(OpBuilder &b, Location loc, Value x, Type element) {
+  if (!element.isBF16())
+    return toCompute(b, loc, toStorage(b, loc, x, element), element);
+  Value bits = arith::BitcastOp::create(b, loc, integerLike(x.getType()), x);
+  Value upper = constantLike(b, loc, bits.getType(), double(int32_t(0xffff0000)));
+  Value rounded = arith::AndIOp::create(b, loc, addHalfOfBf16(b, loc, bits), upper);
+  rounded = arith::BitcastOp::create(b, loc, x.getType(), rounded);
+  Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
+  return arith::SelectOp::create(b, loc, nan, x, rounded);
+}
+
 Value castElement(OpBuilder &b, Location loc, Value x, Type from, Type to) {
   Type toC = elementLike(x.getType(), computeType(to));
   bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
@@ -198,18 +216,14 @@ Value castElement(OpBuilder &b, Location loc, Value x, Type from, Type to) {
       x = arith::TruncFOp::create(b, loc, toC, x);
     // A narrow result is rounded here and now: later operations must see what a store would have
     // kept.
-    if (to.isF16() || to.isBF16())
-      x = toCompute(b, loc, toStorage(b, loc, x, to), to);
-    return x;
+    return isSixteenBitFloat(to) ? roundElement(b, loc, x, to) : x;
   }
   if (fromFloat)
     return floatToInteger(b, loc, x, cast<IntegerType>(to), !isUnsigned(to));
   if (toFloat) {
     Value y = isUnsigned(from) ? Value(arith::UIToFPOp::create(b, loc, toC, x))
                                : Value(arith::SIToFPOp::create(b, loc, toC, x));
-    if (to.isF16() || to.isBF16())
-      y = toCompute(b, loc, toStorage(b, loc, y, to), to);
-    return y;
+    return isSixteenBitFloat(to) ? roundElement(b, loc, y, to) : y;
   }
   unsigned a = getElementTypeOrSelf(x.getType()).getIntOrFloatBitWidth();
   unsigned c = getElementTypeOrSelf(toC).getIntOrFloatBitWidth();

@@ -1,5 +1,6 @@
 //===- EmitReduce.cpp - reductions, products and windows as loops of their own ===//
 #include "codegen/cpu/IndexLowering.h"
+#include "passes/Rounding.h"
 
 using namespace mlir;
 
@@ -29,6 +30,8 @@ Value Emitter::finishReduce(ReduceOp op, Value total) {
   if (op.getKind() == ReduceKind::mean)
     total =
         divideByCount(*this, total, sums, elementConstant(*this, total.getType(), double(count)));
+  if (isSixteenBitFloat(element))
+    return rounded(op.getY(), castElement(b, loc, total, sums, computeType(element)));
   return castElement(b, loc, total, sums, element);
 }
 

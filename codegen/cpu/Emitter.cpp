@@ -1,6 +1,7 @@
 //===- Emitter.cpp - indices, loads, stores and the order of evaluation ---===//
 #include "codegen/cpu/Emitter.h"
 #include "codegen/cpu/IndexLowering.h"
+#include "passes/Rounding.h"
 
 using namespace mlir;
 
@@ -196,6 +197,15 @@ Value Emitter::evalUncached(Value value, const Indices &at, int64_t lanes) {
     return load(value, pointer, at, lanes);
   if (auto row = rows.find(value); row != rows.end() && row->second.filled)
     return loadRow(value, row->second.pointer, at.back(), lanes);
+  Value x = compute(value, at, lanes);
+  return value.getDefiningOp<ReduceOp>() ? x : rounded(value, x); // finishReduce rounds
+}
+
+Value Emitter::rounded(Value value, Value x) {
+  return needsRounding(value) ? roundElement(b, loc, x, getElementTypeOrSelf(value.getType())) : x;
+}
+
+Value Emitter::compute(Value value, const Indices &at, int64_t lanes) {
   Operation *op = value.getDefiningOp();
   assert(op && "a block argument of a fusion without a buffer");
   if (op->hasTrait<ElementMove>())

@@ -128,6 +128,9 @@ public:
   llvm::SmallVector<mlir::Value>
   range(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init,
         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  /// `x`, an element of `value` computed in f32, rounded to the value's 16-bit element type if the
+  /// kernel has to (passes/Rounding.h).
+  mlir::Value rounded(mlir::Value value, mlir::Value x);
   /// A reduction's element from all of its terms combined: divided by their number for a mean, and
   /// rounded.
   mlir::Value finishReduce(ReduceOp op, mlir::Value total);
@@ -154,6 +157,8 @@ public:
 private:
   friend struct ElementwiseEmitter;
   mlir::Value evalUncached(mlir::Value value, const Indices &at, int64_t lanes);
+  /// The result of the operation that defines `value`, not rounded to a 16-bit element type.
+  mlir::Value compute(mlir::Value value, const Indices &at, int64_t lanes);
   /// Where lanes differ in quotients alone, or in remainders: as many lanes as there are of these,
   /// each element repeated; null elsewhere.
   mlir::Value repeated(mlir::Value value, const Indices &at, int64_t lanes);
@@ -267,6 +272,8 @@ mlir::Value toCompute(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored
                       mlir::Type element);
 mlir::Value toStorage(mlir::OpBuilder &b, mlir::Location loc, mlir::Value computed,
                       mlir::Type element);
+/// Rounds an element computed in f32 to f16 or bf16; the result is in f32 again.
+mlir::Value roundElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type element);
 /// Converts between computed elements of two element types as dlc.cast says.
 mlir::Value castElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type from,
                         mlir::Type to);

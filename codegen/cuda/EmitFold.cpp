@@ -56,7 +56,7 @@ std::string Emitter::finishReduce(ReduceOp op, const std::string &total) {
   }
   if (computeName(sum) != computeName(element))
     result = "(" + computeName(element) + ")(" + result + ")";
-  return result == total ? total : let(computeName(element), result);
+  return rounded(op.getY(), result == total ? total : let(computeName(element), result));
 }
 
 std::string Emitter::reduce(ReduceOp op, const Indices &at) {

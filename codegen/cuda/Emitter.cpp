@@ -1,5 +1,6 @@
 //===- Emitter.cpp - indices, loads, stores and loops as text --------------===//
 #include "codegen/cuda/Emitter.h"
+#include "passes/Rounding.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -107,6 +108,18 @@ std::string Emitter::evalUncached(Value value, const Indices &at) {
     return found->second.parts > 1 ? loadParts(value, found->second, offset)
                                    : load(found->second, offset);
   }
+  std::string x = compute(value, at);
+  return value.getDefiningOp<ReduceOp>() ? x : rounded(value, x); // finishReduce rounds
+}
+
+std::string Emitter::rounded(Value value, const std::string &text) {
+  if (!needsRounding(value))
+    return text;
+  Type element = elementOf(value);
+  return let(computeName(element), cast(text, Float32Type::get(element.getContext()), element));
+}
+
+std::string Emitter::compute(Value value, const Indices &at) {
   Operation *op = value.getDefiningOp();
   assert(op && "an argument of a fusion without a buffer");
   if (op->hasTrait<ElementMove>())
@@ -193,9 +206,9 @@ std::string Emitter::loadParts(Value value, const Buffer &from, const Expr &offs
     // Parts of a product: the bias comes once.
     auto shape = shapeOf(value);
     Expr channel = x.remainder(x.divide(offset, product(shape.drop_front(2))), shape[1]);
-    return let(computeName(sum), total + " + " + eval(bias, {channel}));
+    total = let(computeName(sum), total + " + " + eval(bias, {channel}));
   }
-  return total;
+  return rounded(value, total);
 }
 
 void Emitter::store(const Buffer &to, const Expr &offset, const std::string &element) {

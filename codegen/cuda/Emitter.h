@@ -112,6 +112,9 @@ public:
   std::string gathered(const Gathered &g, const std::string &at = "") const;
   /// The element type in which a reduction's terms are summed up.
   static mlir::Type sumType(ReduceOp op);
+  /// The text of an element of `value` computed in f32, rounded to the value's 16-bit element type
+  /// if the kernel has to (passes/Rounding.h).
+  std::string rounded(mlir::Value value, const std::string &text);
   /// A reduction's element from its combined terms.
   std::string finishReduce(ReduceOp op, const std::string &total);
   std::string cast(const std::string &text, mlir::Type from, mlir::Type to);
@@ -133,6 +136,8 @@ private:
   using Key = std::string;
   static Key keyOf(mlir::Value value, const Indices &at);
   std::string evalUncached(mlir::Value value, const Indices &at);
+  /// The result of the operation that defines `value`, not rounded to a 16-bit element type.
+  std::string compute(mlir::Value value, const Indices &at);
   std::string load(const Buffer &from, const Expr &offset);
   std::string loadParts(mlir::Value value, const Buffer &from, const Expr &offset);
 

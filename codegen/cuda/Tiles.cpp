@@ -286,7 +286,7 @@ void TileFrame::finish(const Expr &row, const Expr &column, int64_t width,
         if (Value bias = biasOf(op))
           value = e.let(computeName(s.accumulator), Emitter::combine(ReduceKind::sum, s.accumulator,
                                                                      value, e.eval(bias, {at[1]})));
-        e.seedAll(op->getResult(0), value);
+        e.seedAll(op->getResult(0), e.rounded(op->getResult(0), value));
         for (const Target &target : targets)
           elements.push_back(e.eval(target.value, *indexInTarget(plan, e, op, target.value, at)));
       }

@@ -348,7 +348,7 @@ private:
       text = Emitter::combine(ReduceKind::sum, element, text, e.eval(bias, {at[1]}));
     if (auto o = dyn_cast<AvgPoolOp>(op))
       text = "dk::average(" + text + ", (" + computeName(element) + ")(" + e.averaged(o, at) + "))";
-    e.seedAll(result, e.let(computeName(element), text));
+    e.seedAll(result, e.rounded(result, e.let(computeName(element), text)));
     if (op->getNumResults() > 1)
       e.seedAll(op->getResult(1),
                 e.let("unsigned char", "(unsigned char)(" + place + " < 0 ? 0 : " + place + ")"));

@@ -117,6 +117,7 @@ public:
     passes.addPass(createLayoutPass(options, costs));
     passes.addPass(createMarkAttentionPass(options, /*gradients=*/false, costs));
     passes.addPass(createDecomposePass());
+    passes.addPass(createExcessPrecisionPass(options));
     passes.addPass(createFusePass());
     return passes.run(module);
   }

@@ -1,6 +1,7 @@
 //===- Contractions.cpp - grows contractions by views and post-ops --------===//
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
+#include "passes/Rounding.h"
 #include "passes/ScaledBlocks.h"
 #include "passes/Widened.h"
 #include "passes/fuse/Epilogue.h"
@@ -273,7 +274,7 @@ void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation 
 /// GPU the libraries with fast kernels give 16 bits, and the cast goes to what reads it.
 Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &block) {
   Value gradient = anchor->getResult(0);
-  if (!isa<ConvWeightGradOp>(anchor) || !gradient.hasOneUse() ||
+  if (!isa<ConvWeightGradOp>(anchor) || !gradient.hasOneUse() || !hasExcessPrecision(gradient) ||
       typeOf(gradient).getElementTypeBitWidth() != 16 ||
       can(deviceOf(gradient.getType()), DLC_DEVICE_GPU_CODE))
     return nullptr;

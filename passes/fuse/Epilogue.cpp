@@ -3,6 +3,7 @@
 
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
+#include "passes/Rounding.h"
 #include "passes/Widened.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/EpilogueEltwise.h"
@@ -320,6 +321,29 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
   return true;
 }
 
+/// Whether the library, which computes the epilogue in f32, would skip a rounding of `value` to 16
+/// bits that the IR states.
+bool skipsRounding(Value value, Operation *anchor, const llvm::DenseSet<Operation *> &members) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !members.contains(op) || !isSixteenBitFloat(value.getType()))
+    return false;
+  bool isComputed = op == anchor || isElementwise(op);
+  return (isComputed && statesRounding(value)) ||
+         (op != anchor && commutesWithRounding(op) && llvm::any_of(op->getOperands(), [&](Value x) {
+            return skipsRounding(x, anchor, members);
+          }));
+}
+
+/// Whether the library's result is that of the members with all the roundings to 16 bits that they
+/// state: only operations that commute with rounding follow such a value.
+bool keepsRoundings(Operation *anchor, const llvm::DenseSet<Operation *> &members) {
+  return llvm::all_of(members, [&](Operation *op) {
+    return op == anchor || commutesWithRounding(op) ||
+           llvm::none_of(op->getOperands(),
+                         [&](Value operand) { return skipsRounding(operand, anchor, members); });
+  });
+}
+
 } // namespace
 
 bool Epilogue::isInteger() const { return isInt32(anchor->getResult(0).getType()); }
@@ -354,7 +378,8 @@ std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result, b
   if (!matchSteps(epilogue, result, inside, gradients, used))
     return std::nullopt;
   bool isPool = classify(epilogue.anchor) == NodeClass::Pool;
-  if (used.size() != members.size() || (isPool && members.size() > 1))
+  if (used.size() != members.size() || (isPool && members.size() > 1) ||
+      !keepsRoundings(epilogue.anchor, members))
     return std::nullopt;
   return epilogue;
 }

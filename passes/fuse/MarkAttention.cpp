@@ -3,6 +3,7 @@
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
+#include "passes/Rounding.h"
 #include "passes/fuse/SpelledAttention.h"
 #include "passes/fuse/WholeAttention.h"
 
@@ -34,7 +35,7 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
   MarkAttentionPass(const ModelOptions &options, bool gradients, CostsMaker kernels)
       : OptionPass("dlc-mark-attention",
                    "marks the attention that stays whole where it is differentiated or opened",
-                   {"device", "max-memory"}, options),
+                   {"device", "max-memory", "accuracy"}, options),
         kernels(std::move(kernels)) {
     this->gradients = gradients;
   }
@@ -46,7 +47,9 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
     module.walk([&](Operation *op) {
       if (isAttention(op))
         found.push_back(op);
-      if (auto softmax = dyn_cast<SoftmaxOp>(op))
+      // A kernel for all of it rounds none of the scores, which strict accuracy keeps.
+      auto softmax = dyn_cast<SoftmaxOp>(op);
+      if (softmax && !(options.accuracy == "strict" && isSixteenBitFloat(softmax.getX().getType())))
         if (auto attention = SpelledAttention::match(softmax))
           spelled.push_back(*attention);
     });

@@ -2,10 +2,12 @@
 //
 //   matmul(x, w) of f16  ->  cast(matmul(cast(x to f32), w in f32) to f16)
 //
-// and what stands between such products is computed in f32, too, and rounded to 16 bits only where
-// something else reads it: results of the function, what moves a tensor that has 16 bits, and
-// operations that make steps of small differences (comparisons, roundings, integers). So all that
-// is fast for f32 is fast for a model in f16; what is lost is a rounding after each operation.
+// Operations between such products are computed in f32, too. A value is rounded to 16 bits where
+// another kind of operation reads it: results of the function, movements of a tensor that has 16
+// bits, and operations that observe small differences (comparisons, roundings, conversions to
+// integers). Then all of its readers see the rounded value. So all that is fast for f32 is fast for
+// a model in f16; what is lost is a rounding after each operation. Functions without such products
+// keep their types: their kernels compute in f32 anyway (ExcessPrecision.cpp).
 //
 // Products of few rows wait for their weights to come from memory: these stay in 16 bits, but for
 // those that are made of fewer bits. Training
@@ -16,6 +18,7 @@
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
+#include "passes/Rounding.h"
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
 #include "passes/precision/Classes.h"
@@ -91,6 +94,7 @@ public:
       return;
     for (Block &block : function.getFunctionBody())
       visit(block);
+    roundObserved();
     for (Operation *op : llvm::reverse(replaced))
       if (op->use_empty())
         op->erase();
@@ -188,7 +192,11 @@ private:
     if ((elementOf(x).isF32() || isa<IntegerType>(elementOf(x))) && isSlow(y) && !isOnGpu(y)) {
       OpBuilder builder(cast);
       made.insert(y);
-      wide[y] = TensorBuilder(builder, cast.getLoc()).cast(x, builder.getF32Type());
+      // An operation of its own, also from f32: readers of x do not read y.
+      auto single = CastOp::create(builder, cast.getLoc(), x, builder.getF32Type());
+      wide[y] = single.getY();
+      if (elementOf(x).isF32())
+        copies.push_back(single);
       narrow[y] = y;
       replaced.push_back(cast);
       return true;
@@ -234,6 +242,7 @@ private:
   }
 
   Value narrowed(Value value) {
+    observed.insert(value);
     Value &form = narrow[value];
     if (form)
       return form;
@@ -241,10 +250,45 @@ private:
     return form = TensorBuilder(builder, value.getLoc()).cast(wide.lookup(value), elementOf(value));
   }
 
+  /// Gives all readers of a value one precision: where one of them reads it in 16 bits, those in
+  /// f32 read the rounded value. So do readers of the operands whose elements the value has.
+  void roundObserved() {
+    SmallVector<Value> reached(observed.begin(), observed.end());
+    while (!reached.empty()) {
+      Operation *op = reached.pop_back_val().getDefiningOp();
+      if (!op || !commutesWithRounding(op))
+        continue;
+      for (Value operand : op->getOperands()) {
+        if (!isMadeWide(operand) || observed.contains(operand))
+          continue;
+        reached.push_back(operand);
+        if (llvm::any_of(operand.getUsers(), [&](Operation *user) { return user != op; }))
+          narrowed(operand);
+      }
+    }
+    for (Value value : observed) {
+      Value half = narrow.lookup(value), single = wide.lookup(value);
+      if (single.use_empty() ||
+          (single.hasOneUse() && half.getDefiningOp() == *single.user_begin()))
+        continue;
+      OpBuilder builder = after(half);
+      Value rounded = CastOp::create(builder, value.getLoc(), half, builder.getF32Type());
+      single.replaceUsesWithIf(rounded, [&](OpOperand &use) {
+        return use.getOwner() != half.getDefiningOp() && use.getOwner() != rounded.getDefiningOp();
+      });
+    }
+    for (CastOp copy : copies) {
+      copy.getY().replaceAllUsesWith(copy.getX());
+      copy.erase();
+    }
+  }
+
   Costs &costs;
   std::optional<bool> fastF16, fastBF16;
   llvm::DenseSet<Value> made;
   llvm::DenseMap<Value, Value> wide, narrow; ///< by the value of 16 bits
+  llvm::SetVector<Value> observed;           ///< values that an operation reads in 16 bits
+  SmallVector<CastOp> copies;                ///< casts from f32 to f32
   SmallVector<Operation *> replaced;
 };
 

@@ -4,10 +4,12 @@
 //
 // Each directory has model.onnx, and its inputs as input_N.npy; outputs of another framework, where
 // there are any, as output_N.npy; `steps` stands there where small errors may become large ones.
-// One line per model: PASS, or FAIL, the variant and why. The reference evaluator's results are
-// compared with those, and the program's with the reference evaluator's. How a model is compiled is
-// drawn by its name: as users do, or with some placement, precision, kernels or accuracy. Each runs
-// in a process of its own, so that a crash or a hang is one failure.
+// `checks.json` (chains.py) says what of each output is compared at the default accuracy; then
+// strict accuracy has to give the reference evaluator's bits. One line per model: PASS, or FAIL,
+// the variant and why. The reference evaluator's results are compared with those, and the program's
+// with the reference evaluator's. How a model is compiled is drawn by its name: as users do, or
+// with some placement, precision, kernels or accuracy. Each runs in a process of its own, so that a
+// crash or a hang is one failure.
 //
 //===--------------------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
@@ -25,6 +27,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <cmath>
 #include <cstring>
@@ -95,6 +99,20 @@ Variant drawVariant(const std::string &name, ModuleOp module, bool hasSteps) {
   return v;
 }
 
+/// How a chain of exact operations is compiled.
+Variant drawChainVariant(const std::string &name) {
+  std::mt19937_64 random(std::hash<std::string>()(name));
+  Variant v;
+  v.options.threads = 1 + random() % 3;
+  v.options.accuracy = random() % 2 ? "strict" : "default";
+  v.text = "threads " + std::to_string(v.options.threads) + ", accuracy " + v.options.accuracy;
+  if (random() % 4 == 0) {
+    v.options.kernels = "generated";
+    v.text += ", kernels generated";
+  }
+  return v;
+}
+
 FailureOr<ref::Tensor> read(const std::string &path, Type type) {
   runtime::NpyArray array = runtime::readNpy(path);
   ref::Tensor tensor = ref::Tensor::empty(cast<RankedTensorType>(type));
@@ -161,6 +179,47 @@ std::string compare(const ref::Tensor &got, const ref::Tensor &want, double allo
       want.size(), worst, got.getDouble(worst), want.getDouble(worst), allowed);
 }
 
+/// Where a position is outside of the axis or its element is further from the searched one than
+/// allowed; else nothing. `distances`: for each result, those of all elements of the axis, in units
+/// of what is allowed.
+std::string compareIndices(const ref::Tensor &got, const runtime::NpyArray &distances) {
+  int64_t size = distances.shape.back();
+  auto *all = reinterpret_cast<const float *>(distances.data.data);
+  for (int64_t i = 0; i < got.size(); ++i) {
+    int64_t index = got.getInt(i);
+    if (index < 0 || index >= size)
+      return llvm::formatv("[{0}]: index {1} of an axis of {2}", i, index, size);
+    if (float distance = all[i * size + index]; !(distance <= 1))
+      return llvm::formatv("[{0}]: element {1} is {2:e2} times as far from the extreme as allowed",
+                           i, index, distance);
+  }
+  return "";
+}
+
+/// Where a finite number other than 0 became infinite, NaN or 0; else nothing. `bothWays`: or the
+/// reverse. Denormal numbers count as 0 and as other numbers.
+std::string compareClasses(const ref::Tensor &got, const ref::Tensor &want, bool bothWays) {
+  constexpr double kLeast = 1.2e-38;
+  for (int64_t i = 0; i < want.size(); ++i) {
+    double g = got.getDouble(i), w = want.getDouble(i);
+    auto isOrdinary = [](double x) { return std::isfinite(x) && x != 0; };
+    auto isDenormal = [](double x) { return x != 0 && std::fabs(x) < kLeast; };
+    bool isChecked = !isDenormal(g) && !isDenormal(w) && (isOrdinary(w) || bothWays);
+    if (isChecked && (isOrdinary(g) != isOrdinary(w) || std::isnan(g) != std::isnan(w) ||
+                      (!isOrdinary(w) && !std::isnan(w) && g != w)))
+      return llvm::formatv("[{0}]: {1:e5} instead of {2:e5}", i, g, w);
+  }
+  return "";
+}
+
+/// As compare, of integers too.
+std::string compareNear(const ref::Tensor &got, const ref::Tensor &want, double allowed) {
+  for (int64_t i = 0; i < want.size(); ++i)
+    if (double g = got.getDouble(i), w = want.getDouble(i); !(std::fabs(g - w) <= allowed))
+      return llvm::formatv("[{0}]: {1:e5} instead of {2:e5}, {3:e2} allowed", i, g, w, allowed);
+  return "";
+}
+
 class Graph {
 public:
   /// `say` is told the variant before it is tried.
@@ -189,7 +248,14 @@ public:
       return "reference against the other framework: " + why;
     const bool hasSteps = llvm::sys::fs::exists(directory + "/steps");
     std::string name = directory.substr(directory.find_last_of('/') + 1);
-    Variant variant = drawVariant(name, *module, hasSteps);
+    if (auto text = llvm::MemoryBuffer::getFile(directory + "/checks.json")) {
+      llvm::Expected<llvm::json::Value> parsed = llvm::json::parse((*text)->getBuffer());
+      if (!parsed || !parsed->getAsArray() || parsed->getAsArray()->size() != want.size())
+        return llvm::consumeError(parsed.takeError()),
+               "checks.json is no list of the outputs' checks";
+      checks = *parsed->getAsArray();
+    }
+    Variant variant = checks ? drawChainVariant(name) : drawVariant(name, *module, hasSteps);
     say(variant.text + ": ");
     return check(variant);
   }
@@ -251,6 +317,22 @@ private:
     return "";
   }
 
+  /// Compares a chain's output as checks.json says.
+  std::string compareChain(size_t i, const ref::Tensor &got, bool isStrict) {
+    const llvm::json::Object &how = *(*checks)[i].getAsObject();
+    StringRef kind = how.getString("is").value_or("");
+    if (isStrict)
+      return compare(got, want[i], 0);
+    if (kind == "near")
+      return compareNear(got, want[i], how.getNumber("tolerance").value_or(0));
+    if (kind == "class")
+      return compareClasses(got, want[i], how.getBoolean("both_ways").value_or(false));
+    if (kind == "index")
+      return compareIndices(
+          got, runtime::readNpy(directory + "/" + how.getString("distances").value_or("").str()));
+    return kind == "any" ? "" : "checks.json has no kind '" + kind.str() + "'";
+  }
+
   std::string check(const Variant &variant) {
     messages.clear();
     OwningOpRef<ModuleOp> copy = module->clone();
@@ -277,7 +359,9 @@ private:
       return std::string("does not run: ") + error.what();
     }
     for (size_t i = 0; i < want.size(); ++i)
-      if (std::string why = compare(got[i], want[i], allowedOf(i, variant.error)); !why.empty())
+      if (std::string why = checks ? compareChain(i, got[i], variant.options.accuracy == "strict")
+                                   : compare(got[i], want[i], allowedOf(i, variant.error));
+          !why.empty())
         return "output " + std::to_string(i) + ": " + why;
     return "";
   }
@@ -289,6 +373,7 @@ private:
   OwningOpRef<ModuleOp> module;
   std::vector<ref::Tensor> inputs;
   SmallVector<ref::Tensor> want;
+  std::optional<llvm::json::Array> checks; ///< of a chain's outputs
   std::map<double, std::vector<double>> spreads;
 };
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Random ONNX graphs through the whole compiler, against the reference evaluator and ONNX Runtime.
 
-    fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--from SEED] [--count N] [--jobs 2] [--resume]
-    fuzz.py --runner build/bin/dlc-graphs --out FOLDER --reduce SEED
+    fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--style graphs|sixteen|extreme] [--from SEED] [--count N] [--jobs 2] [--resume]
+    fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--style ...] --reduce SEED
 
-A seed is a graph (generate.py). Outputs of which ONNX Runtime makes infinities or NaN are left out; what it cannot run is compared with the reference
+A seed is a graph (generate.py; of the styles sixteen and extreme, chains.py). Outputs of which ONNX Runtime makes infinities or NaN are left out; what it cannot run is compared with the reference
 evaluator alone. A graph that fails stays in the folder; --reduce cuts it down to the few nodes that still fail in the same way (FOLDER/reduced/SEED). With
 --resume FOLDER/state.json says which seed is next, how many were tried, and which fail: those are tried again first. The last line is
 `graphs: N passed, N failed`.
@@ -22,6 +22,7 @@ import warnings
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
+import chains
 import exact_onnxruntime
 import generate
 import numpy as np
@@ -59,8 +60,23 @@ def write(folder, model, inputs, outputs, has_steps):
         open(os.path.join(folder, "steps"), "w").close()
 
 
-def make(seed, folder):
+def make_chain(seed, folder, style):
+    """Writes the graph of a seed in that style, with what is compared of its outputs."""
+    chain = chains.generate(seed, style)
+    if not chain.nodes or not chain.outputs:
+        return False
+    write(folder, chain.model(), chain.arrays, {}, False)
+    for name, array in chain.files.items():
+        np.save(os.path.join(folder, name), array)
+    with open(os.path.join(folder, "checks.json"), "w") as file:
+        json.dump(chain.checks, file)
+    return True
+
+
+def make(seed, folder, style="graphs"):
     """Writes the graph of a seed; false where nothing of it can be told."""
+    if style != "graphs":
+        return make_chain(seed, folder, style)
     g = generate.generate(seed)
     made = [v for v in g.values if v.name.startswith("v")] + g.ends
     if not made:
@@ -162,13 +178,13 @@ def reduce(runner, seed, out):
     return best, run(runner, [at])[str(seed)]
 
 
-def piece(runner, out, seeds):
+def piece(runner, out, seeds, style):
     """{seed: why its graph fails, or nothing}; graphs that pass leave nothing behind."""
     folders = []
     for seed in seeds:
         folder = os.path.join(out, str(seed))
         shutil.rmtree(folder, ignore_errors=True)
-        if make(seed, folder):
+        if make(seed, folder, style):
             folders.append(folder)
     found = run(runner, folders)
     for folder in folders:
@@ -200,6 +216,8 @@ def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--runner", required=True)
     a.add_argument("--out", required=True)
+    a.add_argument("--style", choices=["graphs", "sixteen", "extreme"], default="graphs",
+                   help="sixteen: chains in 16 bits with searches and comparisons; extreme: chains with constants of extreme size")
     a.add_argument("--from", dest="start", type=int, default=0)
     a.add_argument("--count", type=int, default=2000)
     a.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -208,7 +226,9 @@ def main():
     o = a.parse_args()
     os.makedirs(o.out, exist_ok=True)
     if o.reduce is not None:
-        model, why = reduce(o.runner, o.reduce, o.out)
+        folder = os.path.join(o.out, str(o.reduce))
+        # Chains are short.
+        model, why = reduce(o.runner, o.reduce, o.out) if o.style == "graphs" else (onnx.load(os.path.join(folder, "model.onnx")), run(o.runner, [folder])[str(o.reduce)])
         print(why or "does not fail")
         if model:
             print(onnx.printer.to_text(model))
@@ -220,10 +240,10 @@ def main():
         pieces.insert(0, state.failed)
     passed, failed = 0, 0
     with concurrent.futures.ProcessPoolExecutor(o.jobs) as pool:
-        for seeds, found in zip(pieces, pool.map(piece, [o.runner] * len(pieces), [o.out] * len(pieces), pieces)):
+        for seeds, found in zip(pieces, pool.map(piece, [o.runner] * len(pieces), [o.out] * len(pieces), pieces, [o.style] * len(pieces))):
             for seed, why in found.items():
                 if why:
-                    print(f"FAIL {seed}: {why}\n  reduce it: {sys.executable} {os.path.abspath(__file__)} --runner {o.runner} --out {o.out} --reduce {seed}",
+                    print(f"FAIL {seed}: {why}\n  reduce it: {sys.executable} {os.path.abspath(__file__)} --runner {o.runner} --out {o.out} --style {o.style} --reduce {seed}",
                           flush=True)
             failed += sum(bool(why) for why in found.values())
             passed += sum(not why for why in found.values())

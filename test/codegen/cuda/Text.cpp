@@ -63,6 +63,7 @@ LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<N
   passes.addPass(createPrecisionPass({.precision = arguments.precision}));
   passes.addPass(createPlacePass({.device = "cuda:0"}));
   passes.addPass(createDecomposePass());
+  passes.addPass(createExcessPrecisionPass());
   passes.addPass(createFusePass());
   if (failed(passes.run(module)))
     return failure();

@@ -158,6 +158,7 @@ void collectUnits(MLIRContext &context, ArrayRef<conformance::Case> cases, bool 
     PassManager passes(&context);
     passes.addPass(createPlacePass({.device = "cuda:0"}));
     passes.addPass(createDecomposePass());
+    passes.addPass(createExcessPrecisionPass());
     passes.addPass(createFusePass());
     if (mlir::failed(passes.run(*batch->module))) {
       failed(c.name(), "does not compile up to fusions");

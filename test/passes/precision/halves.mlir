@@ -75,3 +75,40 @@ func.func @bits(%x: tensor<1x512xf16>, %q: tensor<512x4096xi8>) -> tensor<1x4096
   %2 = dlc.matmul %x, %1 : (tensor<1x512xf16>, tensor<512x4096xf16>) -> tensor<1x4096xf16>
   return %2 : tensor<1x4096xf16>
 }
+
+// What a rounding observes is rounded for all of its readers, also before a ReLU: x - floor(x) is not negative.
+// CHECK-LABEL: @observed
+// CHECK: %[[S:.*]] = dlc.add {{.*}} -> tensor<64x64xf32>
+// CHECK-NEXT: %[[N:.*]] = dlc.cast %[[S]] to f16
+// CHECK-NEXT: %[[R:.*]] = dlc.cast %[[N]] to f32
+// CHECK-NEXT: %[[P:.*]] = dlc.relu %[[R]] : (tensor<64x64xf32>)
+// CHECK-NEXT: %[[H:.*]] = dlc.cast %[[P]] to f16
+// CHECK: %[[F:.*]] = dlc.floor %[[H]] : (tensor<64x64xf16>)
+// CHECK: dlc.sub %[[R]], %{{.*}} -> tensor<64x64xf32>
+func.func @observed(%x: tensor<64x64xf16>, %b: tensor<64xf16>) -> tensor<64x64xf16> {
+  %w = dlc.constant dense<0.5> : tensor<64x64xf16>
+  %0 = dlc.matmul %x, %w : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  %1 = dlc.add %0, %b : (tensor<64x64xf16>, tensor<64xf16>) -> tensor<64x64xf16>
+  %2 = dlc.relu %1 : (tensor<64x64xf16>) -> tensor<64x64xf16>
+  %3 = dlc.floor %2 : (tensor<64x64xf16>) -> tensor<64x64xf16>
+  %4 = dlc.sub %1, %3 : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  return %4 : tensor<64x64xf16>
+}
+
+// So are casts to f16. Readers of the f32 before such a cast read that.
+// CHECK-LABEL: @observed_cast
+// CHECK: %[[N:.*]] = dlc.cast %arg1 to f16
+// CHECK: %[[R:.*]] = dlc.cast %[[N]] to f32
+// CHECK: dlc.floor %[[N]]
+// CHECK: dlc.sub %[[R]], %{{.*}} -> tensor<64x64xf32>
+// CHECK: dlc.exp %arg1
+func.func @observed_cast(%x: tensor<64x64xf16>, %y: tensor<64x64xf32>) -> (tensor<64x64xf16>, tensor<64x64xf32>) {
+  %w = dlc.constant dense<0.5> : tensor<64x64xf16>
+  %0 = dlc.matmul %x, %w : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  %1 = dlc.cast %y to f16 : (tensor<64x64xf32>) -> tensor<64x64xf16>
+  %2 = dlc.floor %1 : (tensor<64x64xf16>) -> tensor<64x64xf16>
+  %3 = dlc.sub %1, %2 : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  %4 = dlc.add %0, %3 : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf16>
+  %5 = dlc.exp %y : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %4, %5 : tensor<64x64xf16>, tensor<64x64xf32>
+}

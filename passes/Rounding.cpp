@@ -1,0 +1,69 @@
+//===- Rounding.cpp - where kernels round values to 16 bits ---------------===//
+#include "passes/Rounding.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+bool isSixteenBitFloat(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isF16() || element.isBF16();
+}
+
+static bool movesElements(Operation *op) {
+  return op->hasTrait<ElementMove>() || op->hasTrait<View>();
+}
+
+bool commutesWithRounding(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getKind() == ReduceKind::max || reduce.getKind() == ReduceKind::min;
+  if (movesElements(op) || isa<MaxPoolOp>(op))
+    return true;
+  auto facts = dyn_cast<FactsInterface>(op);
+  return facts && facts.getNumericClass() == NumericClass::Exact && op->hasTrait<Elementwise>() &&
+         !op->hasTrait<NoGradient>();
+}
+
+/// Whether a terminator reads the value, perhaps through operations that move its elements.
+static bool isStored(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() ||
+           (movesElements(user) && isStored(user->getResult(0)));
+  });
+}
+
+bool hasExcessPrecision(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->hasAttr(kExcessPrecisionAttr) && isSixteenBitFloat(value.getType()) &&
+         !isStored(value);
+}
+
+bool statesRounding(Value value) {
+  return isSixteenBitFloat(value.getType()) && !hasExcessPrecision(value);
+}
+
+/// Whether each path from the value leads to a store of its type, through exact operations only.
+static bool isRoundedByStores(Value value) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (user->hasTrait<OpTrait::IsTerminator>())
+      return true;
+    return commutesWithRounding(user) && user->getNumResults() == 1 &&
+           getElementTypeOrSelf(user->getResult(0).getType()) ==
+               getElementTypeOrSelf(value.getType()) &&
+           isRoundedByStores(user->getResult(0));
+  });
+}
+
+/// Whether the result is a number of its type if the operands are.
+static bool isExact(Operation *op) {
+  return commutesWithRounding(op) || isa<FloorOp, CeilOp, RoundOp, SignOp>(op);
+}
+
+bool needsRounding(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !statesRounding(value) || isa<ConstantOp>(op) || isRoundedByStores(value))
+    return false;
+  return !isExact(op) || llvm::any_of(op->getOperands(), hasExcessPrecision);
+}
+
+} // namespace dlc

@@ -1,0 +1,74 @@
+// RUN: dlc-opt %s -dlc-excess-precision -dlc-fuse | FileCheck %s
+// RUN: dlc-opt %s "-dlc-excess-precision=accuracy=strict" -dlc-fuse | FileCheck %s --check-prefix=STRICT
+// Libraries compute epilogues in f32. Under strict accuracy a product of 16 bits takes only what commutes with
+// its rounding.
+
+// CHECK-LABEL: @activation
+// CHECK: dlc.fusion
+// CHECK-NEXT: dlc.matmul %{{.*}} {dlc.excess_precision}
+// CHECK-NEXT: dlc.gelu
+// STRICT-LABEL: @activation
+// STRICT: dlc.matmul
+// STRICT-NEXT: dlc.yield
+// STRICT: dlc.gelu
+func.func @activation(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  %0 = dlc.matmul %x, %w : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  %1 = dlc.gelu %0 : (tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  return %1 : tensor<64x64xbf16>
+}
+
+// x * sigmoid(x): all readers of the product are in the epilogue.
+// CHECK-LABEL: @swish
+// CHECK: dlc.matmul %{{.*}} {dlc.excess_precision}
+// CHECK-NEXT: dlc.sigmoid %{{.*}} {dlc.excess_precision}
+// CHECK-NEXT: dlc.mul
+// CHECK-NEXT: dlc.yield
+// STRICT-LABEL: @swish
+// STRICT: dlc.matmul
+// STRICT-NEXT: dlc.yield
+func.func @swish(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  %0 = dlc.matmul %x, %w : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  %1 = dlc.sigmoid %0 : (tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  %2 = dlc.mul %0, %1 : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  return %2 : tensor<64x64xbf16>
+}
+
+// A ReLU of the rounded product is the rounded ReLU.
+// CHECK-LABEL: @relu
+// CHECK: dlc.matmul
+// CHECK-NEXT: dlc.relu
+// STRICT-LABEL: @relu
+// STRICT: dlc.matmul
+// STRICT-NEXT: dlc.relu
+// STRICT-NEXT: dlc.yield
+func.func @relu(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
+  %0 = dlc.matmul %x, %w : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  %1 = dlc.relu %0 : (tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  return %1 : tensor<64x64xbf16>
+}
+
+// The sums of a product are read in f32 where one cast reads them, unless they are rounded.
+// CHECK-LABEL: @sums
+// CHECK: dlc.matmul %{{.*}} {dlc.excess_precision}
+// CHECK-NEXT: dlc.cast
+// CHECK-NEXT: dlc.add
+// CHECK-NEXT: dlc.yield
+// STRICT-LABEL: @sums
+// STRICT: dlc.matmul
+// STRICT-NEXT: dlc.yield
+func.func @sums(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>, %b: tensor<64xf32>) -> tensor<64x64xf32> {
+  %0 = dlc.matmul %x, %w : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+  %1 = dlc.cast %0 to f32 : (tensor<64x64xbf16>) -> tensor<64x64xf32>
+  %2 = dlc.add %1, %b : (tensor<64x64xf32>, tensor<64xf32>) -> tensor<64x64xf32>
+  return %2 : tensor<64x64xf32>
+}
+
+// f32 has no such roundings.
+// STRICT-LABEL: @single
+// STRICT: dlc.matmul
+// STRICT-NEXT: dlc.gelu
+func.func @single(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = dlc.matmul %x, %w : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = dlc.gelu %0 : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}
