@@ -20,7 +20,7 @@ Value euclidean(Build &b, Value x1, Value x2) {
   };
   Value product = b.matmul(x1, x2, false, true);
   Value square = b.sub(b.add(squares(x1), b.swapLast(squares(x2))), b.mul(product, 2.0));
-  return b.unary<SqrtOp>(b.max(square, b.like(square, 0)));
+  return b.unary<SqrtOp>(b.atLeast(square, b.like(square, 0)));
 }
 
 /// Of elements that are so far apart, over the last dimension.

@@ -5,6 +5,20 @@ using namespace mlir;
 
 namespace dlc::aten {
 
+Value detached(Build &b, Value x) {
+  if (!b.isFloat(x))
+    return x;
+  Value y = b.max(x, x);
+  if (Operation *op = y ? y.getDefiningOp<MaxOp>() : nullptr)
+    op->setAttr("dlc.no_gradient", b.b.getUnitAttr());
+  return y;
+}
+
+Value withSlope(Build &b, Value value, Value slope, Value x) {
+  Value product = b.mul(detached(b, slope), x);
+  return b.add(value, b.sub(product, detached(b, product)));
+}
+
 void setGradients(Node &n, Build &b, ArrayRef<Value> ys, ArrayRef<Value> seeds,
                   ArrayRef<Value> xs) {
   if (!b.ok())
