@@ -1,5 +1,5 @@
 //===- Distance.cpp - distances between rows of matrices ----------------------===//
-#include "frontend/aten/Node.h"
+#include "frontend/aten/Gradient.h"
 
 #include <cmath>
 
@@ -30,8 +30,13 @@ Value lengthOf(Build &b, Value far, double p) {
   auto sum = [&](Value v) { return b.reduce(ReduceKind::sum, v, last, false); };
   if (p == 0)
     return sum(b.cast(b.compare(Predicate::ne, far, b.like(far, 0)), b.elem(far)));
-  if (std::isinf(p))
-    return b.reduce(ReduceKind::max, far, last, false);
+  if (std::isinf(p)) {
+    // Each of equal elements takes the whole gradient.
+    Value y = detached(b, b.reduce(ReduceKind::max, far, last, true)), none = b.like(far, 0);
+    Value isFarthest = b.both(b.compare(Predicate::eq, far, y), b.negate(b.unary<IsInfOp>(far)));
+    Value change = sum(b.select(isFarthest, b.sub(far, y), none));
+    return b.add(b.reshape(y, b.dims(change)), change);
+  }
   if (p == 1)
     return sum(far);
   if (p == 2)

@@ -24,6 +24,11 @@ def of(tensor):
     return torch.tensor([0.0, 1.0, 1.0, 0.0, 1.0][: tensor.shape[0]])
 
 
+def ignored(x):
+    """Classes that a loss ignores, which the compiler does not see."""
+    return torch.where(x.detach()[:, 0] > -1, -100, 0)
+
+
 def index(*numbers):
     return torch.tensor(numbers)
 
@@ -62,6 +67,7 @@ CASES = {
     "maximum": (torch.maximum, [[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]]),
     "minimum": (torch.minimum, [[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]]),
     "maximum_zero": (lambda x: torch.maximum(x, torch.zeros(())), SIGNS),
+    "maximum_chain": (lambda x: torch.minimum(torch.maximum(x, torch.zeros(())), torch.ones(())), SIGNS),
     "maximum_number": (lambda x: torch.maximum(x, torch.ones(())), SIGNS),
     "fmax": (torch.fmax, [[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]]),
     "fmin": (torch.fmin, [[1.0, 2.0, 0.0], [1.0, 1.0, 1.0]]),
@@ -81,10 +87,10 @@ CASES = {
     "median_dim": (lambda x: x.median(1).values, ROWS),
     "sort": (lambda x: x.sort(1).values * torch.arange(3.0), ROWS),
     "quantile": (lambda x: x.quantile(0.5, 1), ROWS),
-    "quantile_between": (lambda x: x.quantile(0.4), TIES),
     "cummax": (lambda x: x.cummax(1).values, ROWS),
     "cummin": (lambda x: x.cummin(1).values, ROWS),
     "cumprod": (lambda x: x.cumprod(0), [[2.0, 0.0, 3.0, 0.0, 1.0]]),
+    "cumprod_rows": (lambda x: x.cumprod(1), [[[0.0, 1.0, 0.0], [2.0, 3.0, 0.0], [1.0, 2.0, 3.0]]]),
     "prod": (torch.prod, [[2.0, 0.0, 3.0]]),
     "prod_zeros": (lambda x: x.prod(1), ROWS),
     "logsumexp": (lambda x: x.logsumexp(0), [[1.0, 1.0, -INF]]),
@@ -121,6 +127,7 @@ CASES = {
     "dist": (lambda x: torch.dist(x, torch.zeros(2)), [[0.0, 0.0]]),
     "cdist": (lambda x: torch.cdist(x, torch.zeros(1, 2)), ZERO_ROWS),
     "cdist_large": (lambda x: torch.cdist(x, torch.zeros(30, 2)), [[[0.0, 0.0]] * 30]),
+    "cdist_inf": (lambda x: torch.cdist(x, torch.zeros(1, 2), p=INF), [[[1.0, -1.0], [0.0, 0.0]]]),
     "cdist_three": (lambda x: torch.cdist(x, torch.zeros(1, 2), p=3.0), ZERO_ROWS),
     "std": (torch.std, [[1.0, 1.0, 1.0]]),
     "var": (torch.var, [[1.0, 1.0, 1.0]]),
@@ -151,8 +158,9 @@ CASES = {
     "multilabel_margin": (lambda x: F.multilabel_margin_loss(x, torch.tensor([[0, -1, 1]])), [[[1.0, 0.0, 0.5]]]),
     "cosine_embedding": (lambda x: F.cosine_embedding_loss(x, torch.tensor([[0.0, 1.0]]), -torch.ones(1)), [[[1.0, 0.0]]]),
     "kl_div": (lambda x: F.kl_div(x, torch.tensor([0.0, 1.0])), [[1.0, 1.0]]),
-    "nll_of_ignored": (lambda x: F.nll_loss(x, index(-100, -100)), [[[1.0, 2.0], [1.0, 2.0]]]),
-    "cross_entropy_of_ignored": (lambda x: F.cross_entropy(x, index(-100, -100)), [[[1.0, 2.0], [1.0, 2.0]]]),
+    "nll_of_ignored": (lambda x: F.nll_loss(x, ignored(x)), [[[1.0, 2.0], [1.0, 2.0]]]),
+    "cross_entropy_of_ignored": (lambda x: F.cross_entropy(x, ignored(x)), [[[1.0, 2.0], [1.0, 2.0]]]),
+    "embedding_bag": (lambda x: F.embedding_bag(index(0, 1)[None], x, mode="max"), [[[1.0, 2.0], [1.0, 0.0]]]),
 }
 for padding in ("border", "reflection"):
     for corners in (False, True):
