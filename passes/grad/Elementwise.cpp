@@ -100,26 +100,28 @@ bool isEvenPower(double exponent) { return exponent > 0 && std::fmod(exponent, 2
 
 /// Whether a value is a sum of even powers or of powers of absolute values, scaled or not. Norms
 /// and standard deviations are roots of such sums. Where the sum is 0, so are all of its terms and
-/// their gradients.
-bool isSumOfPowers(Value value) {
+/// their gradients. Formulas deeper than `depth` are not searched.
+bool isSumOfPowers(Value value, int depth = 16) {
   Operation *op = value.getDefiningOp();
-  if (auto mul = dyn_cast_or_null<MulOp>(op); mul && mul.getA() == mul.getB())
-    return true;
-  if (auto pow = dyn_cast_or_null<PowOp>(op)) {
+  if (!op || depth == 0)
+    return false;
+  auto isInside = [&](unsigned i) { return isSumOfPowers(op->getOperand(i), depth - 1); };
+  if (auto pow = dyn_cast<PowOp>(op)) {
     double exponent = splatValue(pow.getB()).value_or(0);
-    return isEvenPower(exponent) || (exponent > 0 && isSumOfPowers(pow.getA()));
+    return isEvenPower(exponent) || (exponent > 0 && isInside(0));
   }
-  if (auto reduce = dyn_cast_or_null<ReduceOp>(op))
-    return reduce.getKind() != ReduceKind::prod && isSumOfPowers(reduce.getX());
-  if (isa_and_nonnull<AbsOp>(op))
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getKind() != ReduceKind::prod && isInside(0);
+  if (isa<MulOp, DivOp>(op) && splatValue(op->getOperand(1)))
+    return isInside(0);
+  if (isa<MulOp>(op) && op->getOperand(0) == op->getOperand(1))
     return true;
-  if (isa_and_nonnull<AddOp>(op))
-    return isSumOfPowers(op->getOperand(0)) && isSumOfPowers(op->getOperand(1));
-  if (isa_and_nonnull<ReshapeOp, BroadcastOp, TransposeOp, AvgPoolOp, CastOp>(op))
-    return isSumOfPowers(op->getOperand(0));
-  if (isa_and_nonnull<MulOp, DivOp>(op) && splatValue(op->getOperand(1)))
-    return isSumOfPowers(op->getOperand(0));
-  return false;
+  // Products among them: |x|^3 is rewritten to |x| |x| |x|.
+  if (isa<AddOp, MulOp>(op))
+    return isInside(0) && isInside(1);
+  if (isa<ReshapeOp, BroadcastOp, TransposeOp, AvgPoolOp, CastOp>(op))
+    return isInside(0);
+  return isa<AbsOp>(op);
 }
 
 /// The slope of a root of x. The slope of a norm at 0 is 0: infinity times the gradient of the

@@ -202,6 +202,8 @@ void addFunctions(std::vector<Corner> &corners) {
                "%y = dlc.sqrt %s : (tensor<FF>) -> tensor<FF>\n",
            "tensor<FF>");
   function("norm 4", {{0, 0}}, {{0, 0}}, powers("4.0", "0.25"), "tensor<FF>");
+  // Simplified to a product before the gradient is taken.
+  function("norm 3", {{0, 0}}, {{0, 0}}, powers("3.0", "0.33333334"), "tensor<FF>");
   function("norm 0.5", {{0, 1}}, {{0, 1}}, powers("0.5", "2.0"), "tensor<FF>");
   function("hypotenuse", {{0, 3}, {0, 4}}, {{0, 0.6}, {0, 0.8}},
            operation("%p = dlc.mul %a0, %a0", 2, 2) + operation("%q = dlc.mul %a1, %a1", 2, 2) +
