@@ -15,10 +15,10 @@ Value above(Build &b, Value x, double limit) {
   return b.compare(Predicate::gt, x, b.like(x, limit));
 }
 
-/// log(1 + e^x) without overflow.
+/// log(1 + e^x) without overflow. The gradient of the maximum at 0 is 1/2, that of the tail is 0.
 Value softplusOf(Build &b, Value x) {
   Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
-  return b.add(b.unary<ReluOp>(x), tail);
+  return b.add(b.max(x, b.like(x, 0)), tail);
 }
 
 void relu(Node &n, Build &b) { n.set(b.unary<ReluOp>(n.tensor("self"))); }
@@ -40,10 +40,22 @@ Value leakyRelu(Node &n, Build &b, Value x) {
   return b.select(above(b, x, 0), x, b.mul(x, n.real("negative_slope")));
 }
 
+/// alpha * (e^(input * x) - 1) up to zero, x above.
+Value eluOf(Build &b, Value x, double alpha, double input) {
+  // The exponential of a large x would overflow, and its gradient with it.
+  Value isHigh = above(b, x, 0), inner = b.select(isHigh, b.like(x, 0), x);
+  return b.select(isHigh, x, b.mul(b.unary<Expm1Op>(b.mul(inner, input)), alpha));
+}
+
 Value elu(Node &n, Build &b, Value x) {
-  double alpha = n.real("alpha", 1), scale = n.real("scale", 1), input = n.real("input_scale", 1);
-  Value low = b.mul(b.unary<Expm1Op>(b.mul(x, input)), alpha);
-  return b.mul(b.select(above(b, x, 0), x, low), scale);
+  return b.mul(eluOf(b, x, n.real("alpha", 1), n.real("input_scale", 1)), n.real("scale", 1));
+}
+
+Value celu(Node &n, Build &b, Value x) {
+  double alpha = n.real("alpha", 1);
+  return b.require(alpha != 0, "argument 'alpha': required: a number that is not 0")
+             ? eluOf(b, x, alpha, 1 / alpha)
+             : Value();
 }
 
 Value hardtanh(Node &n, Build &b, Value x) {
@@ -73,7 +85,8 @@ Value hardshrink(Node &n, Build &b, Value x) {
 
 Value softshrink(Node &n, Build &b, Value x) {
   double limit = n.real("lambd", 0.5);
-  return b.sub(x, b.clamp(x, -limit, limit));
+  Value kept = b.either(above(b, b.unary<AbsOp>(x), limit), b.unary<IsNanOp>(x));
+  return b.select(kept, b.sub(x, b.clamp(x, -limit, limit)), b.like(x, 0));
 }
 
 /// Of both: where something is left of the element.
@@ -129,6 +142,7 @@ const Operator table[] = {
     {"silu.default", activation<silu>},
     {"leaky_relu.default", activation<leakyRelu>},
     {"elu.default", activation<elu>},
+    {"celu.default", activation<celu>},
     {"hardtanh.default", activation<hardtanh>},
     {"hardsigmoid.default", activation<hardsigmoid>},
     {"hardswish.default", activation<hardswish>},

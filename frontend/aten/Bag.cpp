@@ -62,7 +62,8 @@ Bags bagsOf(Node &n, Build &b) {
   return bags;
 }
 
-/// The largest of each bag and dimension, and of which row it is; zeros of an empty bag.
+/// The largest of each bag and dimension, and of which row it is; zeros of an empty bag. The
+/// gradient passes to that row, also if others are equal.
 std::pair<Value, Value> largest(Build &b, const Bags &bags, Value rows, Value sizes) {
   int64_t count = b.dim(rows, 0), width = b.dim(rows, 1);
   Value lowest = b.like(rows, -std::numeric_limits<double>::infinity());
@@ -78,10 +79,10 @@ std::pair<Value, Value> largest(Build &b, const Bags &bags, Value rows, Value si
       scattered(b, b.broadcast(none, {bags.number, width}), bags.of, place, ScatterReduction::min);
   Value isEmpty = b.expandDims(b.compare(Predicate::eq, sizes, b.scalarInt(b.i64, 0)), 1);
   Value known = b.min(first, b.scalarInt(b.i64, count - 1));
-  // The gradient is that of the first row which is as large.
-  if (b.training)
-    top = b.op<GatherElementsOp>({rows, known}, {b.attr("axis", int64_t(0))});
-  return {b.select(isEmpty, b.like(rows, 0), top),
+  Value value = b.op<GatherElementsOp>({rows, known}, {b.attr("axis", int64_t(0))});
+  Value nan = b.like(rows, std::numeric_limits<double>::quiet_NaN());
+  value = b.select(b.unary<IsNanOp>(top), nan, value);
+  return {b.select(isEmpty, b.like(rows, 0), value),
           b.select(isEmpty, b.scalarInt(b.i64, 0), b.gather(bags.indices, known, 0))};
 }
 

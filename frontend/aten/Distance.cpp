@@ -1,5 +1,5 @@
 //===- Distance.cpp - distances between rows of matrices ----------------------===//
-#include "frontend/aten/Node.h"
+#include "frontend/aten/Gradient.h"
 
 #include <cmath>
 
@@ -20,7 +20,7 @@ Value euclidean(Build &b, Value x1, Value x2) {
   };
   Value product = b.matmul(x1, x2, false, true);
   Value square = b.sub(b.add(squares(x1), b.swapLast(squares(x2))), b.mul(product, 2.0));
-  return b.unary<SqrtOp>(b.max(square, b.like(square, 0)));
+  return b.unary<SqrtOp>(b.atLeast(square, b.like(square, 0)));
 }
 
 /// Of elements that are so far apart, over the last dimension.
@@ -30,8 +30,13 @@ Value lengthOf(Build &b, Value far, double p) {
   auto sum = [&](Value v) { return b.reduce(ReduceKind::sum, v, last, false); };
   if (p == 0)
     return sum(b.cast(b.compare(Predicate::ne, far, b.like(far, 0)), b.elem(far)));
-  if (std::isinf(p))
-    return b.reduce(ReduceKind::max, far, last, false);
+  if (std::isinf(p)) {
+    // Each of equal elements takes the whole gradient.
+    Value y = detached(b, b.reduce(ReduceKind::max, far, last, true)), none = b.like(far, 0);
+    Value isFarthest = b.both(b.compare(Predicate::eq, far, y), b.negate(b.unary<IsInfOp>(far)));
+    Value change = sum(b.select(isFarthest, b.sub(far, y), none));
+    return b.add(b.reshape(y, b.dims(change)), change);
+  }
   if (p == 1)
     return sum(far);
   if (p == 2)

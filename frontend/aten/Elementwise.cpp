@@ -1,5 +1,5 @@
 //===- Elementwise.cpp - arithmetic, bits, clamps -------------------------===//
-#include "frontend/aten/Node.h"
+#include "frontend/aten/Gradient.h"
 
 using namespace mlir;
 
@@ -128,14 +128,19 @@ template <typename Op> void logical(Node &n, Build &b) {
   n.set(b.op<Op>({n.operand("self", b.i1), n.operand("other", b.i1)}));
 }
 
-/// Bounds may be left out, numbers or tensors.
+/// Bounds may be left out, numbers or tensors. Where x equals a bound, there is no gradient if the
+/// bound is a number; a tensor shares the gradient with x.
 void clamp(Node &n, Build &b) {
   Type element = n.resultElement();
   Value x = n.operand("self", element);
-  if (n.has("min"))
-    x = b.max(x, n.operand("min", element));
-  if (n.has("max"))
-    x = b.min(x, n.operand("max", element));
+  if (n.has("min")) {
+    Value low = n.operand("min", element);
+    x = n.isTensor("min") ? b.max(x, low) : b.atLeast(x, low);
+  }
+  if (n.has("max")) {
+    Value high = n.operand("max", element);
+    x = n.isTensor("max") ? b.min(x, high) : b.atMost(x, high);
+  }
   n.set(x);
 }
 
@@ -175,8 +180,22 @@ template <typename Op> void numberOf(Node &n, Build &b) {
   auto [x, y] = both(n, b);
   Value far = b.op<Op>({x, y});
   if (b.isFloat(far))
-    far = b.select(b.unary<IsNanOp>(x), y, b.select(b.unary<IsNanOp>(y), x, far));
+    far = b.select(b.unary<IsNanOp>(y), x, b.select(b.unary<IsNanOp>(x), y, far));
   n.set(far);
+}
+
+/// x * f(y), and 0 where x is 0, whatever y is. Where f(y) is not finite as well, no gradient
+/// passes through f.
+template <typename Function> void timesLogarithm(Node &n, Build &b) {
+  auto [x, y] = both(n, b);
+  Type element = n.resultElement();
+  x = b.widen(x), y = b.widen(y);
+  Value isZero = b.compare(Predicate::eq, x, b.like(x, 0));
+  Value f = b.unary<Function>(y);
+  Value isInfinite = b.either(b.unary<IsInfOp>(f), b.unary<IsNanOp>(f));
+  Value masked = b.both(b.both(isZero, isInfinite), b.negate(b.unary<IsNanOp>(y)));
+  Value inside = b.like(y, std::is_same_v<Function, LogOp> ? 1 : 0);
+  n.set(b.cast(b.mul(x, b.unary<Function>(b.select(masked, inside, y))), element));
 }
 
 void timesPowerOfTwo(Node &n, Build &b) {
@@ -217,6 +236,12 @@ const Operator table[] = {
     {"fmax.default", numberOf<MaxOp>},
     {"fmin.default", numberOf<MinOp>},
     {"ldexp.Tensor", timesPowerOfTwo},
+    {"xlogy.Tensor", timesLogarithm<LogOp>},
+    {"xlogy.Scalar_Self", timesLogarithm<LogOp>},
+    {"xlogy.Scalar_Other", timesLogarithm<LogOp>},
+    {"special_xlog1py.default", timesLogarithm<Log1pOp>},
+    {"special_xlog1py.self_scalar", timesLogarithm<Log1pOp>},
+    {"special_xlog1py.other_scalar", timesLogarithm<Log1pOp>},
     {"atan2.default", binary<Atan2Op>},
     {"bitwise_and.Tensor", binary<AndOp>},
     {"bitwise_and.Scalar", binary<AndOp>},

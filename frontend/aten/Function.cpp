@@ -73,6 +73,15 @@ void exp2(Node &n, Build &b) {
   n.set(b.cast(b.pow(b.like(x, 2), x), n.resultElement()));
 }
 
+/// sin(pi x) / (pi x), 1 with a gradient of 0 at 0.
+void sinc(Node &n, Build &b) {
+  Value x = b.widen(n.operand("self", n.resultElement())), one = b.like(x, 1);
+  Value isZero = b.compare(Predicate::eq, x, b.like(x, 0));
+  Value angle = b.mul(b.select(isZero, one, x), std::numbers::pi);
+  Value y = b.select(isZero, one, b.div(b.unary<SinOp>(angle), angle));
+  n.set(b.cast(y, n.resultElement()));
+}
+
 void logicalNot(Node &n, Build &b) { n.set(b.negate(n.operand("self", b.i1))); }
 
 void same(Node &n, Build &) { n.set(n.tensor("self")); }
@@ -139,6 +148,7 @@ const Operator table[] = {
     {"round.default", rounding<RoundOp>},
     {"round.decimals", roundTo},
     {"angle.default", angle},
+    {"sinc.default", sinc},
     {"trunc.default", truncate},
     {"logical_not.default", logicalNot},
     {"bitwise_not.default", function<NotOp>},

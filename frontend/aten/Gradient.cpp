@@ -35,6 +35,11 @@ Value detached(Build &b, Value x) {
   return x;
 }
 
+Value withSlope(Build &b, Value value, Value slope, Value x) {
+  Value product = b.mul(detached(b, slope), x);
+  return b.add(value, b.sub(product, detached(b, product)));
+}
+
 namespace {
 
 void detach(Node &n, Build &b) { n.set(detached(b, n.tensor("self"))); }

@@ -14,6 +14,9 @@ void setGradients(Node &n, Build &b, ArrayRef<Value> ys, ArrayRef<Value> seeds, 
 /// are taken.
 Value detached(Build &b, Value x);
 
+/// Returns the value with `slope` added to its gradient in x.
+Value withSlope(Build &b, Value value, Value slope, Value x);
+
 } // namespace dlc::aten
 
 #endif // DLC_FRONTEND_ATEN_GRADIENT_H

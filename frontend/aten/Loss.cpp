@@ -1,5 +1,5 @@
 //===- Loss.cpp - losses that PyTorch has as one operator ---------------------===//
-#include "frontend/aten/Node.h"
+#include "frontend/aten/Gradient.h"
 
 using namespace mlir;
 
@@ -7,6 +7,13 @@ namespace dlc::aten {
 namespace {
 
 enum Reduction { None, Mean, Sum };
+
+Dims allAxes(Build &b, Value x) {
+  Dims all;
+  for (int64_t i = 0; i < b.rank(x); ++i)
+    all.push_back(i);
+  return all;
+}
 
 /// The negative log-likelihood of classes along the second dimension, or the only one. What is
 /// picked is picked by comparison, so that it and its gradient fuse with the rows' other sums.
@@ -31,18 +38,46 @@ void nllLoss(Node &n, Build &b) {
   if (weight)
     counts = b.mul(counts, picked(b.reshape(weight, line)));
   Value each = b.mul(b.mul(picked(x), -1.0), counts);
-  Dims all;
-  for (int64_t i = 0; i < b.rank(each); ++i)
-    all.push_back(i);
+  Dims all = allAxes(b, each);
   Value total = b.reduce(ReduceKind::sum, counts, all, false);
   if (reduction != None)
     each = b.reduce(ReduceKind::sum, each, all, false);
-  n.set(0, reduction == Mean ? b.div(each, total) : each);
+  n.set(0, reduction == Mean ? b.weightedMean(each, total) : each);
   if (n.wants(1))
     n.set(1, reduction == None ? b.scalar(b.elem(x), 0) : total);
 }
 
+/// Losses of probabilities x. The logarithms are not less than -100, and the gradient in x is
+/// (x - t) / (x (1 - x)) with a divisor of at least 1e-12, as PyTorch's.
+Value binaryCrossEntropyOf(Build &b, Value x, Value t) {
+  constexpr double kLeastLogarithm = -100, kLeastDivisor = 1e-12;
+  Value one = b.like(x, 1), variance = b.mul(x, b.sub(one, x));
+  auto lossOf = [&](Value log, Value logOfRest) {
+    return b.sub(b.mul(b.sub(t, one), logOfRest), b.mul(t, log));
+  };
+  auto bounded = [&](Value log) { return detached(b, b.max(log, b.like(x, kLeastLogarithm))); };
+  Value isEdge = b.compare(Predicate::lt, variance, b.like(x, kLeastDivisor));
+  Value inside = b.select(isEdge, b.like(x, 0.5), x);
+  Value loss = lossOf(b.unary<LogOp>(inside), b.unary<Log1pOp>(b.unary<NegOp>(inside)));
+  Value edge = lossOf(bounded(b.unary<LogOp>(x)), bounded(b.unary<Log1pOp>(b.unary<NegOp>(x))));
+  Value slope = b.div(b.sub(x, t), b.like(x, kLeastDivisor));
+  return b.select(isEdge, withSlope(b, edge, slope, x), loss);
+}
+
+void binaryCrossEntropy(Node &n, Build &b) {
+  Value x = b.widen(n.tensor("self")), target = b.cast(n.tensor("target"), b.elem(x));
+  Value each = binaryCrossEntropyOf(b, x, target), weight = n.tensor("weight");
+  if (weight)
+    each = b.mul(each, b.cast(weight, b.elem(x)));
+  int64_t reduction = n.integer("reduction");
+  if (reduction != None)
+    each = b.reduce(reduction == Mean ? ReduceKind::mean : ReduceKind::sum, each, allAxes(b, each),
+                    false);
+  n.set(b.cast(each, n.resultElement()));
+}
+
 const Operator table[] = {
+    {"binary_cross_entropy.default", binaryCrossEntropy},
     {"nll_loss_forward.default", nllLoss},
     {"nll_loss2d_forward.default", nllLoss},
 };

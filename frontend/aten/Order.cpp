@@ -134,7 +134,19 @@ void ranked(Node &n, Build &b) {
   setPlace(n, b, given, orderedOf(b, x, axis, k, false), b.splat(b.i64, one, double(k - 1)), axis);
 }
 
-/// The lower one of two in the middle. NaN where there is one, or `ignoring` it.
+/// A value that elements of x have. Those that are equal to it take equal shares of its gradient.
+Value sharedAmong(Build &b, Value x, Value value) {
+  if (!b.isFloat(x))
+    return value;
+  Value lowest = b.like(x, -std::numeric_limits<double>::infinity());
+  Value equal = b.select(b.compare(Predicate::eq, x, value), x, lowest);
+  Value shared = b.reduce(ReduceKind::max, equal, {0}, false);
+  Value nan = b.like(x, std::numeric_limits<double>::quiet_NaN());
+  return b.select(b.unary<IsNanOp>(value), nan, shared);
+}
+
+/// The lower one of two in the middle. NaN where there is one, or `ignoring` it. Along a dimension
+/// the gradient passes to the element at the index.
 template <bool ignoring> void median(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, n.has("dim") ? given : b.flatten(given));
   int64_t axis = n.has("dim") ? n.axis("dim", b.rank(x)) : 0, size = b.dim(x, axis);
@@ -160,7 +172,8 @@ template <bool ignoring> void median(Node &n, Build &b) {
         b.select(isWrong, b.like(x, std::numeric_limits<double>::quiet_NaN()), order.values);
   if (n.has("dim"))
     return setPlace(n, b, given, order, half, axis);
-  n.set(b.reshape(b.op<GatherElementsOp>({order.values, half}, {b.attr("axis", axis)}), {}));
+  Value middle = b.op<GatherElementsOp>({order.values, half}, {b.attr("axis", axis)});
+  n.set(sharedAmong(b, x, b.reshape(middle, {})));
 }
 
 void topK(Node &n, Build &b) { largest(n, b, n.integer("k"), n.flag("largest", true)); }

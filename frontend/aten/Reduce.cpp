@@ -33,6 +33,7 @@ template <ReduceKind kind> void extremes(Node &n, Build &b) {
     n.set(extreme<kind>(b, x, axes, n.flag("keepdim")));
 }
 
+/// The index of the first extreme along an axis.
 Value indexOf(Build &b, ReduceKind kind, Value x, int64_t axis, bool keep) {
   if (b.rank(x) == 0)
     return b.scalarInt(b.i64, 0);
@@ -43,7 +44,8 @@ Value indexOf(Build &b, ReduceKind kind, Value x, int64_t axis, bool keep) {
   return b.op<ArgReduceOp>({b.isBool(x) ? b.cast(x, b.i32) : x}, attributes);
 }
 
-/// The extremes along a dimension, and where they stand.
+/// The extremes along a dimension and their indices. The gradient passes to the elements at the
+/// indices, also if others are equal.
 template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t axis = n.axis("dim", b.rank(x));
@@ -52,9 +54,21 @@ template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
     axes.push_back(axis);
   if (!nonEmpty<kind>(b, x, axes))
     return;
-  n.set(0, extreme<kind>(b, x, axes, n.flag("keepdim")));
+  bool keep = n.flag("keepdim");
+  if (!b.isFloat(x) || axes.empty()) {
+    n.set(0, extreme<kind>(b, x, axes, keep));
+    if (n.wants(1))
+      n.set(1, indexOf(b, kind, x, axis, keep));
+    return;
+  }
+  Value index = indexOf(b, kind, x, axis, /*keep=*/true);
+  Value y = b.op<GatherElementsOp>({x, index}, {b.attr("axis", axis)});
+  Dims shape = b.dims(index);
+  if (!keep && b.ok())
+    shape.erase(shape.begin() + axis);
+  n.set(0, b.reshape(y, shape));
   if (n.wants(1))
-    n.set(1, indexOf(b, kind, x, axis, n.flag("keepdim")));
+    n.set(1, b.reshape(index, shape));
 }
 
 /// Without a dimension, the place in the flattened tensor.

@@ -16,15 +16,19 @@ void prelu(Node &n, Build &b) {
     shape[0] = b.count(slope);
     slope = b.reshape(slope, shape);
   }
-  n.set(0, b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, slope), x));
+  n.set(0, b.select(b.compare(Predicate::gt, x, b.like(x, 0)), x, b.mul(x, slope)));
 }
 
-/// gamma * (alpha * (e^(x / scale) - 1)) below zero, gamma * x above.
+/// gamma * (alpha * (e^(x / scale) - 1)) up to zero, gamma * x above.
 Value eluLike(Build &b, Value x, double alpha, double gamma, double scale) {
-  Value inner = scale == 1 ? x : b.div(x, scale);
+  Value zero = b.like(x, 0), isHigh = b.compare(Predicate::gt, x, zero);
+  // The exponential of a large x would overflow, and its gradient with it.
+  Value inner = b.select(isHigh, zero, x);
+  if (scale != 1)
+    inner = b.div(inner, scale);
   Value low = b.mul(b.unary<Expm1Op>(inner), alpha * gamma);
   Value high = gamma == 1 ? x : b.mul(x, gamma);
-  return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), low, high);
+  return b.select(isHigh, high, low);
 }
 
 void elu(Node &n, Build &b) { n.set(0, eluOf(b, n.in(0), n.real("alpha", 1))); }
@@ -148,7 +152,7 @@ const Operator table[] = {
 } // namespace
 
 Value leakyReluOf(Build &b, Value x, double alpha) {
-  return b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.mul(x, alpha), x);
+  return b.select(b.compare(Predicate::gt, x, b.like(x, 0)), x, b.mul(x, alpha));
 }
 
 Value eluOf(Build &b, Value x, double alpha) { return eluLike(b, x, alpha, 1, 1); }
@@ -159,7 +163,7 @@ Value hardSigmoidOf(Build &b, Value x, double alpha, double beta) {
 
 Value hardSwishOf(Build &b, Value x) { return b.mul(x, hardSigmoidOf(b, x, 1.0 / 6, 0.5)); }
 
-/// max(x, 0) + log1p(e^-|x|)
+/// max(x, 0) + log1p(e^-|x|), whose gradients at 0 are 1/2 and 0
 Value softplusOf(Build &b, Value x) {
   Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
   return b.add(b.max(x, b.like(x, 0)), tail);

@@ -135,7 +135,15 @@ public:
   Value pow(Value a, Value c) { return op<PowOp>({a, c}); }
   Value max(Value a, Value c) { return op<MaxOp>({a, c}); }
   Value min(Value a, Value c) { return op<MinOp>({a, c}); }
-  Value clamp(Value x, double low, double high) { return min(max(x, like(x, low)), like(x, high)); }
+  /// The larger of x and a bound, without a gradient where both are equal.
+  Value atLeast(Value x, Value low);
+  /// The smaller of x and a bound, without a gradient where both are equal.
+  Value atMost(Value x, Value high);
+  Value clamp(Value x, double low, double high) {
+    return atMost(atLeast(x, like(x, low)), like(x, high));
+  }
+  /// sum / total. NaN with a gradient of 0 where the total is 0.
+  Value weightedMean(Value sum, Value total);
   Value both(Value a, Value c) { return op<AndOp>({a, c}); }
   Value either(Value a, Value c) { return op<OrOp>({a, c}); }
   Value negate(Value a) { return op<NotOp>({a}); }

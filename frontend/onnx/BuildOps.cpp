@@ -1,9 +1,25 @@
 //===- BuildOps.cpp - one function per dlc operation that handlers use ----===//
 #include "frontend/onnx/Build.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace dlc::onnxfront {
+
+Value Build::atLeast(Value x, Value low) {
+  return isFloat(x) ? op<MaxOp>({x, low}, {attrUnit("strict")}) : max(x, low);
+}
+
+Value Build::atMost(Value x, Value high) {
+  return isFloat(x) ? op<MinOp>({x, high}, {attrUnit("strict")}) : min(x, high);
+}
+
+Value Build::weightedMean(Value sum, Value total) {
+  Value isZero = compare(Predicate::eq, total, like(total, 0));
+  Value mean = div(sum, select(isZero, like(total, 1), total));
+  return select(isZero, like(mean, std::numeric_limits<double>::quiet_NaN()), mean);
+}
 
 Value Build::rem(Value a, Value c, bool truncated) {
   SmallVector<NamedAttribute> attributes;

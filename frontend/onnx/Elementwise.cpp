@@ -71,9 +71,9 @@ void clip(Node &n, Build &b) {
       high = b.like(x, n.real("max", 0));
   }
   if (low)
-    x = b.max(x, low);
+    x = b.atLeast(x, low);
   if (high)
-    x = b.min(x, high);
+    x = b.atMost(x, high);
   n.set(0, x);
 }
 

@@ -71,13 +71,17 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
                  : b.div(b.sub(b.mul(b.add(at, 1.0), extent), 1.0), 2.0);
     if (mode == "nearest")
       at = b.unary<RoundOp>(at);
-    if (padding != "zeros" && !(padding == "border" && perElement)) {
+    bool isLinear = mode == "linear";
+    if (padding == "reflection" || (padding == "border" && !perElement && !isLinear)) {
       Value outside = b.either(b.compare(Predicate::lt, at, b.like(at, borders[d].first)),
                                b.compare(Predicate::gt, at, b.like(at, borders[d].second)));
       Value moved = padding == "border" ? b.clamp(at, 0, extent - 1)
                                         : reflect(b, at, borders[d].first, borders[d].second);
       at = b.select(outside, moved, at);
     }
+    // Past the centres of the outermost pixels nothing changes, and the gradient is 0.
+    if (padding != "zeros" && isLinear)
+      at = b.clamp(at, 0, extent - 1);
     taps.push_back(tapsOf(b, at, mode));
   }
   if (!b.ok())

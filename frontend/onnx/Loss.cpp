@@ -39,7 +39,7 @@ Value negativeLogLikelihood(Node &n, Build &b, Value x, Value labels, Value weig
   if (reduction == "sum" || !weight)
     return b.reduce(reduction == "sum" ? ReduceKind::sum : ReduceKind::mean, loss, axes, false);
   Value total = b.reduce(ReduceKind::sum, b.broadcast(weight, b.shape(labels)), axes, false);
-  return b.div(b.reduce(ReduceKind::sum, loss, axes, false), total);
+  return b.weightedMean(b.reduce(ReduceKind::sum, loss, axes, false), total);
 }
 
 void negativeLogLikelihoodLoss(Node &n, Build &b) {

@@ -81,13 +81,22 @@ Tensor where(const Operand &condition, const Operand &a, const Operand &b) {
   return call.tensor(call.make<SelectOp>({c, call.value(a), call.value(b)}));
 }
 
+/// The larger or smaller of x and a bound, without a gradient where both are equal.
+template <typename Op> static Tensor bounded(const Operand &x, double bound) {
+  Operand limit(bound, x.location);
+  Call call("clamp", {&x, &limit});
+  typename Op::Adaptor::Properties properties;
+  properties.strict = call.flag(true);
+  return call.tensor(call.make<Op>({call.value(x), call.value(limit)}, properties));
+}
+
 Tensor clamp(const Operand &x, double low, double high) {
   Call call("clamp", {&x});
   if (!(low <= high))
     call.fail("the lower bound must not be above the upper one; found ", llvm::format("%g", low),
               " and ", llvm::format("%g", high));
-  Tensor y = std::isinf(low) ? call.tensor(call.value(x)) : maximum(x, low);
-  return std::isinf(high) ? y : minimum(y, high);
+  Tensor y = std::isinf(low) ? call.tensor(call.value(x)) : bounded<MaxOp>(x, low);
+  return std::isinf(high) ? y : bounded<MinOp>(y, high);
 }
 
 Tensor cast(const Operand &x, DType dtype) {
@@ -117,12 +126,14 @@ Tensor relu6(const Operand &x) { return clamp(x, 0, 6); }
 
 Tensor leaky_relu(const Operand &x, double slope) {
   Call call("leaky_relu", {&x});
-  return where(x >= 0, x, x * slope);
+  return where(x > 0, x, x * slope);
 }
 
 Tensor elu(const Operand &x, double alpha) {
   Call call("elu", {&x});
-  return where(x > 0, x, expm1(minimum(x, 0)) * alpha);
+  Tensor positive = x > 0;
+  // The exponential of a large x would overflow, and its gradient with it.
+  return where(positive, x, expm1(where(positive, 0, x)) * alpha);
 }
 
 Tensor silu(const Operand &x) {

@@ -3,6 +3,8 @@
 
 #include "frontend/trace/State.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace dlc::loss {
@@ -54,6 +56,12 @@ struct Classes {
   Tensor perClass(const Tensor &weight) const { return reshape(weight, line()); }
 };
 
+/// sum / total. NaN with a gradient of 0 where the total is 0, as when all targets are ignored.
+Tensor weightedMean(const Tensor &sum, const Tensor &total) {
+  Tensor isZero = total == 0;
+  return where(isZero, std::numeric_limits<double>::quiet_NaN(), sum / where(isZero, 1, total));
+}
+
 /// Each loss times its weight, reduced. Without weights the mean's divisor is a number.
 Tensor reduced(Tensor each, const Tensor &weight, Reduction reduction, int64_t dim) {
   if (weight)
@@ -62,7 +70,7 @@ Tensor reduced(Tensor each, const Tensor &weight, Reduction reduction, int64_t d
     return squeeze(each, dim);
   if (reduction == Reduction::Sum)
     return sum(each);
-  return weight ? sum(each) / sum(weight) : mean(each);
+  return weight ? weightedMean(sum(each), sum(weight)) : mean(each);
 }
 
 /// 1 where the target counts, times its class's weight; nothing where all count alike.
@@ -125,7 +133,7 @@ Tensor cross_entropy(const Operand &logits, const Operand &target,
   each = each * (1 - options.labelSmoothing) +
          spread * (options.labelSmoothing / double(classes.count));
   if (options.reduction == Reduction::Mean && weight)
-    return sum(each) / sum(weight);
+    return weightedMean(sum(each), sum(weight));
   return reduced(each, Tensor(), options.reduction, dim);
 }
 

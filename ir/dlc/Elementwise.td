@@ -39,7 +39,11 @@ class Dlc_UnaryFunction<string mnemonic, string meaning, list<Trait> traits = []
   let weight = 8;
 }
 
-def Dlc_AbsOp : Dlc_Unary<"abs", Dlc_Tensor, "|x|"> { let onnx = "Abs"; let numericClass = "Exact"; }
+def Dlc_AbsOp : Dlc_Unary<"abs", Dlc_Tensor, "|x|"> {
+  let onnx = "Abs";
+  let numericClass = "Exact";
+  let description = "The gradient at 0 is 0.";
+}
 def Dlc_NegOp : Dlc_Unary<"neg", Dlc_Tensor, "-x"> { let onnx = "Neg"; let trace = ""; let numericClass = "Exact"; }
 def Dlc_SignOp : Dlc_Unary<"sign", Dlc_Tensor, "-1, 0 or 1; NaN stays", [Dlc_NoGradient]> {
   let onnx = "Sign";
@@ -49,7 +53,11 @@ def Dlc_ExpOp : Dlc_UnaryFunction<"exp", "e^x"> { let onnx = "Exp"; }
 def Dlc_Expm1Op : Dlc_UnaryFunction<"expm1", "e^x - 1, accurate near 0">;
 def Dlc_LogOp : Dlc_UnaryFunction<"log", "natural logarithm"> { let onnx = "Log"; }
 def Dlc_Log1pOp : Dlc_UnaryFunction<"log1p", "log(1 + x), accurate near 0">;
-def Dlc_SqrtOp : Dlc_UnaryFunction<"sqrt", "square root"> { let onnx = "Sqrt"; let weight = 3; }
+def Dlc_SqrtOp : Dlc_UnaryFunction<"sqrt", "square root"> {
+  let onnx = "Sqrt";
+  let weight = 3;
+  let description = "The gradient at 0 is infinite. It is 0 if x is a sum of squares or of other powers of absolute values, as in a norm.";
+}
 def Dlc_RsqrtOp : Dlc_UnaryFunction<"rsqrt", "1 / sqrt(x)"> { let libm = ""; let weight = 3; }
 def Dlc_SinOp : Dlc_UnaryFunction<"sin", "sine"> { let onnx = "Sin"; }
 def Dlc_CosOp : Dlc_UnaryFunction<"cos", "cosine"> { let onnx = "Cos"; }
@@ -71,7 +79,11 @@ def Dlc_SigmoidOp : Dlc_UnaryFunction<"sigmoid", "1 / (1 + e^-x)"> {
   let libm = "";
   let numericClass = "Smooth";
 }
-def Dlc_ReluOp : Dlc_Unary<"relu", Dlc_Tensor, "max(x, 0); NaN stays"> { let onnx = "Relu"; let numericClass = "Exact"; }
+def Dlc_ReluOp : Dlc_Unary<"relu", Dlc_Tensor, "max(x, 0); NaN stays"> {
+  let onnx = "Relu";
+  let numericClass = "Exact";
+  let description = "The gradient at 0 is 0.";
+}
 
 class Dlc_Rounding<string mnemonic, string meaning> : Dlc_UnaryFunction<mnemonic, meaning, [Dlc_NoGradient]> {
   let numericClass = "Smooth";
@@ -154,7 +166,9 @@ class Dlc_BinaryFunction<string mnemonic, string meaning, list<Trait> traits = [
   let weight = 8;
 }
 
-def Dlc_Atan2Op : Dlc_BinaryFunction<"atan2", "the angle of the point (b, a): the arc tangent of a / b, in its quadrant">;
+def Dlc_Atan2Op : Dlc_BinaryFunction<"atan2", "the angle of the point (b, a): the arc tangent of a / b, in its quadrant"> {
+  let description = "The gradients at (0, 0) are 0.\n" # elementwiseRules;
+}
 
 class Dlc_Arithmetic<string mnemonic, string meaning, list<Trait> traits = []>
     : Dlc_Binary<mnemonic, Dlc_Tensor, meaning, traits> {
@@ -173,7 +187,10 @@ def Dlc_PowOp : Dlc_ElementwiseOp<"pow"> {
   let trace = "pow";
   let weight = 8;
   let summary = "a to the power b; b may have another element type";
-  let description = elementwiseRules;
+  let description = [{
+    The gradient in a is 0 where b is 0. The gradient in b is 0 where a is 0 and b is not negative. A root of 0 has an infinite gradient in a, or the
+    gradient 0 if a is a sum of powers of absolute values, as in a norm.
+  }] # elementwiseRules;
   let arguments = (ins Dlc_Tensor:$a, Dlc_Tensor:$b);
   let results = (outs Dlc_Tensor:$y);
 }
@@ -184,14 +201,17 @@ def Dlc_RemOp : Dlc_ElementwiseOp<"rem"> {
   let arguments = (ins Dlc_Tensor:$a, Dlc_Tensor:$b, UnitAttr:$truncated);
   let results = (outs Dlc_Tensor:$y);
 }
-def Dlc_MaxOp : Dlc_Binary<"max", Dlc_Tensor, "the larger; NaN if either is", [Commutative]> {
-  let trace = "maximum";
+
+/// The larger or smaller of two operands, of which the gradient at equal operands is stated.
+class Dlc_Extreme<string mnemonic, string meaning> : Dlc_Binary<mnemonic, Dlc_Tensor, meaning, [Commutative]> {
   let numericClass = "Exact";
+  let description = [{
+    Of equal operands each takes half of the gradient. With `strict` neither takes any: a clamp has no gradient at its bounds.
+  }] # elementwiseRules;
+  let arguments = (ins Dlc_Tensor:$a, Dlc_Tensor:$b, UnitAttr:$strict);
 }
-def Dlc_MinOp : Dlc_Binary<"min", Dlc_Tensor, "the smaller; NaN if either is", [Commutative]> {
-  let trace = "minimum";
-  let numericClass = "Exact";
-}
+def Dlc_MaxOp : Dlc_Extreme<"max", "the larger; NaN if either is"> { let trace = "maximum"; }
+def Dlc_MinOp : Dlc_Extreme<"min", "the smaller; NaN if either is"> { let trace = "minimum"; }
 
 class Dlc_Bitwise<string mnemonic, string meaning, list<Trait> traits = []>
     : Dlc_Binary<mnemonic, Dlc_Tensor, meaning, [Dlc_NoGradient] # traits>;
@@ -221,7 +241,7 @@ def Dlc_CompareOp : Dlc_ElementwiseOp<"compare", [Dlc_NoGradient]> {
 def Dlc_SelectOp : Dlc_ElementwiseOp<"select"> {
   let numericClass = "Exact";
   let summary = "a where the condition holds, else b";
-  let description = elementwiseRules;
+  let description = "The gradient passes to the operand that the condition selects, and 0 to the other.\n" # elementwiseRules;
   let arguments = (ins Dlc_BoolTensor:$condition, Dlc_Tensor:$a, Dlc_Tensor:$b);
   let results = (outs Dlc_Tensor:$y);
 }

@@ -51,6 +51,7 @@ def Dlc_ScatterReductionAttr : EnumAttr<Dlc_Dialect, Dlc_ScatterReduction, "scat
 def Dlc_ScatterElementsOp : Dlc_PureOp<"scatter_elements"> {
   let summary = "x with updates[i..] put at i.. with index `axis` replaced by indices[i..]";
   let description = [{
+    With `max` and `min`, the elements of x and of the updates that equal an element of the result take equal shares of its gradient.
     - (C1) `axis` is a dimension of x; all ranks agree.
     - (C2) indices and updates have one shape; updates has x's element type.
     - (C3) all are on one device.
@@ -63,7 +64,7 @@ def Dlc_ScatterElementsOp : Dlc_PureOp<"scatter_elements"> {
 
 def Dlc_ScatterNdOp : Dlc_PureOp<"scatter_nd"> {
   let summary = "x with slices put at index tuples held in the last dimension of the indices";
-  let description = "- (C1) updates has the shape that the indices and x give. \n- (C2) updates has x's element type. \n- (C3) all are on one device.";
+  let description = "The gradient is shared as that of `scatter_elements`.\n- (C1) updates has the shape that the indices and x give. \n- (C2) updates has x's element type. \n- (C3) all are on one device.";
   let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, Dlc_Tensor:$updates, Dlc_ScatterReductionAttr:$reduction);
   let results = (outs Dlc_Tensor:$y);
   let assemblyFormat = "$reduction operands attr-dict `:` functional-type(operands, results)";

@@ -15,6 +15,7 @@ def Dlc_ReduceOp : Dlc_PureOp<"reduce", [Dlc_ElementLoop]> {
   let summary = "combines the elements along `axes`; with `keepdims` these stay with size 1";
   let description = [{
     Floats of 16 bits are summed in f32. An empty sum is 0, an empty product 1, an empty maximum the lowest value.
+    The elements that equal the maximum or minimum take equal shares of its gradient.
     - (C1) `axes` are distinct dimensions of x, ascending.
   }];
   let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, DenseI64ArrayAttr:$axes, UnitAttr:$keepdims);
@@ -33,7 +34,7 @@ def Dlc_ArgReduceOp : Dlc_PureOp<"arg_reduce", [Dlc_ElementLoop]> {
 
 def Dlc_CumulativeOp : Dlc_PureOp<"cumulative"> {
   let summary = "running sum or product along one axis";
-  let description = "- (C1) `axis` is a dimension of x. \n- (C2) `kind` is sum or prod.";
+  let description = "The gradient of a product is exact for elements that are 0, too.\n- (C1) `axis` is a dimension of x. \n- (C2) `kind` is sum or prod.";
   let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs Dlc_Tensor:$y);
   let assemblyFormat = "$kind $x `axis` $axis (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict `:` functional-type(operands, results)";
@@ -41,7 +42,7 @@ def Dlc_CumulativeOp : Dlc_PureOp<"cumulative"> {
 
 def Dlc_TopKOp : Dlc_PureOp<"topk"> {
   let summary = "the k largest (or smallest) elements along one axis, and their i64 indices; ties: the lower index first";
-  let description = "- (C1) `axis` is a dimension of x. \n- (C2) 0 <= k <= the size of that dimension.";
+  let description = "The gradient of a value passes to the element at its index.\n- (C1) `axis` is a dimension of x. \n- (C2) 0 <= k <= the size of that dimension.";
   let arguments = (ins Dlc_Tensor:$x, I64Attr:$k, I64Attr:$axis, DefaultValuedAttr<BoolAttr, "true">:$largest,
                        DefaultValuedAttr<BoolAttr, "true">:$sorted);
   let results = (outs Dlc_Tensor:$values, Dlc_Tensor:$indices);

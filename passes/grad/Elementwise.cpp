@@ -96,36 +96,44 @@ void backward(AddOp op, Backward &g) {
   g.add(op.getB(), [&] { return dy; });
 }
 
-/// Whether a value is a sum or mean of squares, times a constant or not: what norms and standard
-/// deviations are roots of.
-bool isSumOfSquares(Value value) {
+bool isEvenPower(double exponent) { return exponent > 0 && std::fmod(exponent, 2) == 0; }
+
+/// Whether a value is a sum of even powers or of powers of absolute values, scaled or not. Norms
+/// and standard deviations are roots of such sums. Where the sum is 0, so are all of its terms and
+/// their gradients. Formulas deeper than `depth` are not searched.
+bool isSumOfPowers(Value value, int depth = 16) {
   Operation *op = value.getDefiningOp();
-  if (auto sum = dyn_cast_or_null<ReduceOp>(op)) {
-    if (sum.getKind() != ReduceKind::sum && sum.getKind() != ReduceKind::mean)
-      return false;
-    Operation *term = sum.getX().getDefiningOp();
-    auto mul = dyn_cast_or_null<MulOp>(term);
-    auto pow = dyn_cast_or_null<PowOp>(term);
-    return (mul && mul.getA() == mul.getB()) || (pow && splatValue(pow.getB()) == 2.0) ||
-           isSumOfSquares(sum.getX());
+  if (!op || depth == 0)
+    return false;
+  auto isInside = [&](unsigned i) { return isSumOfPowers(op->getOperand(i), depth - 1); };
+  if (auto pow = dyn_cast<PowOp>(op)) {
+    double exponent = splatValue(pow.getB()).value_or(0);
+    return isEvenPower(exponent) || (exponent > 0 && isInside(0));
   }
-  if (isa_and_nonnull<ReshapeOp, BroadcastOp, TransposeOp>(op))
-    return isSumOfSquares(op->getOperand(0));
-  if (isa_and_nonnull<MulOp, DivOp>(op) && splatValue(op->getOperand(1)))
-    return isSumOfSquares(op->getOperand(0));
-  return false;
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getKind() != ReduceKind::prod && isInside(0);
+  if (isa<MulOp, DivOp>(op) && splatValue(op->getOperand(1)))
+    return isInside(0);
+  if (isa<MulOp>(op) && op->getOperand(0) == op->getOperand(1))
+    return true;
+  // Products among them: |x|^3 is rewritten to |x| |x| |x|.
+  if (isa<AddOp, MulOp>(op))
+    return isInside(0) && isInside(1);
+  if (isa<ReshapeOp, BroadcastOp, TransposeOp, AvgPoolOp, CastOp>(op))
+    return isInside(0);
+  return isa<AbsOp>(op);
 }
 
-// dx = dy / 2 / y; for a norm or standard deviation taken as 0 where y is 0: the gradients of the
-// squares are 0 there, and the product would be no number
+/// The slope of a root of x. The slope of a norm at 0 is 0: infinity times the gradient of the
+/// powers, which is 0, is not a number.
+Expr rootSlope(Value root, Expr x, Expr slope) {
+  return isSumOfPowers(root) ? drop(compare(Predicate::eq, x, x.scalar(0)), slope) : slope;
+}
+
+// dx = dy / 2 / y
 void backward(SqrtOp op, Backward &g) {
   Expr dy = g.of(op.getY()), y = g(op.getY());
-  g.add(op.getX(), [&] {
-    Expr slope = 0.5 / y;
-    if (isSumOfSquares(op.getX()))
-      slope = drop(compare(Predicate::eq, y, y.scalar(0)), slope);
-    return dy * slope;
-  });
+  g.add(op.getX(), [&] { return dy * rootSlope(op.getX(), y, 0.5 / y); });
 }
 
 // da = dy, db = -dy
@@ -149,25 +157,37 @@ void backward(DivOp op, Backward &g) {
   g.add(op.getB(), [&] { return -(dy * g(op.getY()) / b); });
 }
 
-// da = dy b a^(b - 1), db = dy y log(a), taken as 0 where a is 0
+/// b a^(b - 1), 0 where b is 0.
+Expr powerSlope(PowOp op, Expr a, Expr b) {
+  std::optional<double> exponent = splatValue(op.getB());
+  if (!exponent) {
+    b = b.cast(a.element());
+    return drop(compare(Predicate::eq, b, b.scalar(0)), b * a.with<PowOp>(b - 1));
+  }
+  Expr slope = *exponent * a.with<PowOp>(a.scalar(*exponent - 1));
+  return *exponent < 1 ? rootSlope(op.getA(), a, slope) : slope;
+}
+
+// da = dy b a^(b - 1), db = dy y log(a), taken as 0 where a is 0 and b is not negative
 void backward(PowOp op, Backward &g) {
-  Expr dy = g.of(op.getY()), a = g(op.getA());
+  Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
   g.add(op.getA(), [&]() -> Value {
-    if (std::optional<double> exponent = splatValue(op.getB()))
-      return dy * (*exponent * a.with<PowOp>(a.scalar(*exponent - 1))).fit(dy.shape());
-    Expr b = g(op.getB()).cast(a.element());
-    return dy * (b * a.with<PowOp>(b - 1));
+    if (splatValue(op.getB()) == 0.0)
+      return {};
+    return dy * powerSlope(op, a, b).fit(dy.shape());
   });
   g.add(op.getB(), [&] {
-    Expr zero = compare(Predicate::eq, a, a.scalar(0));
-    return dy * drop(zero, g(op.getY()) * a.as<LogOp>());
+    Expr isZero = compare(Predicate::eq, a, a.scalar(0));
+    Expr isRoot = compare(Predicate::ge, b, b.scalar(0));
+    return dy * drop(isZero.with<AndOp>(isRoot), g(op.getY()) * a.as<LogOp>());
   });
 }
 
-// da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2)
+// da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2), taken as 0 at (0, 0)
 void backward(Atan2Op op, Backward &g) {
   Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
-  Expr share = dy / (a * a + b * b);
+  Expr square = a * a + b * b;
+  Expr share = drop(compare(Predicate::eq, square, square.scalar(0)), dy / square);
   g.add(op.getA(), [&] { return share * b; });
   g.add(op.getB(), [&] { return -(share * a); });
 }
@@ -180,15 +200,21 @@ void backward(RemOp op, Backward &g) {
         [&] { return -(dy * ((g(op.getA()) - g(op.getY())) / b).template as<RoundOp>()); });
 }
 
-/// da = dy where a is chosen, db = dy elsewhere; of equal operands the first takes the gradient.
-template <typename Op> void backwardOfChoice(Op op, Backward &g, Predicate first) {
-  Expr dy = g.of(op.getY());
-  Expr chosen = compare(first, g(op.getA()), g(op.getB()));
-  g.add(op.getA(), [&] { return keep(chosen, dy); });
-  g.add(op.getB(), [&] { return drop(chosen, dy); });
+/// da = dy where `aWins` holds of a and b, db = dy where `bWins` holds. Of equal operands each
+/// takes half, or with `strict` nothing.
+template <typename Op> void extremeBackward(Op op, Backward &g, Predicate aWins, Predicate bWins) {
+  Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
+  if (op.getStrict()) {
+    g.add(op.getA(), [&] { return keep(compare(aWins, a, b), dy); });
+    g.add(op.getB(), [&] { return keep(compare(bWins, a, b), dy); });
+    return;
+  }
+  Expr share = select(compare(Predicate::eq, a, b), 0.5 * dy, dy);
+  g.add(op.getA(), [&] { return drop(compare(bWins, a, b), share); });
+  g.add(op.getB(), [&] { return drop(compare(aWins, a, b), share); });
 }
-void backward(MaxOp op, Backward &g) { backwardOfChoice(op, g, Predicate::ge); }
-void backward(MinOp op, Backward &g) { backwardOfChoice(op, g, Predicate::le); }
+void backward(MaxOp op, Backward &g) { extremeBackward(op, g, Predicate::gt, Predicate::lt); }
+void backward(MinOp op, Backward &g) { extremeBackward(op, g, Predicate::lt, Predicate::gt); }
 
 // dx = dy gelu'(x)
 void backward(GeluOp op, Backward &g) {

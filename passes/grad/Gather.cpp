@@ -55,19 +55,28 @@ static void differentiateScatter(Op op, Backward &g, Read read, Write write) {
     g.add(updates, [&] { return read(dy); });
     return;
   case ScatterReduction::mul:
-    // dx = dy times the updates, dupdates = (dy y)[indices] / updates
+    // dx = dy times the updates
     g.add(x, [&] { return write(dy, updates, ScatterReduction::mul); });
-    g.add(updates, [&] { return read(dy * y) / updates; });
-    return;
-  case ScatterReduction::max:
-  case ScatterReduction::min:
-    // dx = dy where x stayed; dupdates = dy[indices] where an update took x's place
-    g.add(x, [&] { return keep(compare(Predicate::eq, x, y), dy); });
+    // dupdates = (dy y)[indices] / updates; for the only 0 of a product, dy times the other factors
     g.add(updates, [&] {
-      Expr won = compare(Predicate::eq, updates, read(y));
-      return keep(won, drop(compare(Predicate::eq, read(x), read(y)), read(dy)));
+      Expr isZero = compare(Predicate::eq, updates, updates.scalar(0)), one = updates.scalar(1);
+      Expr none = zeros(g.build(), Value(x).getType());
+      Expr count = read(write(none, isZero.cast(x.element()), ScatterReduction::add));
+      Expr isOnly = isZero.template with<AndOp>(compare(Predicate::eq, count, one));
+      Expr others = write(x, select(isOnly, one, updates), ScatterReduction::mul);
+      return select(isOnly, read(dy * others), read(dy * y) / select(isZero, one, updates));
     });
     return;
+  case ScatterReduction::max:
+  case ScatterReduction::min: {
+    // dy in equal shares for the elements of x and the updates that equal y
+    Expr stays = compare(Predicate::eq, x, y), taken = compare(Predicate::eq, updates, read(y));
+    Expr count = write(stays.cast(x.element()), taken.cast(x.element()), ScatterReduction::add);
+    Expr share = dy / count;
+    g.add(x, [&] { return keep(stays, share); });
+    g.add(updates, [&] { return keep(taken, read(share)); });
+    return;
+  }
   }
 }
 

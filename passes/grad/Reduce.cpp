@@ -65,20 +65,36 @@ static void differentiate(ReduceOp op, Backward &g) {
   });
 }
 
-static Value cumulativeSum(Backward &g, CumulativeOp op, Expr x) {
-  return g.build().make<CumulativeOp>(ReduceKind::sum, Value(x), op.getAxis(), op.getExclusive(),
-                                      !op.getReverse());
+/// The running sum of x in the opposite direction of a running sum or product.
+static Expr sumBackwards(Backward &g, CumulativeOp op, Expr x) {
+  return {g.build(), g.build().make<CumulativeOp>(ReduceKind::sum, Value(x), op.getAxis(),
+                                                  op.getExclusive(), !op.getReverse())};
+}
+
+// Before the first 0 along the axis: dx = (dy y) summed backwards / x. At the first 0 the same sum,
+// with the products of the elements without it. After it: 0.
+static Value runningProductGradient(Backward &g, CumulativeOp op, Expr x) {
+  Expr dy = g.of(op.getY()), isZero = compare(Predicate::eq, x, x.scalar(0));
+  Expr flag = isZero.cast(x.element());
+  Expr count(g.build(), g.build().make<CumulativeOp>(ReduceKind::sum, Value(flag), op.getAxis(),
+                                                     /*exclusive=*/false, op.getReverse()));
+  Expr isFirst = isZero.with<AndOp>(compare(Predicate::eq, count, count.scalar(1)));
+  Expr one = x.scalar(1), others = select(isFirst, one, x);
+  Expr products(g.build(), g.build().make<CumulativeOp>(op.getKind(), Value(others), op.getAxis(),
+                                                        op.getExclusive(), op.getReverse()));
+  Expr before = sumBackwards(g, op, dy * g(op.getY())) / select(isZero, one, x);
+  Expr first = keep(isFirst, sumBackwards(g, op, dy * products));
+  return select(compare(Predicate::eq, count, count.scalar(0)), before, first);
 }
 
 void addReduce(Rules &rules) {
   rules.add<ReduceOp>([](ReduceOp op, Backward &g) { differentiate(op, g); });
-  // sum: dx = dy summed the other way; prod: dx = (dy y) summed the other way / x, for x without 0
+  // sum: dx = dy summed backwards
   rules.add<CumulativeOp>([](CumulativeOp op, Backward &g) {
-    Expr dy = g.of(op.getY()), x = g(op.getX()), y = g(op.getY());
-    g.add(x, [&]() -> Value {
+    g.add(op.getX(), [&]() -> Value {
       if (op.getKind() == ReduceKind::sum)
-        return cumulativeSum(g, op, dy);
-      return Expr(g.build(), cumulativeSum(g, op, dy * y)) / x;
+        return sumBackwards(g, op, g.of(op.getY()));
+      return runningProductGradient(g, op, g(op.getX()));
     });
   });
   // dx = dvalues at the indices

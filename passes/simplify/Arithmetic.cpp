@@ -143,16 +143,29 @@ template <typename Op> struct MergeConstants : OpRewritePattern<Op> {
   }
 };
 
-// max(x, 0) = relu(x)
+// max(x, 0) = relu(x); with equal subgradients if the maximum is strict
 struct MaxToRelu : OpRewritePattern<MaxOp> {
-  using OpRewritePattern::OpRewritePattern;
+  MaxToRelu(MLIRContext *context, Keeps keeps) : OpRewritePattern(context), keeps(keeps) {}
   LogicalResult matchAndRewrite(MaxOp op, PatternRewriter &rewriter) const override {
     auto split = splitConstant(op);
     std::optional<double> bound = split ? splatValue(split->second) : std::nullopt;
     // max(x, -0.0) keeps -0.0.
-    if (bound != 0.0 || std::signbit(*bound))
+    if (bound != 0.0 || std::signbit(*bound) ||
+        (keeps == Keeps::Subgradients && !op.getStrict()))
       return failure();
     rewriter.replaceOpWithNewOp<ReluOp>(op, split->first);
+    return success();
+  }
+  Keeps keeps;
+};
+
+// max(a, b) strict = max(a, b): only the gradients differ
+template <typename Op> struct DropStrict : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!op.getStrict())
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.setStrict(false); });
     return success();
   }
 };
@@ -174,9 +187,13 @@ struct ConstantSelect : OpRewritePattern<SelectOp> {
 
 } // namespace
 
-void addArithmetic(RewritePatternSet &patterns) {
-  patterns.add<SimplifyPow, SimplifyDiv, MergeConstants<AddOp>, MergeConstants<MulOp>, MaxToRelu,
-               ConstantSelect>(patterns.getContext());
+void addArithmetic(RewritePatternSet &patterns, Keeps keeps) {
+  patterns
+      .add<SimplifyPow, SimplifyDiv, MergeConstants<AddOp>, MergeConstants<MulOp>, ConstantSelect>(
+          patterns.getContext());
+  patterns.add<MaxToRelu>(patterns.getContext(), keeps);
+  if (keeps == Keeps::Values)
+    patterns.add<DropStrict<MaxOp>, DropStrict<MinOp>>(patterns.getContext());
 }
 
 } // namespace dlc

@@ -76,7 +76,7 @@ Value combine(TensorBuilder &b, ReduceKind kind, Value x, Value y) {
 // reduce(op(concat(a, b, ..), y)) = combine(reduce(op(a, slice(y))), reduce(op(b, slice(y))), ..)
 // along the concatenation, with an elementwise operation or none
 struct ReduceParts : OpRewritePattern<ReduceOp> {
-  using OpRewritePattern::OpRewritePattern;
+  ReduceParts(MLIRContext *context, Keeps keeps) : OpRewritePattern(context), keeps(keeps) {}
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
     // Of more parts, the kernel that combines all would have too many operands.
     constexpr size_t most = 8;
@@ -112,10 +112,14 @@ struct ReduceParts : OpRewritePattern<ReduceOp> {
   }
 
 private:
-  /// Whether partial results combine to the whole; sums of 16 bits would be rounded twice.
-  static bool combines(ReduceOp op) {
-    return op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min ||
-           (op.getKind() == ReduceKind::sum && typeOf(op.getX()).getElementTypeBitWidth() >= 32);
+  Keeps keeps;
+
+  /// Whether partial results combine to the whole; sums of 16 bits would be rounded twice. Equal
+  /// extremes of parts would share the gradient part by part and not element by element.
+  bool combines(ReduceOp op) const {
+    if (op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min)
+      return keeps == Keeps::Values;
+    return op.getKind() == ReduceKind::sum && typeOf(op.getX()).getElementTypeBitWidth() >= 32;
   }
 
   /// The elementwise operation `made` of one part, the others of its operands sliced alike.
@@ -142,8 +146,9 @@ private:
 
 } // namespace
 
-void addConcats(RewritePatternSet &patterns) {
-  patterns.add<SliceOfConcat, MergeStack, ReduceParts>(patterns.getContext());
+void addConcats(RewritePatternSet &patterns, Keeps keeps) {
+  patterns.add<SliceOfConcat, MergeStack>(patterns.getContext());
+  patterns.add<ReduceParts>(patterns.getContext(), keeps);
 }
 
 } // namespace dlc

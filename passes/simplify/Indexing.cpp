@@ -141,10 +141,27 @@ struct ScatterRows : OpRewritePattern<ScatterElementsOp> {
   }
 };
 
+// gather_elements(x, arg_reduce(x)) = reduce(x). Of equal elements the gather gives the gradient to
+// the one at the index, the reduction gives each a share.
+struct GatherOfExtreme : OpRewritePattern<GatherElementsOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherElementsOp op, PatternRewriter &rewriter) const override {
+    auto index = op.getIndices().getDefiningOp<ArgReduceOp>();
+    if (!index || index.getX() != op.getX() || index.getAxis() != op.getAxis() ||
+        !index.getKeepdims())
+      return failure();
+    rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getY().getType(), index.getKind(), op.getX(),
+                                          ArrayRef(int64_t(op.getAxis())), /*keepdims=*/true);
+    return success();
+  }
+};
+
 } // namespace
 
-void addIndexing(RewritePatternSet &patterns) {
+void addIndexing(RewritePatternSet &patterns, Keeps keeps) {
   patterns.add<GatherToSlice, DropBroadcast, BroadcastLast, ScatterRows>(patterns.getContext());
+  if (keeps == Keeps::Values)
+    patterns.add<GatherOfExtreme>(patterns.getContext());
 }
 
 } // namespace dlc

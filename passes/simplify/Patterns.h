@@ -6,10 +6,14 @@
 
 namespace dlc {
 
+/// What rewrites have to keep. With `Subgradients`, operations that a later dlc.gradient
+/// differentiates keep their gradients at ties, kinks and bounds as well as their values.
+enum class Keeps { Values, Subgradients };
+
 /// Evaluates operations whose operands are all constants.
 void addConstantFolding(mlir::RewritePatternSet &patterns);
-/// Numbers: powers, square roots, chains of constants.
-void addArithmetic(mlir::RewritePatternSet &patterns);
+/// Numbers: powers, square roots, chains of constants, maxima with 0.
+void addArithmetic(mlir::RewritePatternSet &patterns, Keeps keeps);
 /// GELU and Mish in the spellings of the exporters.
 void addActivations(mlir::RewritePatternSet &patterns);
 /// Batch norm, and products and sums per channel, into a convolution's weights and bias.
@@ -18,10 +22,11 @@ void addConvFolding(mlir::RewritePatternSet &patterns);
 void addPadFolding(mlir::RewritePatternSet &patterns);
 /// Taps of windows that only ever meet padding.
 void addTaps(mlir::RewritePatternSet &patterns);
-/// Gathers at constant places as slices, scatters of whole rows, needless broadcasts.
-void addIndexing(mlir::RewritePatternSet &patterns);
+/// Gathers at constant places as slices, gathers of extremes as reductions, scatters of whole rows,
+/// needless broadcasts.
+void addIndexing(mlir::RewritePatternSet &patterns, Keeps keeps);
 /// Slices, merged dimensions and reductions of concatenations, part by part.
-void addConcats(mlir::RewritePatternSet &patterns);
+void addConcats(mlir::RewritePatternSet &patterns, Keeps keeps);
 /// Scatters and gathers at all places of a box as slices and concatenations.
 void addBoxes(mlir::RewritePatternSet &patterns);
 /// Transpositions downwards until they meet their inverse or a product; splitting reshapes upwards.

@@ -19,27 +19,36 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
   StringRef getDescription() const final { return "constants, algebra and dead code"; }
 
   LogicalResult initialize(MLIRContext *context) final {
+    subgradientPatterns = patternsFor(context, Keeps::Subgradients);
+    valuePatterns = patternsFor(context, Keeps::Values);
+    return success();
+  }
+
+  static FrozenRewritePatternSet patternsFor(MLIRContext *context, Keeps keeps) {
     RewritePatternSet set(context);
     for (RegisteredOperationName op : context->getRegisteredOperations())
       if (op.getDialectNamespace() == "dlc")
         op.getCanonicalizationPatterns(set, context);
     addConstantFolding(set);
-    addArithmetic(set);
+    addArithmetic(set, keeps);
     addActivations(set);
     addConvFolding(set);
     addPadFolding(set);
     addTaps(set);
-    addIndexing(set);
-    addConcats(set);
+    addIndexing(set, keeps);
+    addConcats(set, keeps);
     addBoxes(set);
     addTransposes(set);
     addNorms(set);
     addMatmuls(set);
-    patterns = FrozenRewritePatternSet(std::move(set));
-    return success();
+    return FrozenRewritePatternSet(std::move(set));
   }
 
   void runOnOperation() final {
+    bool isDifferentiated =
+        getOperation()->walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    const FrozenRewritePatternSet &patterns =
+        isDifferentiated ? subgradientPatterns : valuePatterns;
     // Patterns that look for single uses see more of them once equal operations are one, and the
     // other way round.
     for (int round = 0; round < 4; ++round) {
@@ -61,7 +70,8 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
     }
   }
 
-  FrozenRewritePatternSet patterns;
+  /// The patterns for programs with and without a dlc.gradient.
+  FrozenRewritePatternSet subgradientPatterns, valuePatterns;
 };
 
 } // namespace

@@ -377,6 +377,47 @@ TEST(Steps, TakeFunctionsOfSeveralInputs) {
                   "no parameter");
 }
 
+#ifdef DLC_HAVE_COMPILER
+// At kinks, ties and bounds, as PyTorch's functions of the same names.
+TEST(Gradients, AtCorners) {
+  struct Corner {
+    const char *name;
+    std::function<Tensor(Tensor)> function;
+    std::vector<float> x, dx;
+  };
+  const Corner corners[] = {
+      {"relu", [](Tensor x) { return relu(x); }, {0, 1, -1}, {0, 1, 0}},
+      {"relu6", [](Tensor x) { return relu6(x); }, {0, 6, 3}, {0, 0, 1}},
+      {"clamp", [](Tensor x) { return clamp(x, -1, 2); }, {-1, 2, 0}, {0, 0, 1}},
+      {"maximum", [](Tensor x) { return maximum(x, 1); }, {1, 2, 0}, {0.5, 1, 0}},
+      {"minimum", [](Tensor x) { return minimum(x, 0); }, {0, 2, -1}, {0.5, 0, 1}},
+      {"abs", [](Tensor x) { return abs(x); }, {0, 1, -1}, {0, 1, -1}},
+      {"leaky_relu", [](Tensor x) { return leaky_relu(x, 0.25); }, {0, 1, -1}, {0.25, 1, 0.25}},
+      {"elu", [](Tensor x) { return elu(x, 2); }, {0, 1, 200}, {2, 1, 1}},
+      {"hardsigmoid", [](Tensor x) { return 6 * hardsigmoid(x); }, {-3, 3, 0}, {0, 0, 1}},
+      {"hardswish", [](Tensor x) { return hardswish(x); }, {-3, 3, 0}, {0, 1, 0.5}},
+      {"softplus", [](Tensor x) { return softplus(x); }, {0, 50, -50}, {0.5, 1, 0}},
+      {"max", [](Tensor x) { return max(x, 0); }, {2, 2, 1}, {0.5, 0.5, 0}},
+      {"cumprod", [](Tensor x) { return cumprod(x, 0); }, {0, 2, 0}, {3, 0, 0}},
+      {"nll_loss of ignored targets",
+       [](Tensor x) {
+         Tensor ignored = cast(x < 100, DType::I64) * 0;
+         return loss::nll_loss(stack({x, x}, 1), ignored, {.ignoreIndex = 0});
+       },
+       {1, 2, 3},
+       {0, 0, 0}},
+  };
+  for (const Corner &c : corners) {
+    SCOPED_TRACE(c.name);
+    std::vector<Array> inputs = {Array::of({3}, c.x)};
+    trace::Graph graph = trace::traceFunction(
+        [&](const std::vector<Tensor> &xs) { return grad(sum(c.function(xs[0])), {xs[0]}); },
+        specsOf(inputs));
+    expectNear(execute(std::move(graph), inputs)[0], Array::of({3}, c.dx));
+  }
+}
+#endif
+
 TEST(Steps, InMicroBatches) {
   Mlp mlp;
   std::string text =

@@ -218,6 +218,33 @@ constexpr int64_t mostElements = 48;
 
 } // namespace
 
+std::string runCompiled(ModuleOp module, ArrayRef<ref::Tensor> inputs,
+                        std::vector<ref::Tensor> &results) {
+  Messages messages(*module.getContext());
+  std::vector<RankedTensorType> types;
+  for (Type type : module.lookupSymbol<func::FuncOp>("main").getResultTypes())
+    types.push_back(cast<RankedTensorType>(type));
+  auto program = compile(module, CompileOptions());
+  if (failed(program) || !*program)
+    return "does not compile: " + messages.text;
+  try {
+    runtime::Session session(*program);
+    std::vector<const void *> given;
+    std::vector<void *> outputs;
+    for (const ref::Tensor &t : inputs)
+      given.push_back(t.data());
+    for (RankedTensorType type : types) {
+      results.push_back(ref::Tensor::empty(type));
+      std::memset(results.back().mutableData(), 0x5b, results.back().bytes());
+      outputs.push_back(results.back().mutableData());
+    }
+    session.run(given, outputs);
+  } catch (const std::exception &error) {
+    return std::string("does not run: ") + error.what();
+  }
+  return "";
+}
+
 std::string checkDifferences(const Case &c, bool second) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   prepareContext(context);
@@ -272,30 +299,10 @@ std::string checkCompiled(const Case &c, const std::string &element, double tole
   SmallVector<ref::Tensor> want;
   if (failed(ref::evaluate(gradient, built.inputs, want)))
     return "reference: " + messages.text;
-  std::vector<RankedTensorType> types;
-  for (Type type : gradient.getResultTypes())
-    types.push_back(cast<RankedTensorType>(type));
   built.function("value").erase();
-  CompileOptions options;
-  auto program = compile(*built.module, options);
-  if (failed(program) || !*program)
-    return "does not compile: " + messages.text;
   std::vector<ref::Tensor> got;
-  try {
-    runtime::Session session(*program);
-    std::vector<const void *> inputs;
-    std::vector<void *> outputs;
-    for (const ref::Tensor &t : built.inputs)
-      inputs.push_back(t.data());
-    for (RankedTensorType type : types) {
-      got.push_back(ref::Tensor::empty(type));
-      std::memset(got.back().mutableData(), 0x5b, got.back().bytes());
-      outputs.push_back(got.back().mutableData());
-    }
-    session.run(inputs, outputs);
-  } catch (const std::exception &error) {
-    return std::string("does not run: ") + error.what();
-  }
+  if (std::string why = runCompiled(*built.module, built.inputs, got); !why.empty())
+    return why;
   for (size_t i = 0; i < got.size(); ++i) {
     std::string why;
     if (!conformance::agree(got[i], want[i], {tolerance, tolerance}, why))

@@ -2,7 +2,10 @@
 #ifndef DLC_TEST_PASSES_GRAD_HARNESS_H
 #define DLC_TEST_PASSES_GRAD_HARNESS_H
 
+#include "ir/tensor/Tensor.h"
 #include "test/conformance/Case.h"
+
+#include "mlir/IR/BuiltinOps.h"
 
 #include <iosfwd>
 #include <string>
@@ -55,6 +58,9 @@ std::string array(const Shape &values);
 
 /// What is wrong, empty when nothing is.
 std::string checkDifferences(const Case &c, bool second);
+/// Compiles the module and runs its function `main`; returns what is wrong.
+std::string runCompiled(mlir::ModuleOp module, llvm::ArrayRef<ref::Tensor> inputs,
+                        std::vector<ref::Tensor> &results);
 /// FF is `element` here.
 std::string checkCompiled(const Case &c, const std::string &element, double tolerance);
 
