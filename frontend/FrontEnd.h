@@ -15,7 +15,8 @@
 namespace dlc {
 
 struct ImportOptions {
-  /// Input name to its static shape; needed for inputs whose declared shape is not static.
+  /// Input name to its static shape; needed for inputs whose declared shape is not static. A name
+  /// of ImportInfo::defaults makes an input of that initializer; so does one in `values`.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Inputs whose value is known: the program is made for these values only. The function keeps the
   /// argument, with the value as attribute `dlc.value`, so that who runs it can check.
@@ -44,6 +45,9 @@ struct ImportInfo {
     bool isParameter = false;
   };
   std::vector<Value> inputs, outputs;
+  /// Initializers that the model also lists as inputs: their value is a default, which a caller may
+  /// override.
+  std::vector<Value> defaults;
   /// What lives from run to run, and is not among inputs and outputs.
   std::vector<Value> states;
   /// When importing failed for want of values: bind these inputs in ImportOptions::values, and try

@@ -240,8 +240,7 @@ std::optional<onnxfront::GridReading> readingOf(Node &n, Build &b) {
   if (!b.require(mode >= 0 && mode < 3 && padding >= 0 && padding < 3,
                  "required: a mode and a padding of 0 to 2"))
     return std::nullopt;
-  return onnxfront::GridReading{modes[mode], paddings[padding], n.flag("align_corners"),
-                                /*perElement=*/mode == 2};
+  return onnxfront::GridReading{modes[mode], paddings[padding], n.flag("align_corners")};
 }
 
 void gridSampler(Node &n, Build &b) {

@@ -97,6 +97,13 @@ void attention(Node &n, Build &b) {
   if (!b.ok() || !b.require(b.rank(q) == 4 && b.rank(k) == 4 && b.rank(v) == 4,
                             "Q, K and V must all have rank 3 or 4"))
     return;
+  for (auto [name, heads] : {std::pair("q_num_heads", q), std::pair("kv_num_heads", k)})
+    if (!b.require(n.integer(name, b.dim(heads, 1)) == b.dim(heads, 1),
+                   "attribute '" + Twine(name) +
+                       "' contradicts the tensor; required: " + Twine(b.dim(heads, 1)) +
+                       "; found: " + Twine(n.integer(name, b.dim(heads, 1))) +
+                       "; correct the attribute"))
+      return;
   int64_t past = 0;
   if (n.has(4) && n.has(5)) {
     past = b.dim(n.in(4), 2);
@@ -231,13 +238,12 @@ void rotaryEmbedding(Node &n, Build &b) {
   n.set(0, packed ? joinHeads(b, y) : y);
 }
 
+constexpr const char *previewDomain = "ai.onnx.preview";
+
 const Operator table[] = {
-    {"Attention", 3, attention,
-     "is_causal kv_num_heads left_window_size q_num_heads qk_matmul_output_mode right_window_size "
-     "scale softcap softmax_precision"},
-    {"FlexAttention", 3, flexAttention, "prob_mod scale score_mod softmax_precision", true,
-     "ai.onnx.preview"},
-    {"RotaryEmbedding", 3, rotaryEmbedding, "interleaved num_heads rotary_embedding_dim"},
+    {"Attention", attention},
+    {"FlexAttention", flexAttention, previewDomain},
+    {"RotaryEmbedding", rotaryEmbedding},
 };
 
 } // namespace

@@ -98,6 +98,19 @@ int64_t Build::axis(int64_t axis, int64_t rank, StringRef what) {
   return a;
 }
 
+Dims Build::distinctAxes(ArrayRef<int64_t> axes, int64_t rank) {
+  Dims result;
+  for (int64_t each : axes) {
+    int64_t a = axis(each, rank);
+    if (!ok() || !require(!llvm::is_contained(result, a),
+                          "axis " + Twine(a) + " is given twice; required: distinct axes; found: " +
+                              Twine(each) + " again; remove one of them"))
+      return {};
+    result.push_back(a);
+  }
+  return result;
+}
+
 //===--- Constants -----------------------------------------------------------===//
 
 ElementsAttr Build::elements(const ref::Tensor &tensor, StringRef name) {

@@ -62,18 +62,21 @@ public:
   }
   /// Checks an axis against a rank and makes it non-negative; an error gives 0.
   int64_t axis(int64_t axis, int64_t rank, StringRef what = "axis");
+  /// The same for several axes, which must be distinct; empty after an error.
+  Dims distinctAxes(ArrayRef<int64_t> axes, int64_t rank);
   bool isFloat(Value v) const { return llvm::isa_and_nonnull<mlir::FloatType>(elem(v)); }
   bool isBool(Value v) const { return elem(v) && elem(v).isInteger(1); }
   /// 16-bit floats: where intermediate results want f32.
   bool isHalf(Value v) const { return isFloat(v) && elem(v).getIntOrFloatBitWidth() == 16; }
 
-  /// The value, when it is a constant of at most `foldLimit` elements.
+  /// The value, when it is a constant of at most `foldLimit` elements, or has no elements.
   std::optional<ref::Tensor> known(Value v);
   /// The value, computed if need be; nothing where it depends on what the run is given.
   std::optional<ref::Tensor> attempt(Value v);
   /// The value, computed if need be, or an error that names the graph inputs whose values must be
   /// given.
   std::optional<ref::Tensor> need(Value v, const llvm::Twine &what);
+  /// The elements of a scalar or a vector.
   Dims needInts(Value v, const llvm::Twine &what);
   int64_t needInt(Value v, const llvm::Twine &what);
   double needDouble(Value v, const llvm::Twine &what);

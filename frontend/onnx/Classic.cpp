@@ -1,6 +1,8 @@
 //===- Classic.cpp - classic machine learning: n-grams, features ----------===//
 #include "frontend/onnx/Classic.h"
 
+#include "frontend/onnx/Families.h"
+
 using namespace mlir;
 
 namespace dlc::onnxfront {
@@ -12,7 +14,7 @@ void arrayFeatureExtractor(Node &n, Build &b) {
     return;
   if (b.rank(x) == 1)
     x = b.expandDims(x, 0);
-  n.set(0, b.gather(x, b.cast(b.flatten(n.in(1)), b.i64), b.rank(x) - 1));
+  n.set(0, gatherAlong(b, x, b.cast(b.flatten(n.in(1)), b.i64), b.rank(x) - 1));
 }
 
 void binarizer(Node &n, Build &b) {
@@ -82,11 +84,9 @@ void tfIdfVectorizer(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"ArrayFeatureExtractor", 2, arrayFeatureExtractor, "", true, classicDomain},
-    {"Binarizer", 1, binarizer, "threshold", true, classicDomain},
-    {"TfIdfVectorizer", 1, tfIdfVectorizer,
-     "max_gram_length max_skip_count min_gram_length mode ngram_counts ngram_indexes pool_int64s "
-     "pool_strings weights"},
+    {"ArrayFeatureExtractor", arrayFeatureExtractor, classicDomain},
+    {"Binarizer", binarizer, classicDomain},
+    {"TfIdfVectorizer", tfIdfVectorizer},
 };
 
 } // namespace

@@ -32,6 +32,15 @@ Value gemmOf(Node &n, Build &b) {
   Value y = b.matmul(n.in(0), n.in(1), n.integer("transA", 0), n.integer("transB", 0));
   if (alpha != 1)
     y = b.mul(y, alpha);
+  // C is stretched to the product, never the product to C.
+  for (int64_t i = 0, rank = b.rank(n.in(2)); n.has(2) && b.ok() && i < rank; ++i) {
+    int64_t extent = b.shape(n.in(2))[rank - 1 - i], wanted = i < 2 ? b.shape(y)[1 - i] : 0;
+    if (!b.require(i < 2 && (extent == 1 || extent == wanted),
+                   "C does not fit the product; required: a shape that broadcasts to [" +
+                       Twine(b.dim(y, 0)) + ", " + Twine(b.dim(y, 1)) + "]; found: dimension " +
+                       Twine(extent) + "; reshape C"))
+      return {};
+  }
   if (n.has(2) && beta != 0)
     y = b.add(y, beta == 1 ? n.in(2) : b.mul(n.in(2), beta));
   return y;
@@ -239,10 +248,10 @@ void det(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"MatMul", 2, matmul},
-    {"Gemm", 2, gemm, "alpha beta broadcast transA transB"},
-    {"Einsum", 1, einsum, "equation"},
-    {"Det", 1, det},
+    {"MatMul", matmul},
+    {"Gemm", gemm},
+    {"Einsum", einsum},
+    {"Det", det},
 };
 
 } // namespace

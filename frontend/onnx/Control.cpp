@@ -396,12 +396,9 @@ void scan(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"If", 1, branch, "else_branch then_branch"},
-    {"Loop", 0, loop, "body", false},
-    {"Scan", 0, scan,
-     "body directions num_scan_inputs scan_input_axes scan_input_directions scan_output_axes "
-     "scan_output_directions",
-     false},
+    {"If", branch},
+    {"Loop", loop},
+    {"Scan", scan},
 };
 
 } // namespace

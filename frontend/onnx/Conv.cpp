@@ -7,13 +7,21 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
+/// Checks that a node does not have both `pads` and `auto_pad`.
+static bool hasOnePadding(Node &n, Build &b) {
+  return b.require(!n.hasAttr("pads") || n.string("auto_pad", "NOTSET") == "NOTSET",
+                   "attributes 'pads' and 'auto_pad' contradict each other; required: one of them; "
+                   "found: both; remove one of them");
+}
+
 Value convolve(Node &n, Build &b, Value x, Value w, Value bias) {
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x),
                  "x and the weights must have one rank of 3 or more"))
     return {};
   WindowAttributes window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
   int64_t groups = n.integer("group", 1);
-  if (!b.ok() || !b.require(groups > 0, "attribute 'group' must be positive"))
+  if (!b.ok() || !b.require(groups > 0, "attribute 'group' must be positive") ||
+      !hasOnePadding(n, b))
     return {};
   auto attributes = window.attributes(b, false);
   attributes.push_back(b.attr("groups", groups));
@@ -34,6 +42,10 @@ void convTranspose(Node &n, Build &b) {
     return;
   int64_t spatial = b.rank(x) - 2, groups = n.integer("group", 1);
   Dims kernel(b.shape(w).begin() + 2, b.shape(w).end());
+  if (!b.require(n.integers("kernel_shape", kernel) == kernel,
+                 "attribute 'kernel_shape' does not agree with the weights") ||
+      !hasOnePadding(n, b))
+    return;
   Dims strides = n.integers("strides", spatial, 1), dilations = n.integers("dilations", spatial, 1);
   Dims pads = n.integers("pads", 2 * spatial, 0), extra = n.integers("output_padding", spatial, 0);
   Dims low(pads.begin(), pads.begin() + spatial), high(pads.begin() + spatial, pads.end());
@@ -56,8 +68,13 @@ void convTranspose(Node &n, Build &b) {
     constexpr int64_t least = -(int64_t(1) << 31);
     if (!b.require(sane(strides[i], 1) && sane(dilations[i], 1) && sane(extra[i], 0) &&
                        sane(low[i], least) && sane(high[i], least) &&
-                       (!byShape || sane(shape[i], 0)) && sane(b.shape(x)[2 + i], 0),
-                   "strides, dilations, pads or shapes are out of range"))
+                       (!byShape || sane(shape[i], 1)) && sane(b.shape(x)[2 + i], 0),
+                   "strides, dilations, pads or shapes are out of range") ||
+        !b.require(extra[i] < std::max(strides[i], dilations[i]),
+                   "attribute 'output_padding' is too large; required: less than the stride or the "
+                   "dilation, " +
+                       Twine(std::max(strides[i], dilations[i])) + "; found: " + Twine(extra[i]) +
+                       "; correct the attribute"))
       return;
     if (autoPad == "VALID")
       low[i] = high[i] = 0;
@@ -172,11 +189,10 @@ void causalConvWithState(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Conv", 2, conv, "auto_pad dilations group kernel_shape pads strides"},
-    {"ConvTranspose", 2, convTranspose,
-     "auto_pad dilations group kernel_shape output_padding output_shape pads strides"},
-    {"DeformConv", 3, deformConv, "dilations group kernel_shape offset_group pads strides"},
-    {"CausalConvWithState", 2, causalConvWithState, "activation"},
+    {"Conv", conv},
+    {"ConvTranspose", convTranspose},
+    {"DeformConv", deformConv},
+    {"CausalConvWithState", causalConvWithState},
 };
 
 } // namespace

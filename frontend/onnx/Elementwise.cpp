@@ -47,7 +47,7 @@ void mean(Node &n, Build &b) {
   n.set(0, b.div(n.outputs[0].value, double(n.numInputs())));
 }
 
-void mod(Node &n, Build &b) { n.set(0, b.rem(n.in(0), n.in(1), n.integer("fmod", 0) != 0)); }
+void mod(Node &n, Build &b) { n.set(0, b.rem(n.in(0), n.in(1), n.flag("fmod"))); }
 
 void bitShift(Node &n, Build &b) {
   std::string direction = n.string("direction", "");
@@ -117,36 +117,33 @@ void bitCast(Node &n, Build &b) {
 const Operator table[] = {
 #define DLC_HANDLER_1 unary
 #define DLC_HANDLER_2 binary
-#define DLC_ATTRIBUTES_1 ""
-#define DLC_ATTRIBUTES_2 "axis broadcast"
-#define DLC_ONNX(Op, mnemonic, onnx, operands)                                                     \
-  {#onnx, operands, DLC_HANDLER_##operands<Op>, DLC_ATTRIBUTES_##operands},
+#define DLC_ONNX(Op, mnemonic, onnx, operands) {#onnx, DLC_HANDLER_##operands<Op>},
 #include "ir/dlc/ElementwiseTable.inc"
-    {"Ceil", 1, rounding<CeilOp>},
-    {"Floor", 1, rounding<FloorOp>},
-    {"Round", 1, rounding<RoundOp>},
-    {"BitwiseNot", 1, unary<NotOp>},
-    {"IsInf", 1, isInf, "detect_negative detect_positive"},
-    {"Reciprocal", 1, reciprocal},
-    {"Mod", 2, mod, "fmod"},
-    {"BitwiseAnd", 2, binary<AndOp>},
-    {"BitwiseOr", 2, binary<OrOp>},
-    {"BitwiseXor", 2, binary<XorOp>},
-    {"BitShift", 2, bitShift, "direction"},
-    {"Equal", 2, compare<Predicate::eq>, "axis broadcast"},
-    {"Less", 2, compare<Predicate::lt>, "axis broadcast"},
-    {"LessOrEqual", 2, compare<Predicate::le>},
-    {"Greater", 2, compare<Predicate::gt>, "axis broadcast"},
-    {"GreaterOrEqual", 2, compare<Predicate::ge>},
-    {"Max", 1, variadic<MaxOp>},
-    {"Min", 1, variadic<MinOp>},
-    {"Sum", 1, variadic<AddOp>},
-    {"Mean", 1, mean},
-    {"Where", 3, where},
-    {"Clip", 1, clip, "max min"},
-    {"Cast", 1, castNode, "round_mode saturate to"},
-    {"CastLike", 2, castLike, "round_mode saturate"},
-    {"BitCast", 1, bitCast, "to"},
+    {"Ceil", rounding<CeilOp>},
+    {"Floor", rounding<FloorOp>},
+    {"Round", rounding<RoundOp>},
+    {"BitwiseNot", unary<NotOp>},
+    {"IsInf", isInf},
+    {"Reciprocal", reciprocal},
+    {"Mod", mod},
+    {"BitwiseAnd", binary<AndOp>},
+    {"BitwiseOr", binary<OrOp>},
+    {"BitwiseXor", binary<XorOp>},
+    {"BitShift", bitShift},
+    {"Equal", compare<Predicate::eq>},
+    {"Less", compare<Predicate::lt>},
+    {"LessOrEqual", compare<Predicate::le>},
+    {"Greater", compare<Predicate::gt>},
+    {"GreaterOrEqual", compare<Predicate::ge>},
+    {"Max", variadic<MaxOp>},
+    {"Min", variadic<MinOp>},
+    {"Sum", variadic<AddOp>},
+    {"Mean", mean},
+    {"Where", where},
+    {"Clip", clip},
+    {"Cast", castNode},
+    {"CastLike", castLike},
+    {"BitCast", bitCast},
 };
 
 } // namespace

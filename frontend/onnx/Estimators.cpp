@@ -272,27 +272,16 @@ void zipMap(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"ZipMap", 1, zipMap, "classlabels_int64s classlabels_strings", true, classicDomain},
-    {"LinearRegressor", 1, linearRegressor, "coefficients intercepts post_transform targets", true,
-     classicDomain},
-    {"LinearClassifier", 1, linearClassifier,
-     "classlabels_ints classlabels_strings coefficients intercepts multi_class post_transform",
-     true, classicDomain},
-    {"SVMRegressor", 1, svmRegressor,
-     "coefficients kernel_params kernel_type n_supports one_class post_transform rho "
-     "support_vectors",
-     true, classicDomain},
-    {"Scaler", 1, scaler, "offset scale", true, classicDomain},
-    {"Normalizer", 1, normalizer, "norm", true, classicDomain},
-    {"Imputer", 1, imputer,
-     "imputed_value_floats imputed_value_int64s replaced_value_float replaced_value_int64", true,
-     classicDomain},
-    {"LabelEncoder", 1, labelEncoder,
-     "default_float default_int64 default_string default_tensor keys_floats keys_int64s "
-     "keys_strings keys_tensor values_floats values_int64s values_strings values_tensor",
-     true, classicDomain},
-    {"OneHotEncoder", 1, oneHotEncoder, "cats_int64s cats_strings zeros", true, classicDomain},
-    {"FeatureVectorizer", 1, featureVectorizer, "inputdimensions", true, classicDomain},
+    {"ZipMap", zipMap, classicDomain},
+    {"LinearRegressor", linearRegressor, classicDomain},
+    {"LinearClassifier", linearClassifier, classicDomain},
+    {"SVMRegressor", svmRegressor, classicDomain},
+    {"Scaler", scaler, classicDomain},
+    {"Normalizer", normalizer, classicDomain},
+    {"Imputer", imputer, classicDomain},
+    {"LabelEncoder", labelEncoder, classicDomain},
+    {"OneHotEncoder", oneHotEncoder, classicDomain},
+    {"FeatureVectorizer", featureVectorizer, classicDomain},
 };
 
 } // namespace

@@ -67,6 +67,12 @@ std::optional<ScatterReduction> reductionOf(Node &n) {
 
 void scatterElements(Node &n, Build &b) {
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
+  for (int64_t i = 0; b.rank(n.in(1)) == b.rank(n.in(0)) && i < b.rank(n.in(0)); ++i)
+    if (!b.require(i == axis || b.dim(n.in(1), i) <= b.dim(n.in(0), i),
+                   "the indices exceed the data; required: at most " + Twine(b.dim(n.in(0), i)) +
+                       " in dimension " + Twine(i) + "; found: " + Twine(b.dim(n.in(1), i)) +
+                       "; correct the indices"))
+      return;
   if (auto reduction = reductionOf(n))
     n.set(0, b.scatter(n.in(0), along(b, n.in(0), n.in(1), axis), n.in(2), axis, *reduction));
 }
@@ -121,15 +127,11 @@ void oneHot(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Gather", 2, gather, "axis"},
-    {"GatherElements", 2, gatherElements, "axis"},
-    {"GatherND", 2, gatherNd, "batch_dims"},
-    {"GatherND", 2, gatherNd, "", true, microsoft},
-    {"Scatter", 3, scatterElements, "axis"},
-    {"ScatterElements", 3, scatterElements, "axis reduction"},
-    {"ScatterND", 3, scatterNd, "reduction"},
-    {"TensorScatter", 2, tensorScatter, "axis mode"},
-    {"OneHot", 3, oneHot, "axis"},
+    {"Gather", gather},           {"GatherElements", gatherElements},
+    {"GatherND", gatherNd},       {"GatherND", 2, gatherNd, "", microsoft},
+    {"Scatter", scatterElements}, {"ScatterElements", scatterElements},
+    {"ScatterND", scatterNd},     {"TensorScatter", tensorScatter},
+    {"OneHot", oneHot},
 };
 
 } // namespace

@@ -47,7 +47,7 @@ std::vector<Tap> tapsOf(Build &b, Value x, StringRef mode) {
 } // namespace
 
 Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
-  const auto &[mode, padding, corners, perElement] = how;
+  const auto &[mode, padding, corners] = how;
   int64_t spatial = b.rank(x) - 2, rank = b.rank(grid);
   if (!b.require(spatial >= 1 && spatial <= 3 && rank == spatial + 2 &&
                      b.dim(grid, -1) == spatial && b.dim(grid, 0) == b.dim(x, 0),
@@ -71,8 +71,10 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
                  : b.div(b.sub(b.mul(b.add(at, 1.0), extent), 1.0), 2.0);
     if (mode == "nearest")
       at = b.unary<RoundOp>(at);
-    bool isLinear = mode == "linear";
-    if (padding == "reflection" || (padding == "border" && !perElement && !isLinear)) {
+    const bool isLinear = mode == "linear";
+    // Cubic sampling with border padding clamps each neighbour instead of the sampled point, as
+    // PyTorch and ONNX Runtime do.
+    if (padding == "reflection" || (padding == "border" && mode == "nearest")) {
       Value outside = b.either(b.compare(Predicate::lt, at, b.like(at, borders[d].first)),
                                b.compare(Predicate::gt, at, b.like(at, borders[d].second)));
       Value moved = padding == "border" ? b.clamp(at, 0, extent - 1)
@@ -253,6 +255,12 @@ void roiAlign(Node &n, Build &b) {
       !b.require(sane(s.height, 1) && sane(s.width, 1) && sane(ratio, 0),
                  "the output's size or the sampling ratio is out of range"))
     return;
+  if (auto known = b.known(batch))
+    for (int64_t i = 0; i < known->size(); ++i)
+      if (!b.require(known->getInt(i) >= 0 && known->getInt(i) < b.dim(x, 0),
+                     "a batch index is out of range; required: 0 to " + Twine(b.dim(x, 0) - 1) +
+                         "; found: " + Twine(known->getInt(i)) + "; correct batch_indices"))
+        return;
   bool half = transform == "half_pixel";
   Value scaled = b.mul(rois, n.real("spatial_scale", 1));
   if (half)
@@ -288,10 +296,9 @@ void roiAlign(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"GridSample", 2, gridSample, "align_corners mode padding_mode"},
-    {"AffineGrid", 2, affineGrid, "align_corners"},
-    {"RoiAlign", 3, roiAlign,
-     "coordinate_transformation_mode mode output_height output_width sampling_ratio spatial_scale"},
+    {"GridSample", gridSample},
+    {"AffineGrid", affineGrid},
+    {"RoiAlign", roiAlign},
 };
 
 } // namespace

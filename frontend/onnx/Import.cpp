@@ -25,7 +25,7 @@ static ImportInfo::Value describeValue(const onnx::ValueInfoProto &info, MLIRCon
   value.typeName = StringRef(dataTypeName(tensor.elem_type())).lower();
   value.hasRank = tensor.has_shape();
   for (const auto &dim : tensor.shape().dim()) {
-    value.dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+    value.dims.push_back(dim.has_dim_value() ? std::max<int64_t>(dim.dim_value(), -1) : -1);
     value.symbols.push_back(dim.dim_param());
   }
   return value;
@@ -40,8 +40,8 @@ static ImportInfo inspect(const ModelFile &file, MLIRContext *context) {
   for (const auto &tensor : graph.sparse_initializer())
     initialized.insert(tensor.values().name());
   for (const auto &input : graph.input())
-    if (!initialized.count(input.name()))
-      info.inputs.push_back(describeValue(input, context));
+    (initialized.count(input.name()) ? info.defaults : info.inputs)
+        .push_back(describeValue(input, context));
   for (const auto &output : graph.output())
     info.outputs.push_back(describeValue(output, context));
   return info;

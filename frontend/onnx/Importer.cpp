@@ -1,8 +1,10 @@
 //===- Importer.cpp - graphs, nodes and functions -------------------------===//
 #include "frontend/onnx/Importer.h"
 
+#include "frontend/onnx/Schema.h"
 #include "frontend/onnx/Selected.h"
 #include "frontend/onnx/State.h"
+#include "frontend/onnx/Validate.h"
 
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Verifier.h"
@@ -15,25 +17,6 @@ namespace dlc::onnxfront {
 
 /// Graphs and functions inside one another; deeper is a function that calls itself.
 static constexpr int maxDepth = 64;
-
-static std::string functionKey(StringRef domain, StringRef name, StringRef overload) {
-  return ((domain == "ai.onnx" ? "" : domain) + "\n" + name + "\n" + overload).str();
-}
-
-static std::map<std::string, int64_t>
-opsetsOf(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto> &imports) {
-  std::map<std::string, int64_t> result;
-  for (const auto &import : imports)
-    result[import.domain() == "ai.onnx" ? "" : import.domain()] = import.version();
-  return result;
-}
-
-static Location locate(const onnx::NodeProto &node, MLIRContext *context, StringRef path) {
-  StringRef name = !node.name().empty()     ? StringRef(node.name())
-                   : node.output_size() > 0 ? StringRef(node.output(0))
-                                            : StringRef(node.op_type());
-  return NameLoc::get(StringAttr::get(context, name), FileLineColLoc::get(context, path, 0, 0));
-}
 
 /// The nodes that a function becomes when every call in it is spelled out, branches and loop bodies
 /// once; a call of itself, which importing refuses, counts as nothing.
@@ -80,6 +63,9 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   b.state = &training;
   b.training = options.training ? &training : nullptr;
 
+  if (!validate(model, modelFile.path(), b))
+    return failure();
+  b.setNode(top, "");
   const onnx::GraphProto &graph = model.graph();
   // Found here at once; making so many would take a while.
   if (!b.require(expandedSize(graph.node()) <= Build::operationLimit,
@@ -99,13 +85,12 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     return number < argumentNames.size() ? argumentNames[number] : StringRef("step");
   };
   for (const auto &input : graph.input()) {
-    if (initialized.contains(input.name())) {
+    if (initialized.contains(input.name()) && !options.shapes.count(input.name()) &&
+        !options.values.count(input.name())) {
       arguments.push_back({});
       continue;
     }
-    if (!b.require(names.insert(input.name()).second,
-                   "the graph has two inputs of the name '" + Twine(input.name()) + "'"))
-      break;
+    names.insert(input.name());
     Type type = inputType(input, b);
     if (!type)
       break;
@@ -217,6 +202,25 @@ const Item *Importer::lookup(Scope &start, StringRef name, Build &b) {
   return nullptr;
 }
 
+/// Checks a value against the element type that the graph declares for its name.
+static bool checkDeclared(StringRef what, StringRef name, int32_t declared, const Item &item,
+                          Build &b) {
+  if (!item.value || declared == onnx::TensorProto::UNDEFINED)
+    return true;
+  const TypeMask found = typesOf(b.elem(item.value));
+  return b.require(found >> declared & 1, what + " '" + name +
+                                              "' has another element type than the graph declares; "
+                                              "required: " +
+                                              StringRef(dataTypeName(declared)).lower() +
+                                              "; found: " + typeNames(found & -found) +
+                                              "; correct the declared type");
+}
+
+/// The declared element type of a tensor; UNDEFINED for other values.
+static int32_t declaredType(const onnx::ValueInfoProto &value) {
+  return value.type().has_tensor_type() ? value.type().tensor_type().elem_type() : 0;
+}
+
 bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Scope *outer,
                      const Frame &frame, Build &b, std::vector<Item> &results) {
   Scope scope;
@@ -229,9 +233,21 @@ bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Sc
     scope.tensors[tensor.name()] = &tensor;
   for (const auto &tensor : graph.sparse_initializer())
     scope.sparseTensors[tensor.values().name()] = &tensor;
-  for (int i = 0; i < graph.input_size(); ++i)
-    if (arguments[i].kind != Item::Absent)
-      scope.names[graph.input(i).name()] = arguments[i];
+  for (int i = 0; i < graph.input_size(); ++i) {
+    if (arguments[i].kind == Item::Absent)
+      continue;
+    const std::string &name = graph.input(i).name();
+    if (!checkDeclared("input", name, declaredType(graph.input(i)), arguments[i], b))
+      return false;
+    // An initializer of the same name is a default value.
+    scope.tensors.erase(name);
+    scope.sparseTensors.erase(name);
+    scope.names[name] = arguments[i];
+  }
+  for (const auto &value : graph.value_info())
+    scope.declaredTypes[value.name()] = declaredType(value);
+  for (const auto &output : graph.output())
+    scope.declaredTypes[output.name()] = declaredType(output);
   std::vector<std::string> outputs;
   for (const auto &output : graph.output())
     outputs.push_back(output.name());
@@ -254,7 +270,7 @@ bool Importer::nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &
                                        " deep: a function calls itself"))
     return false;
   auto order = orderNodes(
-      nodes, outputs, [&](StringRef name) { return scope.defines(name); },
+      nodes, outputs,
       [&](const onnx::NodeProto &node) { return locate(node, &context, modelFile.path()); }, b);
   ++depth;
   for (const onnx::NodeProto *proto : order)
@@ -264,59 +280,8 @@ bool Importer::nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &
   return b.ok();
 }
 
-/// Operators that meant something else before opset 6.
-static bool changedInOpset6(StringRef op) {
-  static const llvm::StringSet<> changed{"Add",
-                                         "Sub",
-                                         "Mul",
-                                         "Div",
-                                         "And",
-                                         "Or",
-                                         "Xor",
-                                         "Equal",
-                                         "Greater",
-                                         "Less",
-                                         "Pow",
-                                         "Gemm",
-                                         "PRelu",
-                                         "Cast",
-                                         "Reshape",
-                                         "Pad",
-                                         "Split",
-                                         "Concat",
-                                         "BatchNormalization",
-                                         "Dropout",
-                                         "Upsample",
-                                         "Sum",
-                                         "Mean",
-                                         "Max",
-                                         "Min"};
-  return changed.contains(op);
-}
-
-/// Whether a node has no attribute but its operator's. Names that begin with two underscores belong
-/// to who wrote them, by ONNX's rule.
-static bool checkAttributes(const onnx::NodeProto &proto, const Operator &op, StringRef full,
-                            Build &b) {
-  SmallVector<StringRef> names;
-  StringRef(op.attributes).split(names, ' ', -1, false);
-  for (const auto &attribute : proto.attribute()) {
-    StringRef name = attribute.name();
-    if (name.starts_with("__") || llvm::is_contained(names, name))
-      continue;
-    std::string all = names.empty() ? "which has none" : "which has " + llvm::join(names, ", ");
-    return b.require(false, "attribute '" + name + "' is unknown to operator " + full + ", " + all);
-  }
-  return true;
-}
-
 bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &frame, Build &b) {
   b.setNode(locate(proto, &context, modelFile.path()), describe(proto));
-  llvm::StringSet<> attributes;
-  for (const auto &attribute : proto.attribute())
-    if (!b.require(attributes.insert(attribute.name()).second,
-                   "attribute '" + Twine(attribute.name()) + "' is given twice"))
-      return false;
   std::vector<Item> inputs;
   for (const std::string &name : proto.input()) {
     if (name.empty()) {
@@ -336,39 +301,17 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
       return false;
   } else {
     std::string domain = proto.domain() == "ai.onnx" ? "" : proto.domain();
-    auto opset = frame.opsets.find(domain);
-    if (!b.require(opset != frame.opsets.end(),
-                   "the model imports no opset of the operator's domain '" +
-                       Twine(domain.empty() ? "ai.onnx" : domain) + "'"))
-      return false;
+    const int64_t opset = frame.opsets.at(domain);
     const Operator *op = findOperator(domain, proto.op_type());
-    std::string full = (domain.empty() ? "ai.onnx" : domain) + "." + proto.op_type();
-    if (!b.require(op, "operator " + Twine(full) + " (opset " + Twine(opset->second) +
+    if (!b.require(op, "operator " + Twine(fullName(domain, proto.op_type())) + " (opset " +
+                           Twine(opset) +
                            ") is not supported, and the model has no function of that name"))
       return false;
-    if (!b.require(!domain.empty() || opset->second >= 6 || !changedInOpset6(proto.op_type()),
-                   "operator " + Twine(full) + " of opset " + Twine(opset->second) +
-                       " is older than opset 6, the oldest supported; convert the model with "
-                       "onnx.version_converter"))
-      return false;
-    int64_t newest = newestOpset(domain);
-    if (!b.require(opset->second <= newest,
-                   "operator " + Twine(full) + " of opset " + Twine(opset->second) +
-                       " is newer than opset " + Twine(newest) +
-                       ", the newest known; export the model with an opset that is no newer") ||
-        !checkAttributes(proto, *op, full, b))
-      return false;
-    Node n(*this, b, proto, frame, scope, opset->second);
+    Node n(*this, b, proto, frame, scope, opset);
     n.inputs = std::move(inputs);
-    for (int i = 0; i < op->required; ++i)
-      if (!b.require(n.has(i), "input " + Twine(i) + " is required and missing"))
-        return false;
+    if (!checkInputs(n, domain, *op, b))
+      return false;
     const bool selected = llvm::any_of(n.inputs, isSelected);
-    for (int64_t i = 0; op->tensors && i < n.numInputs(); ++i)
-      if (!b.require(!n.has(i) || n.inputs[i].kind == Item::Tensor || isSelected(n.inputs[i]),
-                     "input " + Twine(i) +
-                         " must be a tensor, and is a sequence or an empty optional"))
-        return false;
     if (selected)
       importSelected(n, b, *op);
     else
@@ -379,8 +322,13 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
     return false;
   for (int i = 0; i < proto.output_size(); ++i) {
     // An output that is not made matters only to those who use it.
-    if (!proto.output(i).empty() && i < int(results.size()) && results[i].kind != Item::Absent)
-      scope.names[proto.output(i)] = results[i];
+    if (proto.output(i).empty() || i >= int(results.size()) || results[i].kind == Item::Absent)
+      continue;
+    auto declared = scope.declaredTypes.find(proto.output(i));
+    if (declared != scope.declaredTypes.end() &&
+        !checkDeclared("output", proto.output(i), declared->second, results[i], b))
+      return false;
+    scope.names[proto.output(i)] = results[i];
   }
   return true;
 }

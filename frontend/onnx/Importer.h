@@ -17,6 +17,8 @@ public:
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run(std::vector<std::string> &neededValues);
 
   ModelFile &file() { return modelFile; }
+  /// A sparse tensor as a dense constant.
+  Value sparse(const onnx::SparseTensorProto &sparse, Build &b);
 
   /// Imports a graph's nodes where the builder stands. Its inputs stand for `arguments`; the names
   /// around it are `outer`. False after an error.
@@ -31,7 +33,6 @@ private:
             ArrayRef<Item> inputs, const Frame &frame, Build &b, std::vector<Item> &results);
   int64_t expandedSize(const onnx::FunctionProto &function);
   int64_t expandedSize(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes);
-  Value sparse(const onnx::SparseTensorProto &sparse, Build &b);
   const Item *lookup(Scope &scope, StringRef name, Build &b);
   Type inputType(const onnx::ValueInfoProto &input, Build &b);
 
@@ -44,11 +45,10 @@ private:
 };
 
 /// The order in which nodes can be imported: those that the outputs need, each after what it uses.
-/// Reports names that nobody defines, names defined twice, and cycles; then the result is empty and
-/// `b` has failed.
+/// Reports cycles; then the result is empty and `b` has failed.
 std::vector<const onnx::NodeProto *>
 orderNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
-           ArrayRef<std::string> outputs, llvm::function_ref<bool(StringRef)> isDefined,
+           ArrayRef<std::string> outputs,
            llvm::function_ref<mlir::Location(const onnx::NodeProto &)> locate, Build &b);
 
 /// "node 'conv1' (Conv): "

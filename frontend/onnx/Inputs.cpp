@@ -27,8 +27,10 @@ Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
   std::string symbolic;
   for (int i = 0; i < tensor.shape().dim_size(); ++i) {
     const auto &dim = tensor.shape().dim(i);
-    dims.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
-    if (!dim.has_dim_value() && symbolic.empty())
+    // Some exporters write a negative value for a dynamic dimension.
+    const bool isStatic = dim.has_dim_value() && dim.dim_value() >= 0;
+    dims.push_back(isStatic ? dim.dim_value() : -1);
+    if (!isStatic && symbolic.empty())
       symbolic = "dimension " + std::to_string(i) +
                  (dim.dim_param().empty() ? "" : " ('" + dim.dim_param() + "')");
   }

@@ -15,6 +15,9 @@ std::optional<ref::Tensor> Build::known(Value v) {
     return std::nullopt;
   if (auto it = tensors.find(v); it != tensors.end())
     return it->second;
+  // A tensor without elements has no values to wait for.
+  if (count(v) == 0)
+    return ref::Tensor::empty(type(v));
   auto op = v.getDefiningOp<ConstantOp>();
   if (!op || count(v) > foldLimit)
     return std::nullopt;
@@ -152,6 +155,9 @@ std::optional<ref::Tensor> Build::need(Value v, const Twine &what) {
 
 Dims Build::needInts(Value v, const Twine &what) {
   Dims result;
+  if (v && !require(rank(v) <= 1, what + " must be a vector; required: rank 1; found: rank " +
+                                      Twine(rank(v)) + "; reshape the tensor"))
+    return result;
   if (auto tensor = need(v, what))
     for (int64_t i = 0; i < tensor->size(); ++i)
       result.push_back(tensor->getInt(i));

@@ -53,8 +53,7 @@ void linearAttention(Node &n, Build &b) {
   n.set(1, b.cast(state, stateElement));
 }
 
-const Operator table[] = {{"LinearAttention", 3, linearAttention,
-                           "chunk_size kv_num_heads q_num_heads scale update_rule"}};
+const Operator table[] = {{"LinearAttention", linearAttention}};
 
 } // namespace
 

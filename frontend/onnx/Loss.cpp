@@ -55,8 +55,8 @@ void softmaxCrossEntropyLoss(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"NegativeLogLikelihoodLoss", 2, negativeLogLikelihoodLoss, "ignore_index reduction"},
-    {"SoftmaxCrossEntropyLoss", 2, softmaxCrossEntropyLoss, "ignore_index reduction"},
+    {"NegativeLogLikelihoodLoss", negativeLogLikelihoodLoss},
+    {"SoftmaxCrossEntropyLoss", softmaxCrossEntropyLoss},
 };
 
 } // namespace

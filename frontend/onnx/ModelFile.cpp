@@ -382,8 +382,10 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
     return failure();
   }
   auto type = RankedTensorType::get(dims, element), real = type.clone(b.getF32Type());
-  if (zero)
+  if (zero && tensor.data_location() == onnx::TensorProto::EXTERNAL)
     return ref::Tensor::empty(small ? real : type);
+  if (zero)
+    count = 0;
   auto numbers = elements(
       tensor, packed ? RankedTensorType::get({(count + 1) / 2}, b.getIntegerType(8, false)) : type,
       reason);

@@ -7,13 +7,6 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-bool Scope::defines(StringRef name) const {
-  for (const Scope *scope = this; scope; scope = scope->outer)
-    if (scope->names.count(name) || scope->tensors.count(name) || scope->sparseTensors.count(name))
-      return true;
-  return false;
-}
-
 const onnx::TensorProto *Node::initializer(int64_t i) const {
   if (!has(i))
     return nullptr;
@@ -76,6 +69,13 @@ static const onnx::AttributeProto *checked(const Node &n, Build &b, StringRef na
 int64_t Node::integer(StringRef name, int64_t otherwise) {
   auto *attribute = checked(*this, b, name, onnx::AttributeProto::INT);
   return attribute ? attribute->i() : otherwise;
+}
+
+bool Node::flag(StringRef name, bool otherwise) {
+  int64_t value = integer(name, otherwise);
+  if (value != 0 && value != 1)
+    unsupported(name, Twine(value), "0, 1");
+  return value == 1;
 }
 
 double Node::real(StringRef name, double otherwise) {

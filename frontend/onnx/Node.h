@@ -53,8 +53,9 @@ struct Scope {
   /// Initializers that nothing has used yet.
   std::map<std::string, const onnx::TensorProto *, std::less<>> tensors;
   std::map<std::string, const onnx::SparseTensorProto *, std::less<>> sparseTensors;
+  /// Element types (TensorProto.DataType) that the graph declares for results of its nodes.
+  std::map<std::string, int32_t, std::less<>> declaredTypes;
   Scope *outer = nullptr;
-  bool defines(StringRef name) const;
 };
 
 class Node {
@@ -93,6 +94,8 @@ public:
   const onnx::AttributeProto *find(StringRef name) const;
   bool hasAttr(StringRef name) const { return find(name); }
   int64_t integer(StringRef name, int64_t otherwise);
+  /// An integer that must be 0 or 1.
+  bool flag(StringRef name, bool otherwise = false);
   double real(StringRef name, double otherwise);
   std::string string(StringRef name, StringRef otherwise);
   Dims integers(StringRef name, Dims otherwise = {});
@@ -126,16 +129,23 @@ inline constexpr const char *blocked = "com.microsoft.nchwc";
 
 /// Handlers read the node, build operations, and set outputs.
 using Handler = void (*)(Node &n, Build &b);
+
+/// A row of a family's table.
 struct Operator {
+  /// An operator that has schemas (Schema.h). A null domain is the family's.
+  constexpr Operator(const char *name, Handler handler, const char *domain = nullptr)
+      : name(name), handler(handler), domain(domain) {}
+  /// An operator without a schema: the number of its required inputs, and the names of its
+  /// attributes with a space between them.
+  constexpr Operator(const char *name, int required, Handler handler, const char *attributes = "",
+                     const char *domain = nullptr)
+      : name(name), handler(handler), domain(domain), required(required), attributes(attributes) {}
+
   const char *name;
-  /// Inputs that must be there, and be tensors where `tensors` says so.
-  int required;
   Handler handler;
-  /// The names of the attributes that it has in any supported opset, with a space between them.
+  const char *domain;
+  int required = 0;
   const char *attributes = "";
-  bool tensors = true;
-  /// Where it is not its family's.
-  const char *domain = nullptr;
 };
 
 /// The operator tables, one per family.

@@ -79,7 +79,7 @@ void batchNormalization(Node &n, Build &b) {
     return;
   if (b.training)
     return batchNormalizationTrained(n, b);
-  if (n.integer("training_mode", 0)) {
+  if (n.flag("training_mode")) {
     double momentum = n.real("momentum", 0.9f);
     Dims axes;
     for (int64_t i = 0; i < b.rank(x); ++i)
@@ -116,8 +116,15 @@ void groupNormalization(Node &n, Build &b) {
                  "num_groups must divide the channels"))
     return;
   int64_t channels = b.dim(x, 1);
+  const int64_t wanted = n.opset < 21 ? groups : channels;
+  for (int64_t i : {1, 2})
+    if (!b.require(b.count(n.in(i)) == wanted,
+                   "input " + Twine(i) + " contradicts num_groups; required: " + Twine(wanted) +
+                       (n.opset < 21 ? " elements, one per group" : " elements, one per channel") +
+                       "; found: " + Twine(b.count(n.in(i))) + "; correct its shape"))
+      return;
   auto ofChannels = [&](Value v) {
-    if (n.opset < 21 && b.count(v) == groups && groups != channels)
+    if (n.opset < 21 && groups != channels)
       v = b.broadcast(b.reshape(v, {groups, 1}), {groups, channels / groups});
     return b.flatten(v);
   };
@@ -192,15 +199,15 @@ void meanVarianceNormalization(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"BatchNormalization", 5, batchNormalization, "epsilon is_test momentum spatial training_mode"},
-    {"InstanceNormalization", 3, instanceNormalization, "epsilon"},
-    {"GroupNormalization", 3, groupNormalization, "epsilon num_groups stash_type"},
-    {"LayerNormalization", 2, layerNormalization, "axis epsilon stash_type"},
-    {"RMSNormalization", 2, rmsNormalization, "axis epsilon stash_type"},
-    {"SimplifiedLayerNormalization", 2, simplifiedLayerNormalization, "axis epsilon stash_type"},
-    {"LRN", 1, lrn, "alpha beta bias size"},
-    {"LpNormalization", 1, lpNormalization, "axis p"},
-    {"MeanVarianceNormalization", 1, meanVarianceNormalization, "axes"},
+    {"BatchNormalization", batchNormalization},
+    {"InstanceNormalization", instanceNormalization},
+    {"GroupNormalization", groupNormalization},
+    {"LayerNormalization", layerNormalization},
+    {"RMSNormalization", rmsNormalization},
+    {"SimplifiedLayerNormalization", simplifiedLayerNormalization},
+    {"LRN", lrn},
+    {"LpNormalization", lpNormalization},
+    {"MeanVarianceNormalization", meanVarianceNormalization},
 };
 
 } // namespace

@@ -56,19 +56,14 @@ static void usedNames(const onnx::NodeProto &node, std::vector<std::string> &nam
 namespace {
 class Order {
 public:
-  Order(const Nodes &nodes, llvm::function_ref<bool(StringRef)> isDefined,
-        llvm::function_ref<Location(const onnx::NodeProto &)> locate, Build &b)
-      : nodes(nodes), isDefined(isDefined), locate(locate), b(b), state(nodes.size(), Unseen),
-        used(nodes.size()) {}
+  Order(const Nodes &nodes, llvm::function_ref<Location(const onnx::NodeProto &)> locate, Build &b)
+      : nodes(nodes), locate(locate), b(b), state(nodes.size(), Unseen), used(nodes.size()) {}
 
   std::vector<const onnx::NodeProto *> run(ArrayRef<std::string> outputs) {
     for (int i = 0; i < nodes.size(); ++i)
       for (const std::string &name : nodes[i].output())
-        if (!name.empty() && !makers.try_emplace(name, i).second) {
-          at(i);
-          b.error("the name '" + name + "' is defined twice");
-          return {};
-        }
+        if (!name.empty())
+          makers[name] = i;
     for (const std::string &output : outputs)
       if (auto it = makers.find(output); it != makers.end() && !visit(it->second))
         return {};
@@ -88,8 +83,6 @@ public:
 
 private:
   enum State : char { Unseen, Open, Done };
-
-  void at(int i) { b.setNode(locate(nodes[i]), describe(nodes[i])); }
 
   std::vector<int> makersOf(int i) const {
     std::vector<int> result;
@@ -115,16 +108,11 @@ private:
       usedNames(nodes[i], used[i]);
       for (const std::string &name : used[i]) {
         auto it = makers.find(name);
-        if (it == makers.end()) {
-          if (isDefined(name))
-            continue;
-          at(i);
-          b.error("its input '" + name +
-                  "' is defined nowhere: not by a node, an initializer or an input of the graph");
-          return false;
-        }
+        // A value from outside these nodes.
+        if (it == makers.end())
+          continue;
         if (state[it->second] == Open) {
-          at(i);
+          b.setNode(locate(nodes[i]), describe(nodes[i]));
           b.error("its input '" + name + "' depends on the node itself: the graph has a cycle");
           return false;
         }
@@ -136,7 +124,6 @@ private:
   }
 
   const Nodes &nodes;
-  llvm::function_ref<bool(StringRef)> isDefined;
   llvm::function_ref<Location(const onnx::NodeProto &)> locate;
   Build &b;
   llvm::StringMap<int> makers;
@@ -148,9 +135,8 @@ private:
 
 std::vector<const onnx::NodeProto *>
 orderNodes(const Nodes &nodes, ArrayRef<std::string> outputs,
-           llvm::function_ref<bool(StringRef)> isDefined,
            llvm::function_ref<Location(const onnx::NodeProto &)> locate, Build &b) {
-  return Order(nodes, isDefined, locate, b).run(outputs);
+  return Order(nodes, locate, b).run(outputs);
 }
 
 } // namespace dlc::onnxfront

@@ -6,6 +6,17 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
+/// The window of a pool, whose pads must be smaller than the kernel.
+static WindowAttributes poolWindow(Node &n, Build &b, Value x) {
+  WindowAttributes w = windowOf(n, b, x, {});
+  for (size_t i = 0; b.ok() && i < w.kernel.size(); ++i)
+    for (int64_t pad : {w.low[i], w.high[i] - w.ceilExtra[i]})
+      b.require(n.string("auto_pad", "NOTSET") != "NOTSET" || (pad >= 0 && pad < w.kernel[i]),
+                "a pad does not fit the kernel; required: 0 to " + Twine(w.kernel[i] - 1) +
+                    "; found: " + Twine(pad) + "; correct the attribute 'pads'");
+  return w;
+}
+
 /// `counted` is the padding at the end that counts where padding counts at all.
 static Value averageOf(Build &b, Value x, const WindowAttributes &w, ArrayRef<int64_t> counted,
                        bool includePad) {
@@ -17,7 +28,7 @@ static Value averageOf(Build &b, Value x, const WindowAttributes &w, ArrayRef<in
 }
 
 Value averagePoolOf(Node &n, Build &b, Value x) {
-  WindowAttributes w = windowOf(n, b, x, {});
+  WindowAttributes w = poolWindow(n, b, x);
   Dims counted = w.high;
   for (size_t i = 0; b.ok() && i < counted.size(); ++i)
     counted[i] -= w.ceilExtra[i];
@@ -27,11 +38,12 @@ Value averagePoolOf(Node &n, Build &b, Value x) {
 namespace {
 
 void maxPool(Node &n, Build &b) {
-  WindowAttributes w = windowOf(n, b, n.in(0), {});
+  WindowAttributes w = poolWindow(n, b, n.in(0));
   auto attributes = w.attributes(b, true);
+  const bool isColumnMajor = n.flag("storage_order");
   if (!n.wants(1))
     return n.set(0, b.op<MaxPoolOp>({n.in(0)}, attributes));
-  if (n.integer("storage_order", 0))
+  if (isColumnMajor)
     attributes.push_back(b.attrUnit("column_major"));
   auto both = b.ops<MaxPoolIndicesOp>({n.in(0)}, attributes);
   if (both.size() != 2)
@@ -59,7 +71,7 @@ Value powerOf(Build &b, Value x, double p) {
 }
 
 void lpPool(Node &n, Build &b) {
-  WindowAttributes w = windowOf(n, b, n.in(0), {});
+  WindowAttributes w = poolWindow(n, b, n.in(0));
   double p = double(n.integer("p", 2)), taps = 1;
   if (!b.ok() || !b.require(p > 0, "attribute 'p' must be positive"))
     return;
@@ -71,7 +83,7 @@ void lpPool(Node &n, Build &b) {
 
 Dims spatialAxes(Build &b, Value x) {
   Dims axes;
-  if (b.require(b.rank(x) >= 2, "required x [N, C, spatial..], found rank " + Twine(b.rank(x))))
+  if (b.require(b.rank(x) >= 3, "required x [N, C, spatial..], found rank " + Twine(b.rank(x))))
     for (int64_t i = 2; i < b.rank(x); ++i)
       axes.push_back(i);
   return axes;
@@ -124,22 +136,21 @@ void maxUnpool(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"MaxPool", 1, maxPool, "auto_pad ceil_mode dilations kernel_shape pads storage_order strides"},
-    {"AveragePool", 1, averagePool,
-     "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides"},
-    {"LpPool", 1, lpPool, "auto_pad ceil_mode dilations kernel_shape p pads strides"},
-    {"GlobalAveragePool", 1, global<ReduceKind::mean>},
-    {"GlobalMaxPool", 1, global<ReduceKind::max>},
-    {"GlobalLpPool", 1, globalLpPool, "p"},
-    {"MaxUnpool", 2, maxUnpool, "kernel_shape pads strides"},
-    {"NhwcMaxPool", 1, nhwcMaxPool, "auto_pad ceil_mode dilations kernel_shape pads strides", true,
+    {"MaxPool", maxPool},
+    {"AveragePool", averagePool},
+    {"LpPool", lpPool},
+    {"GlobalAveragePool", global<ReduceKind::mean>},
+    {"GlobalMaxPool", global<ReduceKind::max>},
+    {"GlobalLpPool", globalLpPool},
+    {"MaxUnpool", maxUnpool},
+    {"NhwcMaxPool", 1, nhwcMaxPool, "auto_pad ceil_mode dilations kernel_shape pads strides",
      microsoft},
     {"MaxPool", 1, maxPool, "auto_pad ceil_mode dilations kernel_shape pads storage_order strides",
-     true, blocked},
+     blocked},
     {"AveragePool", 1, averagePool,
-     "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides", true, blocked},
-    {"GlobalAveragePool", 1, global<ReduceKind::mean>, "", true, blocked},
-    {"GlobalMaxPool", 1, global<ReduceKind::max>, "", true, blocked},
+     "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides", blocked},
+    {"GlobalAveragePool", 1, global<ReduceKind::mean>, "", blocked},
+    {"GlobalMaxPool", 1, global<ReduceKind::max>, "", blocked},
 };
 
 } // namespace

@@ -173,6 +173,12 @@ void quantizeLinear(Node &n, Build &b) {
     return n.set(0, roundedTo(b, scaled, *small, n.integer("saturate", 1) != 0));
   }
   Type element = b.b.getIntegerType(8, false);
+  if (n.has(2) && n.integer("output_dtype", 0) && !n.isFourBits(2) &&
+      !b.require(n.dataType("output_dtype", 0) == b.elem(n.in(2)),
+                 "attribute 'output_dtype' contradicts the zero point; required: its type, " +
+                     nameOf(b.elem(n.in(2))) + "; found: " + nameOf(n.dataType("output_dtype", 0)) +
+                     "; remove the attribute"))
+    return;
   if (n.has(2))
     element = b.elem(n.in(2));
   else if (n.integer("output_dtype", 0))
@@ -305,17 +311,17 @@ void qLinearConv(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"QuantizeLinear", 2, quantizeLinear, "axis block_size output_dtype precision saturate"},
-    {"DequantizeLinear", 2, dequantizeLinear, "axis block_size output_dtype"},
-    {"DynamicQuantizeLinear", 1, dynamicQuantizeLinear},
-    {"MatMulInteger", 2, matMulInteger},
-    {"ConvInteger", 2, convInteger, "auto_pad dilations group kernel_shape pads strides"},
-    {"QLinearMatMul", 8, qLinearMatMul},
-    {"QLinearConv", 8, qLinearConv, "auto_pad dilations group kernel_shape pads strides"},
-    {"QuantizeLinear", 2, quantizeLinear, "axis", true, microsoft},
-    {"DequantizeLinear", 2, dequantizeLinear, "axis", true, microsoft},
+    {"QuantizeLinear", quantizeLinear},
+    {"DequantizeLinear", dequantizeLinear},
+    {"DynamicQuantizeLinear", dynamicQuantizeLinear},
+    {"MatMulInteger", matMulInteger},
+    {"ConvInteger", convInteger},
+    {"QLinearMatMul", qLinearMatMul},
+    {"QLinearConv", qLinearConv},
+    {"QuantizeLinear", 2, quantizeLinear, "axis", microsoft},
+    {"DequantizeLinear", 2, dequantizeLinear, "axis", microsoft},
     {"QLinearConv", 8, qLinearConv,
-     "channels_last auto_pad dilations group kernel_shape pads strides", true, microsoft},
+     "channels_last auto_pad dilations group kernel_shape pads strides", microsoft},
 };
 
 } // namespace

@@ -74,6 +74,12 @@ void dropout(Node &n, Build &b) {
   if (!b.require(n.opset >= 7 || n.integer("is_test", 0),
                  "training (attribute 'is_test' is 0) is not supported before opset 7"))
     return;
+  if (auto ratio = b.known(n.opset >= 12 ? n.in(1) : Value());
+      ratio && (!b.require(ratio->size() == 1,
+                           "the ratio must have one element, and has " + Twine(ratio->size())) ||
+                !b.require(ratio->getDouble(0) >= 0 && ratio->getDouble(0) <= 1,
+                           "the ratio must be from 0 to 1")))
+    return;
   bool training =
       b.training || (n.opset >= 12 && n.has(2) && b.needInt(n.in(2), "training_mode") != 0);
   double ratio = !training      ? 0
@@ -94,13 +100,13 @@ void dropout(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"RandomUniform", 0, distribution<RandomKind::uniform, false>, "dtype high low seed shape"},
-    {"RandomNormal", 0, distribution<RandomKind::normal, false>, "dtype mean scale seed shape"},
-    {"RandomUniformLike", 1, distribution<RandomKind::uniform, true>, "dtype high low seed"},
-    {"RandomNormalLike", 1, distribution<RandomKind::normal, true>, "dtype mean scale seed"},
-    {"Bernoulli", 1, bernoulli, "dtype seed"},
-    {"Multinomial", 1, multinomial, "dtype sample_size seed"},
-    {"Dropout", 1, dropout, "is_test ratio seed"},
+    {"RandomUniform", distribution<RandomKind::uniform, false>},
+    {"RandomNormal", distribution<RandomKind::normal, false>},
+    {"RandomUniformLike", distribution<RandomKind::uniform, true>},
+    {"RandomNormalLike", distribution<RandomKind::normal, true>},
+    {"Bernoulli", bernoulli},
+    {"Multinomial", multinomial},
+    {"Dropout", dropout},
 };
 
 } // namespace

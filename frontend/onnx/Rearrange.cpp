@@ -52,6 +52,13 @@ void reverseSequence(Node &n, Build &b) {
   int64_t time = b.axis(n.integer("time_axis", 0), rank, "time_axis");
   if (!b.ok() || !b.require(batch != time, "batch_axis and time_axis must differ"))
     return;
+  if (auto known = b.known(lengths))
+    for (int64_t i = 0; i < known->size(); ++i)
+      if (!b.require(known->getInt(i) >= 0 && known->getInt(i) <= b.shape(x)[time],
+                     "a sequence length is out of range; required: 0 to " +
+                         Twine(b.shape(x)[time]) + "; found: " + Twine(known->getInt(i)) +
+                         "; correct the lengths"))
+        return;
   Dims perBatch(rank, 1);
   perBatch[batch] = b.shape(x)[batch];
   Value length = b.reshape(lengths, perBatch), t = b.iota(b.i64, b.shape(x), time);
@@ -124,10 +131,10 @@ void col2Im(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"DepthToSpace", 1, depthToSpace, "blocksize mode"},
-    {"SpaceToDepth", 1, spaceToDepth, "blocksize mode"},
-    {"ReverseSequence", 2, reverseSequence, "batch_axis time_axis"},
-    {"Col2Im", 3, col2Im, "dilations pads strides"},
+    {"DepthToSpace", depthToSpace},
+    {"SpaceToDepth", spaceToDepth},
+    {"ReverseSequence", reverseSequence},
+    {"Col2Im", col2Im},
 };
 
 } // namespace

@@ -287,7 +287,7 @@ std::vector<Value> asOneOperation(Build &b, const Layer &l) {
 template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
   l.cell = cell;
   l.gates = cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1;
-  bool batchFirst = n.integer("layout", 0) != 0;
+  bool batchFirst = n.flag("layout");
   if (!b.require(b.rank(n.in(0)) == 3 && b.rank(n.in(1)) == 3 && b.rank(n.in(2)) == 3,
                  "X, W and R must have rank 3"))
     return;
@@ -299,6 +299,10 @@ template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
   l.I = b.dim(l.x, 2);
   bool quantised = bool(l.wq.scale);
   l.H = b.dim(l.r, quantised ? 1 : 2);
+  if (!b.require(n.integer("hidden_size", l.H) == l.H,
+                 "attribute 'hidden_size' contradicts R; required: " + Twine(l.H) + "; found: " +
+                     Twine(n.integer("hidden_size", l.H)) + "; remove or correct the attribute"))
+    return;
   l.direction = n.string("direction", "forward");
   l.directions = l.direction == "bidirectional" ? 2 : 1;
   if (l.direction != "forward" && l.direction != "reverse" && l.directions != 2)
@@ -330,11 +334,21 @@ template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
   l.clip = n.real("clip", 0);
   if (n.has(4)) {
     l.lengths = n.in(4);
+    if (!b.require(b.rank(l.lengths) == 1 && b.dim(l.lengths, 0) == l.N,
+                   "sequence_lens must have one entry per sequence; required: " + Twine(l.N) +
+                       "; found: " + Twine(b.count(l.lengths)) + "; correct its shape"))
+      return;
     // Lengths that are all T say nothing.
     if (auto lengths = b.known(l.lengths)) {
       bool full = true;
-      for (int64_t i = 0; i < lengths->size(); ++i)
-        full &= lengths->getInt(i) >= l.T;
+      for (int64_t i = 0; i < lengths->size(); ++i) {
+        const int64_t length = lengths->getInt(i);
+        if (!b.require(length >= 0 && length <= l.T,
+                       "sequence_lens is out of range; required: 0 to " + Twine(l.T) +
+                           "; found: " + Twine(length) + "; correct the lengths"))
+          return;
+        full &= length == l.T;
+      }
       if (full)
         l.lengths = {};
     }
@@ -383,17 +397,11 @@ void dynamicQuantizeLstm(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"LSTM", 3, recurrentNode<Cell::Lstm>,
-     "activation_alpha activation_beta activations clip direction hidden_size input_forget layout "
-     "output_sequence"},
-    {"GRU", 3, recurrentNode<Cell::Gru>,
-     "activation_alpha activation_beta activations clip direction hidden_size layout "
-     "linear_before_reset output_sequence"},
-    {"RNN", 3, recurrentNode<Cell::Rnn>,
-     "activation_alpha activation_beta activations clip direction hidden_size layout "
-     "output_sequence"},
+    {"LSTM", recurrentNode<Cell::Lstm>},
+    {"GRU", recurrentNode<Cell::Gru>},
+    {"RNN", recurrentNode<Cell::Rnn>},
     {"DynamicQuantizeLSTM", 3, dynamicQuantizeLstm,
-     "activation_alpha activation_beta activations clip direction hidden_size input_forget", true,
+     "activation_alpha activation_beta activations clip direction hidden_size input_forget",
      microsoft},
 };
 

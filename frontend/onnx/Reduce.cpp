@@ -114,6 +114,10 @@ template <ReduceKind kind> void cumulative(Node &n, Build &b) {
 void topK(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t axis = b.axis(n.integer("axis", -1), b.rank(x));
+  if (!b.require(n.opset < 10 || b.rank(n.in(1)) == 1,
+                 "K must be a vector; required: rank 1; found: rank " + Twine(b.rank(n.in(1))) +
+                     "; reshape the tensor"))
+    return;
   int64_t k = n.opset >= 10 ? b.needInt(n.in(1), "k") : n.integer("k", 0);
   auto both = b.ops<TopKOp>({x}, {b.attr("k", k), b.attr("axis", axis),
                                   b.attr("largest", b.b.getBoolAttr(n.integer("largest", 1))),
@@ -125,21 +129,21 @@ void topK(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"ReduceSum", 1, plain<ReduceKind::sum>, "axes keepdims noop_with_empty_axes"},
-    {"ReduceMean", 1, plain<ReduceKind::mean>, "axes keepdims noop_with_empty_axes"},
-    {"ReduceMax", 1, plain<ReduceKind::max>, "axes keepdims noop_with_empty_axes"},
-    {"ReduceMin", 1, plain<ReduceKind::min>, "axes keepdims noop_with_empty_axes"},
-    {"ReduceProd", 1, plain<ReduceKind::prod>, "axes keepdims noop_with_empty_axes"},
-    {"ReduceL1", 1, ofSum<absolute, same>, "axes keepdims noop_with_empty_axes"},
-    {"ReduceL2", 1, ofSum<square, root>, "axes keepdims noop_with_empty_axes"},
-    {"ReduceSumSquare", 1, ofSum<square, same>, "axes keepdims noop_with_empty_axes"},
-    {"ReduceLogSum", 1, ofSum<same, logarithm>, "axes keepdims noop_with_empty_axes"},
-    {"ReduceLogSumExp", 1, logSumExp, "axes keepdims noop_with_empty_axes"},
-    {"ArgMax", 1, arg<ReduceKind::max>, "axis keepdims select_last_index"},
-    {"ArgMin", 1, arg<ReduceKind::min>, "axis keepdims select_last_index"},
-    {"CumSum", 2, cumulative<ReduceKind::sum>, "exclusive reverse"},
-    {"CumProd", 2, cumulative<ReduceKind::prod>, "exclusive reverse"},
-    {"TopK", 1, topK, "axis k largest sorted"},
+    {"ReduceSum", plain<ReduceKind::sum>},
+    {"ReduceMean", plain<ReduceKind::mean>},
+    {"ReduceMax", plain<ReduceKind::max>},
+    {"ReduceMin", plain<ReduceKind::min>},
+    {"ReduceProd", plain<ReduceKind::prod>},
+    {"ReduceL1", ofSum<absolute, same>},
+    {"ReduceL2", ofSum<square, root>},
+    {"ReduceSumSquare", ofSum<square, same>},
+    {"ReduceLogSum", ofSum<same, logarithm>},
+    {"ReduceLogSumExp", logSumExp},
+    {"ArgMax", arg<ReduceKind::max>},
+    {"ArgMin", arg<ReduceKind::min>},
+    {"CumSum", cumulative<ReduceKind::sum>},
+    {"CumProd", cumulative<ReduceKind::prod>},
+    {"TopK", topK},
 };
 
 } // namespace

@@ -41,10 +41,12 @@ double source(const Settings &s, const Axis &a, double i) {
   return centre;
 }
 
-int64_t nearestOf(const Settings &s, double x) {
-  if (s.nearest == "floor")
+int64_t nearestOf(const Settings &s, const Axis &a, double x) {
+  // Resize-10 rounds down where it enlarges and up where it shrinks.
+  const bool isSimple = s.nearest == "simple";
+  if (s.nearest == "floor" || (isSimple && a.scale >= 1))
     return int64_t(std::floor(x));
-  if (s.nearest == "ceil")
+  if (s.nearest == "ceil" || isSimple)
     return int64_t(std::ceil(x));
   return int64_t(s.nearest == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5));
 }
@@ -80,7 +82,7 @@ Value alongAxis(Build &b, Value x, const Settings &s, const Axis &a) {
     outside.push_back(at < 0 || at > double(a.in - 1));
     auto inside = [&](int64_t place) { return std::clamp<int64_t>(place, 0, a.in - 1); };
     if (s.mode == "nearest") {
-      places[0].push_back(inside(nearestOf(s, at)));
+      places[0].push_back(inside(nearestOf(s, a, at)));
       weights[0].push_back(1);
       continue;
     }
@@ -135,7 +137,7 @@ void resize(Node &n, Build &b) {
   s.coordinates =
       old ? "asymmetric"
           : n.string("coordinate_transformation_mode", isBlocked ? "asymmetric" : "half_pixel");
-  s.nearest = old || isBlocked ? "floor" : n.string("nearest_mode", "round_prefer_floor");
+  s.nearest = old ? "simple" : isBlocked ? "floor" : n.string("nearest_mode", "round_prefer_floor");
   s.antialias = n.integer("antialias", 0) != 0;
   s.excludeOutside = n.integer("exclude_outside", 0) != 0;
   s.cubic = n.real("cubic_coeff_a", -0.75);
@@ -146,8 +148,8 @@ void resize(Node &n, Build &b) {
       !oneOf(n, "coordinate_transformation_mode", s.coordinates,
              {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
               "asymmetric", "tf_crop_and_resize"}) ||
-      !oneOf(n, "nearest_mode", s.nearest,
-             {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}))
+      (!old && !oneOf(n, "nearest_mode", s.nearest,
+                      {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})))
     return;
   Dims all;
   for (int64_t i = 0; i < rank; ++i)
@@ -156,7 +158,17 @@ void resize(Node &n, Build &b) {
   std::optional<ref::Tensor> scales, roi;
   Dims sizes;
   int64_t scaleInput = old ? 1 : 2;
-  if (n.has(scaleInput) && b.count(n.in(scaleInput)) > 0)
+  const bool isScaled = n.has(scaleInput) && b.count(n.in(scaleInput)) > 0,
+             isSized = !old && !isBlocked && n.has(3) && b.count(n.in(3)) > 0;
+  if (!b.require(!isScaled || !isSized,
+                 "the size is given twice; required: 'scales' or 'sizes'; found: both; remove one "
+                 "of them") ||
+      !b.require(!s.antialias || s.mode != "nearest",
+                 "attribute 'antialias' contradicts 'mode'; required: linear or cubic; found: "
+                 "nearest; remove the attribute"))
+    return;
+  axes = b.distinctAxes(axes, rank);
+  if (isScaled)
     scales = b.need(n.in(scaleInput), "the scales");
   else if (isBlocked)
     scales = b.known(b.cast(b.ints(n.integers("scales")), b.f32));
@@ -187,7 +199,7 @@ void resize(Node &n, Build &b) {
     x = b.cast(x, b.f32);
   for (size_t i = 0; i < axes.size() && b.ok(); ++i) {
     Axis a;
-    a.axis = b.axis(axes[i], rank);
+    a.axis = axes[i];
     a.in = b.dim(x, a.axis);
     if (scales) {
       a.scale = scales->getDouble(int64_t(i));
@@ -211,11 +223,9 @@ void resize(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Resize", 1, resize,
-     "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside "
-     "extrapolation_value keep_aspect_ratio_policy mode nearest_mode"},
-    {"Upsample", 1, resize, "height_scale mode scales width_scale"},
-    {"Upsample", 1, resize, "coordinate_transformation_mode mode scales", true, blocked},
+    {"Resize", resize},
+    {"Upsample", resize},
+    {"Upsample", 1, resize, "coordinate_transformation_mode mode scales", blocked},
 };
 
 } // namespace

@@ -20,8 +20,6 @@ struct GridReading {
   std::string padding; ///< of places outside: zeros, border or reflection
   /// -1 and 1 are the centres of the elements at the corners, instead of their outer edges.
   bool corners;
-  /// With border padding the elements that are read are brought inside, not the place between them.
-  bool perElement = false;
 };
 /// x [N, C, spatial..] at a grid [N, places.., spatial dimensions] of -1 to 1, as [N, C, places..].
 Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how);

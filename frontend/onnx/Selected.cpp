@@ -104,9 +104,8 @@ Item placesItem(Build &b, Value condition, ArrayRef<int64_t> shape,
 }
 
 Item nonZeroSelected(Build &b, Value x) {
-  if (!b.require(b.rank(x) > 0 && b.count(x) > 0,
-                 "the non-zero elements of a scalar, or of no elements, must be known when the "
-                 "model is imported"))
+  if (!b.require(b.rank(x) > 0,
+                 "the non-zero elements of a scalar must be known when the model is imported"))
     return {};
   return placesItem(b, isTrue(b, x), b.shape(x), nullptr);
 }

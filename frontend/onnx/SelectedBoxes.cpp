@@ -31,7 +31,7 @@ Item suppressedItem(Node &n, Build &b, const Selection *among) {
     candidates = b.both(candidates, maskBeside(b, *among, scores, 2));
   auto most = b.attempt(limit);
   const int64_t k = most ? std::clamp<int64_t>(most->getInt(0), 0, all) : all;
-  auto both = b.ops<NmsOp>({n.integer("center_point_box", 0) ? cornersOf(b, boxes) : boxes, scores,
+  auto both = b.ops<NmsOp>({n.flag("center_point_box") ? cornersOf(b, boxes) : boxes, scores,
                             candidates, number(3, b.f32)},
                            {b.attr("k", k)});
   if (both.size() != 2)

@@ -150,10 +150,10 @@ void unique(Node &n, Build &b) {
 void nonMaxSuppression(Node &n, Build &b) { n.set(0, suppressedItem(n, b, nullptr)); }
 
 const Operator table[] = {
-    {"NonZero", 1, nonZero},
-    {"Compress", 2, compress, "axis"},
-    {"Unique", 1, unique, "axis sorted"},
-    {"NonMaxSuppression", 2, nonMaxSuppression, "center_point_box"},
+    {"NonZero", nonZero},
+    {"Compress", compress},
+    {"Unique", unique},
+    {"NonMaxSuppression", nonMaxSuppression},
 };
 
 } // namespace

@@ -152,18 +152,18 @@ void hasElement(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"SequenceConstruct", 1, construct, "", false},
-    {"SequenceEmpty", 0, empty, "dtype", false},
-    {"SequenceAt", 2, at, "", false},
-    {"SequenceInsert", 2, insert, "", false},
-    {"SequenceErase", 1, erase, "", false},
-    {"SequenceLength", 1, length, "", false},
-    {"SplitToSequence", 1, splitToSequence, "axis keepdims", false},
-    {"ConcatFromSequence", 1, concatFromSequence, "axis new_axis", false},
-    {"SequenceMap", 1, sequenceMap, "body", false},
-    {"Optional", 0, optional, "type", false},
-    {"OptionalGetElement", 1, getElement, "", false},
-    {"OptionalHasElement", 0, hasElement, "", false},
+    {"SequenceConstruct", construct},
+    {"SequenceEmpty", empty},
+    {"SequenceAt", at},
+    {"SequenceInsert", insert},
+    {"SequenceErase", erase},
+    {"SequenceLength", length},
+    {"SplitToSequence", splitToSequence},
+    {"ConcatFromSequence", concatFromSequence},
+    {"SequenceMap", sequenceMap},
+    {"Optional", optional},
+    {"OptionalGetElement", getElement},
+    {"OptionalHasElement", hasElement},
 };
 
 } // namespace

@@ -141,6 +141,12 @@ void shapeOf(Node &n, Build &b) {
 void size(Node &n, Build &b) { n.set(0, b.scalarInt(b.i64, b.count(n.in(0)))); }
 
 void constant(Node &n, Build &b) {
+  if (!b.require(n.proto.attribute_size() <= 1,
+                 "the constant has several values; required: one attribute; found: " +
+                     Twine(n.proto.attribute_size()) + "; remove the others"))
+    return;
+  if (n.hasAttr("sparse_value"))
+    return n.set(0, n.importer.sparse(n.find("sparse_value")->sparse_tensor(), b));
   if (n.hasAttr("value"))
     return n.set(0, n.tensor("value"));
   if (n.hasAttr("value_float"))
@@ -153,9 +159,8 @@ void constant(Node &n, Build &b) {
     std::vector<double> values = n.reals("value_floats");
     return n.set(0, b.floats(values, {int64_t(values.size())}, b.f32));
   }
-  b.error("required an attribute 'value', 'value_int', 'value_ints', 'value_float' or "
-          "'value_floats'; strings and sparse "
-          "tensors are not supported");
+  b.error("the constant has no supported value; required: an attribute 'value', 'sparse_value', "
+          "'value_int', 'value_ints', 'value_float' or 'value_floats'; strings are not supported");
 }
 
 void constantOfShape(Node &n, Build &b) {
@@ -229,22 +234,21 @@ void trilu(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Identity", 1, identity, "", false},
-    {"Reshape", 1, reshape, "allowzero"},
-    {"Squeeze", 1, squeeze, "axes"},
-    {"Unsqueeze", 1, unsqueeze, "axes"},
-    {"Flatten", 1, flatten, "axis"},
-    {"Shape", 1, shapeOf, "end start"},
-    {"Size", 1, size},
-    {"Constant", 0, constant,
-     "sparse_value value value_float value_floats value_int value_ints value_string value_strings"},
-    {"ConstantOfShape", 1, constantOfShape, "value"},
-    {"Range", 3, range, "stash_type"},
-    {"Range", 2, range, "", true, microsoft},
-    {"Expand", 2, expand},
-    {"Transpose", 1, transpose, "perm"},
-    {"EyeLike", 1, eyeLike, "dtype k"},
-    {"Trilu", 1, trilu, "upper"},
+    {"Identity", identity},
+    {"Reshape", reshape},
+    {"Squeeze", squeeze},
+    {"Unsqueeze", unsqueeze},
+    {"Flatten", flatten},
+    {"Shape", shapeOf},
+    {"Size", size},
+    {"Constant", constant},
+    {"ConstantOfShape", constantOfShape},
+    {"Range", range},
+    {"Range", 2, range, "", microsoft},
+    {"Expand", expand},
+    {"Transpose", transpose},
+    {"EyeLike", eyeLike},
+    {"Trilu", trilu},
 };
 
 } // namespace

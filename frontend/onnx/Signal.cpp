@@ -250,14 +250,14 @@ void irfft(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"DFT", 1, dft, "axis inverse onesided"},
-    {"STFT", 2, stft, "onesided"},
-    {"HannWindow", 1, hann, "output_datatype periodic"},
-    {"HammingWindow", 1, hamming, "output_datatype periodic"},
-    {"BlackmanWindow", 1, blackman, "output_datatype periodic"},
-    {"MelWeightMatrix", 5, melWeightMatrix, "output_datatype"},
-    {"Rfft", 1, rfft, "normalized onesided signal_ndim", true, microsoft},
-    {"Irfft", 1, irfft, "normalized onesided signal_ndim", true, microsoft},
+    {"DFT", dft},
+    {"STFT", stft},
+    {"HannWindow", hann},
+    {"HammingWindow", hamming},
+    {"BlackmanWindow", blackman},
+    {"MelWeightMatrix", melWeightMatrix},
+    {"Rfft", 1, rfft, "normalized onesided signal_ndim", microsoft},
+    {"Irfft", 1, irfft, "normalized onesided signal_ndim", microsoft},
 };
 
 } // namespace

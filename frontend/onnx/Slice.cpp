@@ -22,12 +22,12 @@ void slice(Node &n, Build &b) {
                                 starts.size() == steps.size(),
                             "starts, ends, axes and steps must have one length"))
     return;
+  axes = b.distinctAxes(axes, rank);
   Dims start(rank, 0), size = b.dims(x), stride(rank, 1);
   for (size_t i = 0; i < starts.size(); ++i) {
-    int64_t axis = b.axis(axes[i], rank);
     if (!b.ok() || !b.require(steps[i] != 0 && steps[i] != INT64_MIN, "a step must not be 0"))
       return;
-    int64_t extent = b.shape(x)[axis], step = steps[i];
+    int64_t axis = axes[i], extent = b.shape(x)[axis], step = steps[i];
     auto place = [&](int64_t at, int64_t low, int64_t high) {
       return std::clamp(at < 0 ? at + extent : at, low, high);
     };
@@ -55,14 +55,30 @@ void split(Node &n, Build &b) {
     return;
   int64_t extent = b.shape(x)[axis];
   Dims sizes = n.has(1) ? b.needInts(n.in(1), "the sizes of the parts") : n.integers("split");
-  if (sizes.empty()) {
-    parts = n.integer("num_outputs", parts);
-    if (!b.require(parts > 0 && parts <= 65536, "the number of parts must be positive"))
+  const bool isSized = n.has(1) || n.hasAttr("split"), isNumbered = n.hasAttr("num_outputs");
+  if (!b.ok() || !b.require(!isSized || !isNumbered,
+                            "the parts are given twice; required: 'split' or 'num_outputs'; "
+                            "found: both; remove one of them"))
+    return;
+  if (!isSized) {
+    const int64_t wanted = n.integer("num_outputs", parts), chunk = (extent + parts - 1) / parts;
+    if (!b.require(isNumbered || n.opset < 18,
+                   "the parts are not given; required: 'split' or 'num_outputs'; found: none; add "
+                   "the attribute 'num_outputs'") ||
+        !b.require(wanted == parts, "attribute 'num_outputs' contradicts the node; required: " +
+                                        Twine(parts) + ", its number of outputs; found: " +
+                                        Twine(wanted) + "; correct the attribute") ||
+        !b.require(isNumbered ? extent == 0 || (parts - 1) * chunk < extent : extent % parts == 0,
+                   "dimension " + Twine(axis) + " of " + Twine(extent) +
+                       " elements does not divide into " + Twine(parts) + " parts"))
       return;
-    int64_t chunk = (extent + parts - 1) / parts;
     for (int64_t i = 0; i < parts; ++i)
       sizes.push_back(std::clamp<int64_t>(extent - i * chunk, 0, chunk));
   }
+  if (!b.require(int64_t(sizes.size()) == parts,
+                 "the sizes of the parts contradict the node; required: " + Twine(parts) +
+                     ", one per output; found: " + Twine(sizes.size()) + "; correct the sizes"))
+    return;
   int64_t at = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (!b.require(sizes[i] >= 0 && sizes[i] <= extent - at,
@@ -79,6 +95,24 @@ void concat(Node &n, Build &b) {
   for (int64_t i = 0; i < n.numInputs(); ++i)
     xs.push_back(n.in(i));
   n.set(0, b.concat(xs, b.axis(n.integer("axis", 1), b.rank(xs[0]))));
+}
+
+/// Removes what negative pads take away, and sets these pads to 0. The other modes read only the
+/// elements that remain, as in ONNX Runtime.
+Value cropped(Build &b, Value x, Dims &low, Dims &high) {
+  Dims start(low.size(), 0), size = b.dims(x);
+  for (size_t i = 0; i < low.size(); ++i) {
+    start[i] = std::max<int64_t>(-low[i], 0);
+    size[i] -= start[i] + std::max<int64_t>(-high[i], 0);
+    if (!b.require(size[i] >= 0, "the pads remove more elements than dimension " + Twine(i) +
+                                     " has; required: " + Twine(b.shape(x)[i]) +
+                                     " at most; found: " + Twine(b.shape(x)[i] - size[i]) +
+                                     "; correct the pads"))
+      return {};
+    low[i] = std::max<int64_t>(low[i], 0);
+    high[i] = std::max<int64_t>(high[i], 0);
+  }
+  return size == b.dims(x) ? x : b.slice(x, start, size, Dims(low.size(), 1));
 }
 
 void pad(Node &n, Build &b) {
@@ -101,10 +135,9 @@ void pad(Node &n, Build &b) {
                             "the pads must have two entries per axis, " + Twine(2 * axes.size()) +
                                 ", and have " + Twine(pads.size())))
     return;
+  axes = b.distinctAxes(axes, rank);
   for (size_t i = 0; i < axes.size(); ++i) {
-    int64_t axis = b.axis(axes[i], rank);
-    if (!b.ok())
-      return;
+    int64_t axis = axes[i];
     low[axis] = pads[i];
     high[axis] = pads[i + axes.size()];
     constexpr int64_t least = -(int64_t(1) << 31);
@@ -121,6 +154,8 @@ void pad(Node &n, Build &b) {
     kind = PadMode::wrap;
   else if (mode != "constant")
     return n.unsupported("mode", mode, "constant, reflect, edge, wrap");
+  if (kind != PadMode::constant)
+    x = cropped(b, x, low, high);
   n.set(0, b.pad(x, value, kind, low, high));
 }
 
@@ -154,9 +189,10 @@ void centerCropPad(Node &n, Build &b) {
   Dims axes = n.integers("axes", all);
   if (!b.ok() || !b.require(axes.size() == target.size(), "the shape must have one entry per axis"))
     return;
+  axes = b.distinctAxes(axes, rank);
   Dims low(rank, 0), high(rank, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
-    int64_t axis = b.axis(axes[i], rank);
+    int64_t axis = axes[i];
     if (!b.ok() || !b.require(target[i] >= 0 && target[i] < Build::countLimit,
                               "a dimension is negative or too large"))
       return;
@@ -173,13 +209,13 @@ void centerCropPad(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Slice", 1, slice, "axes ends starts"},
-    {"Split", 1, split, "axis num_outputs split"},
-    {"Concat", 1, concat, "axis"},
-    {"Pad", 1, pad, "mode pads value"},
-    {"Pad", 2, pad, "mode", true, microsoft},
-    {"Tile", 2, tile},
-    {"CenterCropPad", 2, centerCropPad, "axes"},
+    {"Slice", slice},
+    {"Split", split},
+    {"Concat", concat},
+    {"Pad", pad},
+    {"Pad", 2, pad, "mode", microsoft},
+    {"Tile", tile},
+    {"CenterCropPad", centerCropPad},
 };
 
 } // namespace

@@ -92,9 +92,9 @@ void momentum(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"Adagrad", 5, adagrad, "decay_factor epsilon norm_coefficient", true, domain},
-    {"Adam", 6, adam, "alpha beta epsilon norm_coefficient norm_coefficient_post", true, domain},
-    {"Momentum", 5, momentum, "alpha beta mode norm_coefficient", true, domain},
+    {"Adagrad", adagrad, domain},
+    {"Adam", adam, domain},
+    {"Momentum", momentum, domain},
 };
 
 } // namespace

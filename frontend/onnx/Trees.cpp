@@ -366,27 +366,10 @@ void treeClassifier(Node &n, Build &b) {
   n.set(1, b.cast(isLogistic ? b.sigmoid(both) : both, b.f32));
 }
 
-constexpr const char *kRegressor =
-    "aggregate_function base_values base_values_as_tensor n_targets nodes_falsenodeids "
-    "nodes_featureids nodes_hitrates nodes_hitrates_as_tensor nodes_missing_value_tracks_true "
-    "nodes_modes nodes_nodeids nodes_treeids nodes_truenodeids nodes_values nodes_values_as_tensor "
-    "post_transform target_ids target_nodeids target_treeids target_weights "
-    "target_weights_as_tensor";
-constexpr const char *kClassifier =
-    "base_values base_values_as_tensor class_ids class_nodeids class_treeids class_weights "
-    "class_weights_as_tensor classlabels_int64s classlabels_strings nodes_falsenodeids "
-    "nodes_featureids nodes_hitrates nodes_hitrates_as_tensor nodes_missing_value_tracks_true "
-    "nodes_modes nodes_nodeids nodes_treeids nodes_truenodeids nodes_values nodes_values_as_tensor "
-    "post_transform";
-
 const Operator table[] = {
-    {"TreeEnsemble", 1, treeEnsemble,
-     "aggregate_function leaf_targetids leaf_weights membership_values n_targets nodes_falseleafs "
-     "nodes_falsenodeids nodes_featureids nodes_hitrates nodes_missing_value_tracks_true "
-     "nodes_modes nodes_splits nodes_trueleafs nodes_truenodeids post_transform tree_roots",
-     true, classicDomain},
-    {"TreeEnsembleRegressor", 1, treeRegressor, kRegressor, true, classicDomain},
-    {"TreeEnsembleClassifier", 1, treeClassifier, kClassifier, true, classicDomain},
+    {"TreeEnsemble", treeEnsemble, classicDomain},
+    {"TreeEnsembleRegressor", treeRegressor, classicDomain},
+    {"TreeEnsembleClassifier", treeClassifier, classicDomain},
 };
 
 } // namespace

@@ -41,6 +41,12 @@ def open_batch():
     return made([("Mul", ["x", "two"], ["y"], {})], {"x": (F32, ["batch", 3])}, {"y": (F32, ["batch", 3])}, {"two": np.array(2, "float32")})
 
 
+def with_default():
+    """y = x + w, where w is an input with a default of 10."""
+    f = (F32, [2, 3])
+    return made([("Add", ["x", "w"], ["y"], {})], {"x": f, "w": f}, {"y": f}, {"w": np.full((2, 3), 10, "float32")})
+
+
 def reshaped():
     """Shapes that depend on an input's value."""
     return made([("Reshape", ["x", "shape"], ["y"], {})], {"x": (F32, [6]), "shape": (TensorProto.INT64, [2])}, {"y": (F32, ["a", "b"])})

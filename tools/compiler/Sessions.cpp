@@ -40,6 +40,7 @@ Sessions::~Sessions() = default;
 
 const std::vector<ValueInfo> &Sessions::inputs() const { return impl->source->inputs(); }
 const std::vector<ValueInfo> &Sessions::outputs() const { return impl->source->outputs(); }
+const std::vector<ValueInfo> &Sessions::defaults() const { return impl->source->defaults(); }
 
 std::shared_ptr<runtime::Session>
 Sessions::get(const std::map<std::string, std::vector<int64_t>> &shapes,

@@ -43,6 +43,8 @@ public:
 
   const std::vector<ValueInfo> &inputs() const;
   const std::vector<ValueInfo> &outputs() const;
+  /// Initializers that become inputs where the shapes given to get() name them.
+  const std::vector<ValueInfo> &defaults() const;
 
   /// Inputs whose shape is static may be left out. `values` are those that may decide about shapes;
   /// they are looked at, not kept. Thread-safe.

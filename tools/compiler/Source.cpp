@@ -141,6 +141,7 @@ void Source::take(ImportInfo found) {
   };
   llvm::transform(found.inputs, std::back_inserter(ins), convert);
   llvm::transform(found.outputs, std::back_inserter(outs), convert);
+  llvm::transform(found.defaults, std::back_inserter(overridable), convert);
   for (const ImportInfo::Value &v : found.states) {
     ValueInfo state = convert(v);
     if (!state.dtype || !state.isStatic())
@@ -216,9 +217,14 @@ OwningOpRef<ModuleOp> Source::trainingModule(MLIRContext &context, const Shapes 
 
 Shapes Source::complete(const Shapes &given,
                         const std::function<int64_t(const ValueInfo &, size_t)> &open) const {
+  Shapes result;
   for (const auto &[input, shape] : given) {
-    auto found = llvm::find_if(ins, [&](const ValueInfo &v) { return v.name == input; });
-    if (found == ins.end()) {
+    auto isNamed = [&](const ValueInfo &v) { return v.name == input; };
+    auto found = llvm::find_if(ins, isNamed);
+    const bool isDefault = found == ins.end();
+    if (isDefault)
+      found = llvm::find_if(overridable, isNamed);
+    if (isDefault && found == overridable.end()) {
       std::string known;
       for (const ValueInfo &v : ins)
         known += (known.empty() ? "" : ", ") + v.name + " " + v.text();
@@ -232,8 +238,9 @@ Shapes Source::complete(const Shapes &given,
     if (!fits)
       throw Error(name + ": input '" + input + "': required: " + found->text() +
                   "; found: the shape " + shapeText(shape));
+    if (isDefault)
+      result[input] = shape;
   }
-  Shapes result;
   for (const ValueInfo &v : ins) {
     if (auto found = given.find(v.name); found != given.end()) {
       result[v.name] = found->second;

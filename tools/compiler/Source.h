@@ -47,6 +47,8 @@ public:
   const std::string &path() const { return name; }
   const std::vector<ValueInfo> &inputs() const { return ins; }
   const std::vector<ValueInfo> &outputs() const { return outs; }
+  /// Initializers that a caller may override: they are inputs of a program whose shapes name them.
+  const std::vector<ValueInfo> &defaults() const { return overridable; }
   /// Not among inputs and outputs.
   const std::vector<StateValueInfo> &states() const { return kept; }
   mlir::MLIRContext &context() { return *mlirContext; }
@@ -68,6 +70,7 @@ public:
 
   /// Checks names and ranks, and fills in what is static in the file. What remains open is answered
   /// by `open` (input, dimension) when given, else it is an error that says how to give it.
+  /// Defaults are in the result where `given` names them.
   Shapes complete(const Shapes &given,
                   const std::function<int64_t(const ValueInfo &, size_t)> &open = nullptr) const;
 
@@ -79,7 +82,7 @@ private:
 
   std::string name;
   const FrontEnd *form = nullptr; ///< of a model
-  std::vector<ValueInfo> ins, outs;
+  std::vector<ValueInfo> ins, outs, overridable;
   std::vector<StateValueInfo> kept;
   std::shared_ptr<void> keep;
   std::shared_ptr<mlir::MLIRContext> mlirContext;

@@ -192,5 +192,7 @@ NB_MODULE(_compiler, module) {
       .def_prop_ro("inputs", [](const Compiler &self) { return listed(self.sessions().inputs()); })
       .def_prop_ro("outputs",
                    [](const Compiler &self) { return listed(self.sessions().outputs()); })
+      .def_prop_ro("defaults",
+                   [](const Compiler &self) { return listed(self.sessions().defaults()); })
       .def("session", session, nb::arg("shapes"), nb::arg("values"), nb::arg("show").none());
 }

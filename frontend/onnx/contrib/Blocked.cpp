@@ -69,11 +69,10 @@ void conv(Node &n, Build &b) {
 }
 
 const Operator table[] = {
-    {"ReorderInput", 1, reorderInput, "channels_last", true, blocked},
-    {"ReorderOutput", 1, reorderOutput, "channels channels_last", true, blocked},
+    {"ReorderInput", 1, reorderInput, "channels_last", blocked},
+    {"ReorderOutput", 1, reorderOutput, "channels channels_last", blocked},
     {"Conv", 2, conv,
-     "activation activation_params auto_pad dilations group kernel_shape pads strides", true,
-     blocked},
+     "activation activation_params auto_pad dilations group kernel_shape pads strides", blocked},
 };
 
 } // namespace

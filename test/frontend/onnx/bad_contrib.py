@@ -31,7 +31,7 @@ def wrong():
     yield "QLinearMul", [zeros(F, 2), *q()[1:], *q(), *own()], {}, ["input 0", "integers"]
     yield "QLinearMul", [*q(), *q(), *own(zero=zeros(S8))], {}, ["zero point (input 7)"]
     yield "QLinearSigmoid", [*q(), *own(zero=zeros(S8))], {}, ["zero point (input 4)"]
-    yield "QLinearSigmoid", [*q(), *own()], {"alpha": 1.0}, ["alpha", "which has none"]
+    yield "QLinearSigmoid", [*q(), *own()], {"alpha": 1.0}, ["alpha", "required: none"]
     yield "QLinearLeakyRelu", [*q(), None], {}, ["scale (input 3)"]
     yield "QLinearSoftmax", [*q(), *own()], {}, ["'opset'", "required"]
     yield "QLinearSoftmax", [*q(), *own()], {"opset": 13, "axis": 2}, ["axis", "2"]

@@ -147,6 +147,29 @@ def models():
     of_none.graph.initializer.append(numpy_helper.from_array(np.zeros(0, np.int64), "axes"))
     yield "log-sum-exp-of-none", of_none, [200 * f32(2, 3)]
 
+    # Operators that select, of tensors without elements that only the run knows.
+    empty = HEAD + """agraph (float[0, 3] x) => (int64[2, N] y) { y = NonZero(x) }"""
+    yield "nonzero-empty", text(empty), [np.zeros((0, 3), np.float32)]
+    yield "nonzero-empty-sums", text(HEAD + """agraph (float[2, 0, 3] x) => (int64[1] y, int64[M] n) {
+        z = NonZero(x) y = Shape<start=1>(z) a = Constant<value_ints=[1]>() n = ReduceSum<keepdims=0>(z, a) }"""), [np.zeros((2, 0, 3), np.float32)]
+    yield "compress-empty", text(HEAD + """agraph (float[0, 3] x, bool[0] c) => (float[N, 3] y) { y = Compress<axis=0>(x, c) }"""), \
+        [np.zeros((0, 3), np.float32), np.zeros(0, bool)]
+    yield "unique-empty", text(HEAD + """agraph (int64[0] x) => (int64[N] y) { y = Unique(x) }"""), [np.zeros(0, np.int64)]
+    for kind in (np.float32, np.float16, np.float64, np.int64):
+        values, places = numpy_helper.from_array(np.array([3, -1, 2], kind), "v"), numpy_helper.from_array(np.array([[0, 1], [1, 0], [1, 2]]), "i")
+        element = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+        sparse = helper.make_node("Constant", [], ["c"], sparse_value=helper.make_sparse_tensor(values, places, [2, 3]))
+        graph = helper.make_graph([sparse, helper.make_node("Add", ["x", "c"], ["y"])], "g", [helper.make_tensor_value_info("x", element, [2, 3])],
+                                  [helper.make_tensor_value_info("y", element, [2, 3])])
+        yield f"constant-sparse-{np.dtype(kind)}", helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), \
+            [np.arange(6).reshape(2, 3).astype(kind)]
+    # Cubic sampling with border padding clamps each neighbour, as ONNX Runtime and PyTorch do.
+    grid = np.random.default_rng(5).uniform(-1.3, 1.3, (1, 4, 5, 2)).astype(np.float32)
+    for corners in (0, 1):
+        source = f"""agraph (float[1, 2, 3, 4] x, float[1, 4, 5, 2] g) => (float[1, 2, 4, 5] y) {{
+            y = GridSample<mode="cubic", padding_mode="border", align_corners={corners}>(x, g) }}"""
+        yield f"grid-cubic-border-{corners}", text(HEAD + source), [f32(1, 2, 3, 4), grid]
+
     # Floats of eight bits, and four: neighbours, halves between them, what is too small and too large.
     few = np.linspace(-3, 3, 97, dtype=np.float32)
     for kind, most in (("FLOAT8E4M3FN", 448), ("FLOAT8E4M3FNUZ", 240), ("FLOAT8E5M2", 57344), ("FLOAT8E5M2FNUZ", 57344), ("FLOAT4E2M1", 6)):
@@ -176,7 +199,8 @@ def write(out):
             reference.graph.node.sort(key=lambda n: n.op_type)
         feeds = {i.name: v for i, v in zip(model.graph.input, inputs)}
         try:
-            if name.endswith("-lengths") or name == "resize-to-one":  # it reads past the sequences' ends, and half an element before the first
+            if name.endswith("-lengths") or name == "resize-to-one" or name.startswith("grid-cubic-border"):
+                # It reads past the sequences' ends, half an element before the first, and clamps the sampled point.
                 raise NotImplementedError
             outputs = ReferenceEvaluator(reference).run(None, feeds)
         except Exception:  # it does not know all of ONNX

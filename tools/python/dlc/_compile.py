@@ -45,7 +45,8 @@ def compile(
     example_inputs: of a torch.nn.Module: a tuple of tensors, for whose shapes the program is made.
     device: where everything stands, `cpu`, `cuda:0`, `cpu:1`, ..; dlc.devices() lists them.
     threads: how many work for a call; 0: as many as the process may use.
-    shapes: of inputs by name, {"x": (1, 3, 224, 224)}; those that the model fixes may be left out.
+    shapes: of inputs by name, {"x": (1, 3, 224, 224)}; those that the model fixes may be left out. An initializer that an ONNX model also lists as
+        an input becomes an input where its shape is given, and a constant otherwise.
     precision: `none`, `bf16` or `f16`: products take operands of 16 bits and sum in f32; inputs and outputs stay what they are.
     accuracy: `strict`: sums of f32 as written; `default`: errors up to 2e-5 of the largest result; `fast`.
     progress: called with what is done, and how many of how many; False for nothing. Otherwise a bar is shown on terminals and in notebooks, where it
@@ -65,7 +66,8 @@ def compile(
             raise ValueError(f"{source.path}: is compiled already; required: a model (.onnx, .mlir) for device, shapes, precision or accuracy")
         return source.load(threads)
     compiler = Compiler(source, options, progress)
-    made = Model(compiler.inputs, compiler.outputs, compiler=compiler)
+    overridden = [value for value in compiler.defaults if value.name in (shapes or {})]
+    made = Model(compiler.inputs + overridden, compiler.outputs, compiler=compiler)
     if shapes is not None:
         made.prepare(shapes)
     elif all(compiler.is_static(value) for value in made.inputs):
@@ -100,6 +102,7 @@ class Compiler:
             self._open()
             self.inputs = [_runtime.Value(*fields, device) for fields in self._made.inputs]
             self.outputs = [_runtime.Value(*fields, device) for fields in self._made.outputs]
+            self.defaults = [_runtime.Value(*fields, device) for fields in self._made.defaults]
 
     def _open(self) -> None:
         self._made, self._process = self._source.open(self._options), os.getpid()

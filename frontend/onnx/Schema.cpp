@@ -1,0 +1,166 @@
+//===- Schema.cpp - reading the table of operator schemas ------------------===//
+#include "frontend/onnx/Schema.h"
+
+#include "frontend/onnx/ModelFile.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+namespace {
+
+/// A line of Schemas.inc.
+struct Row {
+  const char *domain, *name;
+  int64_t since;
+  bool isRemoved;
+  const char *attributes, *inputs, *outputs, *types;
+};
+
+constexpr Row rows[] = {
+#define ONNX_IR_VERSION(version)
+#define ONNX_SCHEMA(domain, name, since, attributes, inputs, outputs, types)                       \
+  {domain, name, since, false, attributes, inputs, outputs, types},
+#define ONNX_REMOVED(domain, name, since) {domain, name, since, true, "", "", "", ""},
+#include "frontend/onnx/Schemas.inc"
+#undef ONNX_REMOVED
+#undef ONNX_SCHEMA
+#undef ONNX_IR_VERSION
+};
+
+SmallVector<StringRef> wordsOf(StringRef text) {
+  SmallVector<StringRef> words;
+  text.split(words, ' ', -1, false);
+  return words;
+}
+
+std::vector<AttributeRule> attributesOf(StringRef text) {
+  std::vector<AttributeRule> result;
+  for (StringRef word : wordsOf(text)) {
+    AttributeRule rule;
+    rule.isRequired = word.consume_back("!");
+    StringRef type;
+    std::tie(rule.name, type) = word.split(':');
+    onnx::AttributeProto::AttributeType_Parse(type.str(), &rule.type);
+    result.push_back(rule);
+  }
+  return result;
+}
+
+std::vector<Parameter> parametersOf(StringRef text, const llvm::StringMap<TypeMask> &types) {
+  std::vector<Parameter> result;
+  for (StringRef word : wordsOf(text)) {
+    Parameter parameter;
+    StringRef type;
+    std::tie(parameter.name, type) = word.split(':');
+    if (type.consume_back("?"))
+      parameter.kind = Parameter::Optional;
+    if (size_t at = type.find_first_of("*~"); at != StringRef::npos) {
+      parameter.kind = Parameter::Variadic;
+      parameter.isHomogeneous = type[at] == '*';
+      type.drop_front(at + 1).getAsInteger(10, parameter.minimum);
+      type = type.take_front(at);
+    }
+    parameter.type = type;
+    parameter.types = types.lookup(type);
+    result.push_back(parameter);
+  }
+  return result;
+}
+
+Schema schemaOf(const Row &row) {
+  llvm::StringMap<TypeMask> types;
+  for (StringRef word : wordsOf(row.types)) {
+    auto [name, mask] = word.split('=');
+    mask.getAsInteger(16, types[name]);
+  }
+  return {row.domain,
+          row.name,
+          row.since,
+          row.isRemoved,
+          attributesOf(row.attributes),
+          parametersOf(row.inputs, types),
+          parametersOf(row.outputs, types)};
+}
+
+struct Table {
+  llvm::StringMap<std::vector<Schema>> versions;
+  llvm::StringSet<> domains;
+
+  Table() {
+    for (const Row &row : rows) {
+      versions[fullName(row.domain, row.name)].push_back(schemaOf(row));
+      domains.insert(row.domain);
+    }
+    for (auto &entry : versions)
+      llvm::sort(entry.second, [](const Schema &a, const Schema &c) { return a.since < c.since; });
+  }
+};
+
+const Table &table() {
+  static const Table table;
+  return table;
+}
+
+} // namespace
+
+std::string fullName(StringRef domain, StringRef name) {
+  return ((domain.empty() ? "ai.onnx" : domain) + "." + name).str();
+}
+
+ArrayRef<Schema> schemasOf(StringRef domain, StringRef name) {
+  auto it = table().versions.find(fullName(domain, name));
+  return it == table().versions.end() ? ArrayRef<Schema>() : ArrayRef<Schema>(it->second);
+}
+
+const Schema *schemaAt(ArrayRef<Schema> versions, int64_t opset) {
+  const Schema *found = nullptr;
+  for (const Schema &version : versions)
+    if (version.since <= opset)
+      found = &version;
+  return found;
+}
+
+bool hasSchemas(StringRef domain) { return table().domains.contains(domain); }
+
+int64_t newestIrVersion() {
+#define ONNX_IR_VERSION(version) return version;
+#define ONNX_SCHEMA(domain, name, since, attributes, inputs, outputs, types)
+#define ONNX_REMOVED(domain, name, since)
+#include "frontend/onnx/Schemas.inc"
+#undef ONNX_REMOVED
+#undef ONNX_SCHEMA
+#undef ONNX_IR_VERSION
+}
+
+TypeMask typesOf(Type element) {
+  TypeMask result = 0;
+  for (int32_t type = 1; type < 32; ++type) {
+    Type represented = elementTypeOf(type, element.getContext());
+    if (smallFloatOf(type))
+      represented = Float32Type::get(element.getContext());
+    else if (type == onnx::TensorProto::INT4)
+      represented = elementTypeOf(onnx::TensorProto::INT8, element.getContext());
+    else if (type == onnx::TensorProto::UINT4)
+      represented = elementTypeOf(onnx::TensorProto::UINT8, element.getContext());
+    if (represented == element)
+      result |= TypeMask(1) << type;
+  }
+  return result;
+}
+
+std::string typeNames(TypeMask types) {
+  std::string result;
+  auto add = [&](StringRef name) { result += (result.empty() ? "" : ", ") + name.lower(); };
+  for (int32_t type = 1; type < 32; ++type)
+    if (types >> type & 1)
+      add(dataTypeName(type));
+  if (types & sequenceType)
+    add("sequence");
+  if (types & mapType)
+    add("map");
+  return result;
+}
+
+} // namespace dlc::onnxfront

@@ -1,0 +1,242 @@
+//===- SchemaCheck.cpp - checking a node against its operator's schema ------===//
+#include "frontend/onnx/ModelFile.h"
+#include "frontend/onnx/Schema.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace dlc::onnxfront {
+
+/// Oldest opset of the standard domain whose operators the handlers implement.
+static constexpr int64_t oldestOpset = 6;
+static constexpr const char *convertHint = "; convert the model with onnx.version_converter";
+
+/// "ai.onnx.Clip in opset 13".
+static std::string versionText(StringRef domain, StringRef name, int64_t opset) {
+  return fullName(domain, name) + " in opset " + std::to_string(opset);
+}
+
+/// Lists names, as in "axis, keepdims"; "none" for an empty list.
+static std::string listed(ArrayRef<StringRef> names) {
+  return names.empty() ? "none" : llvm::join(names, ", ");
+}
+
+/// "1", "1 to 3", "at least 2": the number of values that parameters take.
+static std::string countText(size_t low, std::optional<size_t> high) {
+  if (!high)
+    return "at least " + std::to_string(low);
+  return std::to_string(low) + (low == *high ? "" : " to " + std::to_string(*high));
+}
+
+static size_t minimumCount(ArrayRef<Parameter> parameters) {
+  size_t result = 0;
+  for (auto [i, parameter] : llvm::enumerate(parameters)) {
+    if (parameter.kind == Parameter::Single)
+      result = i + 1;
+    if (parameter.kind == Parameter::Variadic && parameter.minimum > 0)
+      result = i + size_t(parameter.minimum);
+  }
+  return result;
+}
+
+static bool checkCount(const google::protobuf::RepeatedPtrField<std::string> &names,
+                       ArrayRef<Parameter> parameters, StringRef what, const std::string &version,
+                       Build &b) {
+  const size_t low = minimumCount(parameters), found = size_t(names.size());
+  std::optional<size_t> high = parameters.size();
+  if (!parameters.empty() && parameters.back().kind == Parameter::Variadic)
+    high = std::nullopt;
+  if (!b.require(found >= low && (!high || found <= *high),
+                 version + " has another number of " + what +
+                     "s; required: " + countText(low, high) + "; found: " + Twine(found) +
+                     "; give the node the " + what + "s of its opset's operator"))
+    return false;
+  for (auto [i, name] : llvm::enumerate(names))
+    if (i < parameters.size() &&
+        !b.require(parameters[i].kind != Parameter::Single || !name.empty(),
+                   what + " " + Twine(i) + " ('" + parameters[i].name + "') of " + version +
+                       " is required and missing; give it a name"))
+      return false;
+  return true;
+}
+
+/// Versions of the operator that have an attribute: ", which it has in opsets 6 to 10"; empty if
+/// there are none.
+static std::string versionsWith(ArrayRef<Schema> versions, StringRef attribute) {
+  std::string result;
+  for (size_t i = 0; i < versions.size(); ++i) {
+    auto has = [&](const Schema &schema) {
+      return llvm::any_of(schema.attributes,
+                          [&](const AttributeRule &rule) { return rule.name == attribute; });
+    };
+    if (!has(versions[i]))
+      continue;
+    size_t end = i + 1;
+    while (end < versions.size() && has(versions[end]))
+      ++end;
+    result +=
+        (result.empty() ? ", which it has in opsets " : " and ") +
+        std::to_string(versions[i].since) +
+        (end < versions.size() ? " to " + std::to_string(versions[end].since - 1) : " and later");
+    i = end;
+  }
+  return result;
+}
+
+static bool checkAttributes(const onnx::NodeProto &proto, ArrayRef<Schema> versions,
+                            const Schema &schema, const std::string &version, Build &b) {
+  for (const auto &attribute : proto.attribute()) {
+    StringRef name = attribute.name();
+    // Names that begin with two underscores are private to the exporter, by ONNX's rule.
+    if (name.starts_with("__"))
+      continue;
+    auto rule = llvm::find_if(schema.attributes,
+                              [&](const AttributeRule &rule) { return rule.name == name; });
+    if (rule == schema.attributes.end()) {
+      auto names = llvm::map_to_vector(schema.attributes,
+                                       [](const AttributeRule &rule) { return rule.name; });
+      return b.require(false, "attribute '" + name + "' is unknown to " + version +
+                                  "; required: " + listed(names) + "; found: '" + name + "'" +
+                                  versionsWith(versions, name) + convertHint);
+    }
+    if (!b.require(attribute.type() == onnx::AttributeProto::UNDEFINED ||
+                       attribute.type() == rule->type,
+                   "attribute '" + name + "' of " + version + " has the wrong type; required: " +
+                       onnx::AttributeProto::AttributeType_Name(rule->type) +
+                       "; found: " + onnx::AttributeProto::AttributeType_Name(attribute.type()) +
+                       "; set the attribute again with the required type"))
+      return false;
+  }
+  for (const AttributeRule &rule : schema.attributes)
+    if (!b.require(!rule.isRequired ||
+                       llvm::any_of(proto.attribute(),
+                                    [&](const auto &a) { return a.name() == rule.name; }),
+                   "attribute '" + rule.name + "' of " + version +
+                       " is required and missing; set the attribute"))
+      return false;
+  return true;
+}
+
+/// Checks the attributes of an operator without schemas.
+static bool checkRowAttributes(const onnx::NodeProto &proto, const Operator &op,
+                               const std::string &full, Build &b) {
+  SmallVector<StringRef> names;
+  StringRef(op.attributes).split(names, ' ', -1, false);
+  for (const auto &attribute : proto.attribute())
+    if (StringRef name = attribute.name();
+        !b.require(name.starts_with("__") || llvm::is_contained(names, name),
+                   "attribute '" + name + "' is unknown to " + full + "; required: " +
+                       listed(names) + "; found: '" + name + "'; remove the attribute"))
+      return false;
+  return true;
+}
+
+bool checkSignature(const onnx::NodeProto &proto, StringRef domain, int64_t opset, Build &b) {
+  const std::string full = fullName(domain, proto.op_type()),
+                    version = versionText(domain, proto.op_type(), opset);
+  const int64_t newest = newestOpset(domain);
+  if (!b.require(!newest || opset <= newest,
+                 "operator " + Twine(full) + " of opset " + Twine(opset) + " is newer than opset " +
+                     Twine(newest) +
+                     ", the newest known; export the model with an opset that is no newer"))
+    return false;
+  if (!hasSchemas(domain)) {
+    const Operator *op = findOperator(domain, proto.op_type());
+    return !op || checkRowAttributes(proto, *op, full, b);
+  }
+  ArrayRef<Schema> versions = schemasOf(domain, proto.op_type());
+  // An unknown operator is an error only where an output depends on it.
+  if (versions.empty())
+    return true;
+  const Schema *schema = schemaAt(versions, opset);
+  if (!b.require(schema, "operator " + Twine(full) + " is newer than the opset; required: opset " +
+                             Twine(versions.front().since) + " or later; found: opset " +
+                             Twine(opset) + convertHint) ||
+      !b.require(!schema->isRemoved, "operator " + Twine(full) +
+                                         " was removed from the opset; required: an opset "
+                                         "before " +
+                                         Twine(schema->since) + "; found: opset " + Twine(opset) +
+                                         convertHint) ||
+      !b.require(!domain.empty() || opset >= oldestOpset ||
+                     schema == schemaAt(versions, oldestOpset),
+                 "operator " + Twine(full) + " of opset " + Twine(opset) + " is older than opset " +
+                     Twine(oldestOpset) + ", the oldest supported" + convertHint))
+    return false;
+  return checkAttributes(proto, versions, *schema, version, b) &&
+         checkCount(proto.input(), schema->inputs, "input", version, b) &&
+         checkCount(proto.output(), schema->outputs, "output", version, b);
+}
+
+/// The types that an item may have.
+static TypeMask typesOf(const Item &item) {
+  if (item.kind == Item::Sequence)
+    return sequenceType;
+  if (item.kind == Item::None)
+    return optionalType;
+  return typesOf(cast<RankedTensorType>(item.value.getType()).getElementType());
+}
+
+/// The name of an item's type. An element type that stands for several has the name of the widest.
+static std::string typeText(const Item &item) {
+  if (item.kind == Item::None)
+    return "an empty optional";
+  TypeMask types = typesOf(item);
+  return typeNames(types & -types);
+}
+
+/// Checks the inputs of an operator without schemas.
+static bool checkRowInputs(const Node &n, const Operator &op, Build &b) {
+  for (int i = 0; i < op.required; ++i)
+    if (!b.require(n.has(i), "input " + Twine(i) + " is required and missing"))
+      return false;
+  for (int64_t i = 0; i < n.numInputs(); ++i)
+    if (!b.require(!n.has(i) || n.inputs[i].value,
+                   "input " + Twine(i) +
+                       " must be a tensor, and is a sequence or an empty "
+                       "optional"))
+      return false;
+  return true;
+}
+
+bool checkInputs(const Node &n, StringRef domain, const Operator &op, Build &b) {
+  ArrayRef<Schema> versions = schemasOf(domain, op.name);
+  if (versions.empty())
+    return checkRowInputs(n, op, b);
+  const Schema &schema = *schemaAt(versions, n.opset);
+  const std::string version = versionText(domain, op.name, n.opset);
+  // A call of a function may leave out an attribute that its body passes on.
+  for (const AttributeRule &rule : schema.attributes)
+    if (!b.require(!rule.isRequired || n.hasAttr(rule.name),
+                   "attribute '" + rule.name + "' of " + version +
+                       " is required and missing; give it to the call of the function"))
+      return false;
+  std::map<StringRef, int64_t> bound;
+  for (int64_t i = 0; i < n.numInputs(); ++i) {
+    const Parameter &parameter = schema.inputs[std::min(size_t(i), schema.inputs.size() - 1)];
+    if (!n.has(i)) {
+      if (!b.require(parameter.kind != Parameter::Single,
+                     "input " + Twine(i) + " ('" + parameter.name + "') of " + version +
+                         " is required and missing; give it a value"))
+        return false;
+      continue;
+    }
+    const Item &item = n.inputs[i];
+    if (!b.require(typesOf(item) & parameter.types,
+                   "input " + Twine(i) + " ('" + parameter.name + "') of " + version +
+                       " has the wrong type; required: " + typeNames(parameter.types) +
+                       "; found: " + typeText(item) + "; insert a Cast node"))
+      return false;
+    if (!item.value || !parameter.isHomogeneous)
+      continue;
+    auto [first, isFirst] = bound.try_emplace(parameter.type, i);
+    const Item &other = n.inputs[first->second];
+    if (!b.require(isFirst || b.elem(other.value) == b.elem(item.value),
+                   "inputs " + Twine(first->second) + " and " + Twine(i) + " of " + version +
+                       " have different types; required: one type; found: " + typeText(other) +
+                       " and " + typeText(item) + "; insert a Cast node"))
+      return false;
+  }
+  return true;
+}
+
+} // namespace dlc::onnxfront
