@@ -70,6 +70,12 @@ void branch(Node &n, Build &b) {
   const onnx::GraphProto *thenGraph = n.graph("then_branch"), *elseGraph = n.graph("else_branch");
   if (!b.ok() || !b.require(b.count(n.in(0)) == 1, "the condition must have one element"))
     return;
+  for (const onnx::GraphProto *each : {thenGraph, elseGraph})
+    if (!b.require(each->output_size() == n.numOutputs(),
+                   "branch '" + Twine(each->name()) +
+                       "' contradicts the node; required: " + Twine(n.numOutputs()) +
+                       " outputs; found: " + Twine(each->output_size()) + "; correct the branch"))
+      return;
   std::vector<Item> results;
   auto inlined = [&](bool condition) {
     if (!n.importer.graph(condition ? *thenGraph : *elseGraph, {}, &n.scope, n.frame, b, results))
@@ -291,6 +297,10 @@ void loop(Node &n, Build &b) {
                  "the body must take the iteration, the condition "
                  "and the carried values, and give the last two back"))
     return;
+  if (!b.require(n.numOutputs() <= carried + form.scans,
+                 "the body contradicts the node; required: at least " + Twine(n.numOutputs() + 1) +
+                     " outputs; found: " + Twine(form.body->output_size()) + "; correct the body"))
+    return;
   if (auto known = b.known(form.condition); known && known->size() == 1 && known->getInt(0) == 0) {
     for (int64_t i = 0; i < carried; ++i)
       n.set(i, form.inits[i]);
@@ -328,7 +338,10 @@ void scan(Node &n, Build &b) {
                  "supported"))
     return;
   int64_t scans = body->output_size() - states;
-  if (!b.require(scans >= 0, "the body must give back all states"))
+  if (!b.require(scans >= 0, "the body must give back all states") ||
+      !b.require(n.numOutputs() <= states + scans,
+                 "the body contradicts the node; required: at least " + Twine(n.numOutputs()) +
+                     " outputs; found: " + Twine(body->output_size()) + "; correct the body"))
     return;
   Dims axes = n.integers("scan_input_axes", scanInputs, 0),
        backward = n.integers("scan_input_directions", scanInputs, 0);

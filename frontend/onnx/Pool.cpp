@@ -6,14 +6,13 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// The window of a pool, whose pads must be smaller than the kernel.
+/// The window of a pool, whose pads must not be negative.
 static WindowAttributes poolWindow(Node &n, Build &b, Value x) {
   WindowAttributes w = windowOf(n, b, x, {});
   for (size_t i = 0; b.ok() && i < w.kernel.size(); ++i)
     for (int64_t pad : {w.low[i], w.high[i] - w.ceilExtra[i]})
-      b.require(n.string("auto_pad", "NOTSET") != "NOTSET" || (pad >= 0 && pad < w.kernel[i]),
-                "a pad does not fit the kernel; required: 0 to " + Twine(w.kernel[i] - 1) +
-                    "; found: " + Twine(pad) + "; correct the attribute 'pads'");
+      b.require(pad >= 0, "a pad of the pool is negative; required: 0 or more; found: " +
+                              Twine(pad) + "; correct the attribute 'pads'");
   return w;
 }
 

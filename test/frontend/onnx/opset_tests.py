@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Operators in the form of each opset that changed them, against ONNX Runtime.
 
-  opset_tests.py --runner dlc-onnx-ref --out DIR
+  opset_tests.py --runner dlc-onnx-ref --out DIR       `--runner dlc-onnx-run` takes the whole compiler
 
 The node tests of the onnx package cover the newest form of most operators only.
 """
@@ -147,6 +147,8 @@ def cases():
     yield from case("Expand", (8, 13), [f32(3, 1), i64(2, 1, 4)], (1,))
     yield from case("Reshape", (7, 13), [x, i64(0, -1)], (1,))
     yield from case("Reshape", (14, 19), [x, i64(4, -1)], (1,), allowzero=1)
+    yield from case("NonZero", (9, 13), [np.zeros((0, 3), F32)])
+    yield from case("Compress", (9, 11), [np.zeros((0, 3), F32), np.zeros(0, bool)], axis=0)
     cell = {"hidden_size": 2}
     for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
         weights = [f32(1, 2 * gates, 3, seed=1), f32(1, 2 * gates, 2, seed=2), f32(1, 4 * gates, seed=3)]
@@ -177,6 +179,7 @@ def write(out):
             for i, value in enumerate(values):
                 with open(os.path.join(data, f"{kind}_{i}.pb"), "wb") as f:
                     f.write(numpy_helper.from_array(np.asarray(value)).SerializeToString())
+                np.save(os.path.join(data, f"{kind}_{i}.npy"), value)
         folders.append(folder)
     return folders
 
