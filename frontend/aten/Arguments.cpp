@@ -31,6 +31,7 @@ const Unread table[] = {
     {nullptr, "out_dtype", When::always, ofResults},
     {nullptr, "out_int32", When::always, ofResults},
     {nullptr, "output_size", When::always, ofResults},
+    {nullptr, "keepdim", When::always, ofResults},
     {nullptr, "layout", When::always, ofMemory},
     {nullptr, "device", When::always, ofMemory},
     {nullptr, "pin_memory", When::always, ofMemory},

@@ -67,6 +67,7 @@ def calls():
         "square.default": (x,),
         "squeeze.dims": (r(1, 3, 1, 4), [0, 2]),
         "t.default": (x,),
+        "transpose.int": (x, 0, 1),
         "to.dtype": (x, torch.float64),
         "unfold.default": (line, 2, 3, 2),
         "upsample_bicubic2d.vec": (image, [4, 9], False, None),

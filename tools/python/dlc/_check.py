@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 TOLERANCES = {"f64": 1e-6, "f32": 2e-3, "f16": 3e-2, "bf16": 1e-1}
 #: Gradients that are this part of the largest one, and less, are noise of rounding. Adam and RMSprop divide by their size, so that updates from them differ.
 NOISE = 1e-4
-#: Operators that draw random numbers: dlc's are other ones than PyTorch's.
-RANDOM = ("native_dropout.", "rand.", "rand_like.", "randn.", "randn_like.")
+#: Operators that draw random numbers, which are other ones than PyTorch's.
+RANDOM = ("rand.", "rand_like.", "randn.", "randn_like.")
+#: Arguments of operators with dropout: its probability.
+PROBABILITIES = {"native_dropout.default": "p", "scaled_dot_product_attention.default": "dropout_p", **dict.fromkeys(("lstm.input", "gru.input", "rnn_tanh.input", "rnn_relu.input"), "dropout")}
 
 
 @dataclass
@@ -103,7 +106,8 @@ def _part(arguments: Sequence[Any], i: int, parts: int) -> Any:
 
 def draws(text: str) -> bool:
     """Whether a graph has random numbers."""
-    return any(f'"op": "{name}' in text for name in RANDOM)
+    nodes = json.loads(text)["nodes"]
+    return any(node["op"].startswith(RANDOM) or float(node["args"].get(PROBABILITIES.get(node["op"], ""), 0)) > 0 for node in nodes)
 
 
 def skipped() -> None:

@@ -50,7 +50,7 @@ class _Program:
     """A session, and where PyTorch has its states."""
 
     def __init__(self, step: TrainStep, graph: _step_graph.StepGraph, session: _runtime.Session, meaning: str):
-        self.session, self.graph, self.is_checked = session, graph, False
+        self.session, self.graph, self.is_checked, self.has_skipped = session, graph, False, False
         #: What all processes must have alike.
         self._meaning = [*session.meaning, f"graph {meaning}"] if step._world.size > 1 else []
         self._run = Model(session.inputs, session.outputs, sessions=[session])
@@ -149,7 +149,8 @@ class _Program:
         for each in self.held:
             each.after()
         torch.autograd.graph.increment_version([each.tensor for each in self.held if each.changes and each.tensor is not None])
-        if self.counts and not (self.scaled and found["skipped"].item()):
+        self.has_skipped = bool(self.scaled and "skipped" in found and found["skipped"].item())
+        if self.counts and not self.has_skipped:
             self.counts.next()
         return found["loss"]
 
@@ -201,7 +202,10 @@ class TrainStep:
                     del self._programs[key]
                     raise
                 break
-        if wanted is not None:
+        if program.has_skipped:
+            # Gradients overflowed, and nothing has changed: the next step is compared.
+            program.is_checked = False
+        elif wanted is not None:
             _check.compare(self, wanted, loss)
         # What learning rate schedulers ask for.
         self.optimizer._opt_called = True  # type: ignore[attr-defined]

@@ -1,0 +1,28 @@
+"""A sample of gradients.py: gradients of operators against eager PyTorch. The ctest python-gradients-long runs all. Skipped where PyTorch is missing."""
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import gradients
+from dlc import _compiler
+
+#: Every nth sample of the table, at one kind of point each.
+STEP = 24
+
+
+def test_every_operator_has_a_row():
+    """An operator that dlc imports without a row in operators.txt, and a row without an operator, are errors."""
+    assert set(gradients.table()) == set(_compiler.graph_operators())
+
+
+def test_rows_without_samples_say_why():
+    assert all(rest for rest in gradients.table().values())
+
+
+def test_gradients_at_random_points_and_corners():
+    pairs = sorted({pair for samples in gradients.table().values() if isinstance(samples, list) for pair in samples})[::STEP]
+    kinds = [kind for kind in gradients.KINDS if kind != "infinite"]
+    cases = [case for at, pair in enumerate(pairs) for case in gradients.cases_of([pair], [kinds[at % len(kinds)]])[0]]
+    failures = [each for at in range(0, len(cases), gradients.GROUP) for each in gradients.run(cases[at : at + gradients.GROUP])]
+    assert [(case.name, case.kind, text) for case, text in failures if not gradients.is_known(case)] == []
+    assert len(cases) > 10
