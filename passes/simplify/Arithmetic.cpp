@@ -150,8 +150,7 @@ struct MaxToRelu : OpRewritePattern<MaxOp> {
     auto split = splitConstant(op);
     std::optional<double> bound = split ? splatValue(split->second) : std::nullopt;
     // max(x, -0.0) keeps -0.0.
-    if (bound != 0.0 || std::signbit(*bound) ||
-        (keeps == Keeps::Subgradients && !op.getStrict()))
+    if (bound != 0.0 || std::signbit(*bound) || (keeps == Keeps::Subgradients && !op.getStrict()))
       return failure();
     rewriter.replaceOpWithNewOp<ReluOp>(op, split->first);
     return success();

@@ -402,7 +402,7 @@ TEST(Gradients, AtCorners) {
       {"nll_loss of ignored targets",
        [](Tensor x) {
          Tensor ignored = cast(x < 100, DType::I64) * 0;
-         return loss::nll_loss(stack({x, x}, 1), ignored, {.ignoreIndex = 0});
+         return loss::nll_loss(trace::stack({x, x}, 1), ignored, {.ignoreIndex = 0});
        },
        {1, 2, 3},
        {0, 0, 0}},
