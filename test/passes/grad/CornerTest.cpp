@@ -5,6 +5,7 @@
 // rewrites before the grad pass must not change it.
 //
 //===----------------------------------------------------------------------===//
+#include "codegen/options/Context.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Evaluate.h"
 #include "passes/Passes.h"
