@@ -16,14 +16,15 @@ using namespace dlc::conformance;
 
 namespace {
 
-/// No case of their own: `fusion` and `yield` stand inside what the compiler makes of the others,
-/// `transfer`, `reorder` and `transposed_view` are made by it and work on placed types only;
-/// `gradient` is spelled out before anything could evaluate it. What ranks share is no kernel's:
-/// test/runtime/collective has it.
+/// Operations that need no case of their own. `fusion` and `yield` only occur inside what the
+/// compiler makes of other operations. `transfer`, `reorder` and `transposed_view` are made by the
+/// compiler and accept placed types only. The grad phase replaces `gradient`, `custom_gradient` and
+/// `cotangent` before an evaluation. test/runtime/collective tests the collective operations.
 const std::set<std::string> insideOthers = {
-    "dlc.fusion",          "dlc.yield",      "dlc.transfer",       "dlc.reorder",
-    "dlc.gradient",        "dlc.all_reduce", "dlc.all_gather",     "dlc.reduce_scatter",
-    "dlc.broadcast_ranks", "dlc.own_rows",   "dlc.transposed_view"};
+    "dlc.fusion",         "dlc.yield",     "dlc.transfer",        "dlc.reorder",
+    "dlc.gradient",       "dlc.cotangent", "dlc.custom_gradient", "dlc.all_reduce",
+    "dlc.all_gather",     "dlc.own_rows",  "dlc.reduce_scatter",  "dlc.broadcast_ranks",
+    "dlc.transposed_view"};
 
 /// Operations of the dialect that no table names.
 std::vector<std::string> uncovered(const std::vector<Case> &cases) {
