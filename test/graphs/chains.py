@@ -27,10 +27,10 @@ def rounded(array, kind):
 
 
 class Value:
-    """A tensor: each operation rounded, and only the inputs (`wide`)."""
+    """A tensor: each operation rounded, and only the inputs (`wide`); made by `operator`."""
 
-    def __init__(self, name, array, wide):
-        self.name, self.array, self.wide = name, array, wide
+    def __init__(self, name, array, wide, operator=""):
+        self.name, self.array, self.wide, self.operator = name, array, wide, operator
 
 
 class Chain:
@@ -83,7 +83,7 @@ class Chain:
             wide = np.asarray(function(*(v.wide for v in operands)), np.float32)
         if not (np.isfinite(array).all() or self.style == "extreme") or np.abs(array).max() > LARGEST[self.style] or array.size > 4000:
             return None
-        value = Value(self.node(operator, [v.name for v in operands], **attributes), array, wide)
+        value = Value(self.node(operator, [v.name for v in operands], **attributes), array, wide, operator)
         self.values.append(value)
         return value
 
@@ -95,9 +95,10 @@ class Chain:
 
     def by_constant(self, operator, number):
         function = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Max": np.maximum, "Min": np.minimum}[operator]
-        if self.chance(0.25) and operator in ("Add", "Mul"):
-            return self.add(operator, function, [self.constant(number), self.pick()])
-        return self.add(operator, function, [self.pick(), self.constant(number)])
+        x, c = self.pick(), self.constant(number)
+        if self.kind == "f32" and x.operator == "Mul" and operator in ("Add", "Sub"):
+            return None  # kernels may compute both in one rounding (FMA)
+        return self.add(operator, function, [c, x] if self.chance(0.25) and operator in ("Add", "Mul") else [x, c])
 
     def scalar(self):
         return self.by_constant(self.one(["Add", "Sub", "Mul", "Div", "Max", "Min"]), self.one([0.3, 0.7, 1.1, 3.0, -0.1, 0.017]))
@@ -106,7 +107,9 @@ class Chain:
         operator = self.one(["Neg", "Abs", "Relu", "Sqrt"])
         x = self.pick()
         if operator == "Sqrt":
-            x = self.add("Abs", np.abs, [x])
+            x = self.add("Abs", np.abs, [x]) or x
+            if (x.array < 0).any():
+                return None
         return self.add(operator, {"Neg": np.negative, "Abs": np.abs, "Relu": lambda a: np.maximum(a, 0), "Sqrt": np.sqrt}[operator], [x])
 
     def binary(self):
@@ -212,7 +215,7 @@ class Chain:
 
     def model(self):
         graph = helper.make_graph(self.nodes, "chain", self.inputs, self.outputs, list(self.constants.values()))
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10)
         return onnx.shape_inference.infer_shapes(model)
 
 

@@ -98,7 +98,7 @@ def model(member, kind, steps, size):
         columns = SHAPES[size][1]
         initializers.append(helper.make_tensor("w", half, [columns, columns], (np.eye(columns) * 0.3).ravel().tolist()))
     graph = helper.make_graph(chain, "g", inputs, outputs, initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10).SerializeToString()
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10).SerializeToString()
 
 
 def product_of_three(kind):
@@ -108,7 +108,7 @@ def product_of_three(kind):
     nodes += [helper.make_node("Mul", ["x", "a"], ["xa"]), helper.make_node("Mul", ["xa", "b"], ["y"]), helper.make_node("Cast", ["y"], ["y32"], to=F32)]
     inputs = [helper.make_tensor_value_info(f"{name}32", F32, [4] if name == "x" else []) for name in "xab"]
     graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y32", F32, [4])])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10).SerializeToString()
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10).SerializeToString()
 
 
 def expected(member, kind, steps, size, strict):
@@ -134,6 +134,10 @@ def check(member, kind, steps, size, accuracy, device="cpu"):
         got = np.asarray(got).reshape(want.shape)
         if size == "product" and accuracy == "default" and got.dtype.kind == "f":
             got = rounded(got, kind)  # near products casts to f32 read what is not rounded
+            if member == "less ReduceMax":  # and so do subtractions
+                np.testing.assert_allclose(got, want, atol=np.abs(want).max() * (2.0**-10 if kind == "f16" else 2.0**-7))
+                assert (got.max(axis=1) == 0).all()
+                continue
         np.testing.assert_array_equal(got, want, f"{member}, {kind}, {steps} operations before, {size} elements, accuracy {accuracy}, {device}")
 
 
