@@ -251,11 +251,12 @@ void addReductions(std::vector<Corner> &corners) {
             vectorType(4));
   reduction("cumulative/prod reverse", {{0, 2, 0, 1}}, {{0, 0, 3, 1}}, running(" reverse"),
             vectorType(4));
-  reduction("max_pool", {{1, 1, 0, 1}}, {{1, 0, 0, 1}},
+  reduction("max_pool", {{1, 1, 0, 1}, {2, 4}}, {{2, 0, 0, 4}, {1, 1}},
             "%r = dlc.reshape %a0 : (tensor<4xFF>) -> tensor<1x1x1x4xFF>\n"
-            "%y = dlc.max_pool %r {window = array<i64: 1, 2>, strides = array<i64: 1, 2>, "
+            "%p = dlc.max_pool %r {window = array<i64: 1, 2>, strides = array<i64: 1, 2>, "
             "dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : "
-            "(tensor<1x1x1x4xFF>) -> tensor<1x1x1x2xFF>\n",
+            "(tensor<1x1x1x4xFF>) -> tensor<1x1x1x2xFF>\n"
+            "%y = dlc.mul %p, %a1 : (tensor<1x1x1x2xFF>, tensor<2xFF>) -> tensor<1x1x1x2xFF>\n",
             "tensor<1x1x1x2xFF>");
   corners.back().inF64 = false;
 }
