@@ -173,7 +173,7 @@ void backward(PowOp op, Backward &g) {
   Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
   g.add(op.getA(), [&]() -> Value {
     if (splatValue(op.getB()) == 0.0)
-      return {};
+      return zeros(g.build(), op.getA().getType());
     return dy * powerSlope(op, a, b).fit(dy.shape());
   });
   g.add(op.getB(), [&] {
