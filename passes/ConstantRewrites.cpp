@@ -18,16 +18,16 @@ bool keepsBits(Operation *op) {
   return false;
 }
 
-void setAccuracy(Operation *module, StringRef level) {
+void setAccuracy(Operation *to, StringRef level) {
   if (level == "strict")
-    module->setAttr(kAccuracyAttr, StringAttr::get(module->getContext(), level));
+    to->setAttr(kAccuracyAttr, StringAttr::get(to->getContext(), level));
 }
 
-void copyAccuracy(Operation *from, Operation *module) {
+void copyAccuracy(Operation *from, Operation *to) {
   while (Operation *parent = from->getParentOp())
     from = parent;
   if (auto level = from->getAttrOfType<StringAttr>(kAccuracyAttr))
-    setAccuracy(module, level);
+    setAccuracy(to, level);
 }
 
 namespace {

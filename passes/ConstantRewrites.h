@@ -21,10 +21,10 @@ constexpr llvm::StringLiteral kAccuracyAttr = "dlc.accuracy";
 /// the operation itself takes precedence over that of the operations that contain it.
 bool keepsBits(mlir::Operation *op);
 
-/// Sets the level of `--accuracy` on a module: only "strict" forbids rewrites.
-void setAccuracy(mlir::Operation *module, llvm::StringRef level);
-/// Copies the accuracy level of the module that contains `from` to another module.
-void copyAccuracy(mlir::Operation *from, mlir::Operation *module);
+/// Sets the level of `--accuracy` on a module or a kernel: only "strict" forbids rewrites.
+void setAccuracy(mlir::Operation *to, llvm::StringRef level);
+/// Copies the accuracy level of the module that contains `from` to another module or a kernel.
+void copyAccuracy(mlir::Operation *from, mlir::Operation *to);
 
 /// A rewrite of operations on values of one element type.
 struct ConstantRewrite {

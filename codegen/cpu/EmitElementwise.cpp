@@ -2,6 +2,7 @@
 #include "codegen/cpu/Emitter.h"
 #include "codegen/cpu/Lookup.h"
 #include "codegen/cpu/Math.h"
+#include "passes/ConstantRewrites.h"
 #include "passes/Rounding.h"
 #include "passes/TensorBuilder.h"
 
@@ -354,6 +355,7 @@ struct Site {
   ArrayRef<Value> values;
   Type element; ///< of the first operand
   bool isFloat, isUnsigned;
+  bool exact; ///< every bit of the result counts, see keepsBits
 
   Value x() const { return values[0]; }
   Value y() const { return values[1]; }
@@ -371,6 +373,9 @@ struct Site {
     return make<arith::SelectOp>(condition, p, q);
   }
   Value math(StringRef function) const {
+    if (exact && llvm::is_contained({"exp", "sigmoid"}, function))
+      return emitMath(b, loc, (function + "_with_subnormals").str(), values, e.context,
+                      e.target.vectorBits >= 512);
     return emitMath(b, loc, function, values, e.context, e.target.vectorBits >= 512);
   }
 };
@@ -524,7 +529,14 @@ Value element(const Site &s, ShiftRightOp) { return shift(s.e, s.x(), s.y(), fal
 
 Value emitElement(Emitter &e, Operation *op, ArrayRef<Value> operands) {
   Type type = getElementTypeOrSelf(op->getOperand(0).getType());
-  Site site{e, e.b, e.loc, operands, type, isa<FloatType>(type), isUnsigned(type)};
+  Site site{.e = e,
+            .b = e.b,
+            .loc = e.loc,
+            .values = operands,
+            .element = type,
+            .isFloat = isa<FloatType>(type),
+            .isUnsigned = isUnsigned(type),
+            .exact = keepsBits(op)};
   return llvm::TypeSwitch<Operation *, Value>(op)
 #define DLC_ELEMENTWISE(Op, mnemonic, value, operands)                                             \
   .Case([&](Op each) { return element(site, each); })

@@ -197,6 +197,8 @@ Lanes sigmoid(const Lanes &x) {
   Lanes e = doubles::exp(-cpu::abs(x));
   return select(x > 0.0, like(x, 1.0), e) / (e + 1.0);
 }
+Lanes expWithSubnormals(const Lanes &x) { return doubles::exp(x); }
+Lanes sigmoidWithSubnormals(const Lanes &x) { return doubles::sigmoid(x); }
 Lanes erfinv(const Lanes &x) {
   Lanes a = cpu::abs(x), y = cpu::abs(formulas::wideErfinv(x));
   // One step of Halley's, on whichever of erf and erfc has digits there.
@@ -238,6 +240,8 @@ const llvm::StringMap<Function> &functions() {
   static const llvm::StringMap<Function> table = {
 #include "ir/dlc/ElementwiseTable.inc"
       // clang-format off
+      DLC_ROW("exp_with_subnormals", expWithSubnormals, 1)
+      DLC_ROW("sigmoid_with_subnormals", sigmoidWithSubnormals, 1)
       DLC_ROW("gelu_erf", geluErf, 1)
       DLC_ROW("gelu_tanh", geluTanh, 1)
       DLC_ROW("reciprocal", reciprocal, 1)

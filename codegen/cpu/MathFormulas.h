@@ -107,13 +107,19 @@ template <class V> V scaleByParts(V p, V rounded, const Format &format = kSingle
   return p * first * second;
 }
 
-/// 0 instead of what lies below 2^-126: processors take a hundred times as long to make such
-/// numbers, and for all that is made of them; masks of -100 before a softmax leave them by the
-/// thousands.
+/// Below this e^x is subnormal, and below the other one it is 0.
+inline constexpr double kExpLeastNormal = -0x1.5d589ep+6, kExpLeast = -105.0;
+
+template <class V> V expWithSubnormals(V x) {
+  ExpParts<V> parts = expParts(clampBelow(clampAbove(x, 89.0), kExpLeast));
+  return scaleByParts(parts.exp(), parts.rounded);
+}
+
+/// 0 instead of subnormal results: processors take a hundred times as long to make them, and for
+/// all that is made of them; masks of -100 before a softmax leave them by the thousands.
 template <class V> V exp(V x) {
-  constexpr double least = -0x1.5d589ep+6;
-  ExpParts<V> parts = expParts(clampBelow(clampAbove(x, 89.0), least));
-  return select(x < least, like(x, 0.0), scaleByParts(parts.exp(), parts.rounded));
+  V y = expWithSubnormals(clampBelow(x, kExpLeastNormal));
+  return select(x < kExpLeastNormal, like(x, 0.0), y);
 }
 
 template <class V> V expm1(V x) {
@@ -124,16 +130,16 @@ template <class V> V expm1(V x) {
   return select(abs(x) < 0x1p-25, x, result);
 }
 
-/// 0 where it would be subnormal.
-template <class V> V sigmoid(V x) {
-  const double least = -87.33654;
-  V far = -abs(x);
-  ExpParts<V> parts = expParts(clampBelow(far, least));
-  V e = scaleByParts(parts.exp(), parts.rounded);
-  e = select(far < least, like(x, 0.0), e);
+/// The sigmoid of x by e^-|x|.
+template <class V> V sigmoidOf(V x, V e) {
   // What e lacks in the numerator it lacks in the denominator too.
   return quotient(select(x > 0.0, like(x, 1.0), e), e + 1.0);
 }
+
+template <class V> V sigmoidWithSubnormals(V x) { return sigmoidOf(x, expWithSubnormals(-abs(x))); }
+
+/// 0 where it would be subnormal.
+template <class V> V sigmoid(V x) { return sigmoidOf(x, exp(-abs(x))); }
 
 /// tanh around the multiples of a width, up to where it is 1: a row for each power of the distance.
 /// The width is one at whose multiples tanh is nearly an f32; all in all 1.02 ulp were seen.

@@ -63,7 +63,6 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, Ef
   if (!found)
     return nullptr;
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Fast; // a * b + c in one rounding
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
       triple, target.cpu, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
       effort == Effort::Least ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
@@ -223,8 +222,8 @@ Compiler &compilerFor(const Target &target, Effort effort) {
 
 } // namespace
 
-FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target,
-                              Effort effort) {
+FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target, Effort effort,
+                              bool contracts) {
   Compiler &compiler = compilerFor(target, effort);
   auto llvmModule = translateModuleToLLVMIR(module, compiler.context, name);
   if (!llvmModule)
@@ -232,6 +231,8 @@ FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &tar
   llvm::TargetMachine *machine = compiler.machine.get();
   if (!machine)
     return module.emitError("no LLVM target for this machine: ") << compiler.error;
+  machine->Options.AllowFPOpFusion =
+      contracts ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setDataLayout(machine->createDataLayout());
   for (llvm::Function &function : *llvmModule) {

@@ -37,10 +37,11 @@ struct Code {
 /// goes back, and what the emitter left is not simplified.
 enum class Effort { Usual, Least };
 
-/// Compiles a module in the llvm dialect that holds the kernel `name`. Safe to call from several
-/// threads at once.
+/// Compiles a module in the llvm dialect that holds the kernel `name`. `contracts`: a product and a
+/// sum may become one instruction, which rounds once. Safe to call from several threads at once.
 mlir::FailureOr<Code> compileKernel(mlir::ModuleOp module, llvm::StringRef name,
-                                    const Target &target, Effort effort = Effort::Usual);
+                                    const Target &target, Effort effort = Effort::Usual,
+                                    bool contracts = true);
 
 /// Places the sections of a relocatable ELF object behind one another and resolves what refers
 /// among them. On failure `error` says what stands in the way.

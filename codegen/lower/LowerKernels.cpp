@@ -8,6 +8,7 @@
 #include "codegen/lower/Views.h"
 #include "codegen/providers/Provider.h"
 #include "ir/tensor/FilePages.h"
+#include "passes/ConstantRewrites.h"
 #include "runtime/program/WeightsMemory.h"
 
 #include "mlir/IR/AsmState.h"
@@ -140,6 +141,8 @@ exec::KernelOp Lowering::makeKernel(StringAttr symbol, FusionOp normal) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(program);
   auto kernel = exec::KernelOp::create(b, normal.getLoc(), symbol);
+  // Code is made, and found again, by what the kernel itself says.
+  copyAccuracy(normal, kernel);
   Block *block = new Block;
   kernel.getBody().push_back(block);
   b.setInsertionPointToStart(block);

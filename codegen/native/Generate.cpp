@@ -5,6 +5,7 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/native/Build.h"
 #include "ir/exec/Exec.h"
+#include "passes/ConstantRewrites.h"
 
 #include "mlir/IR/Threading.h"
 
@@ -36,7 +37,8 @@ FailureOr<cpu::Code> generate(exec::KernelOp kernel, const cpu::LlvmLowering &lo
   if (failed(emitScheduled(b, kernel, "kernel", target)) || failed(lowering.run(*module)))
     return failure();
   return cpu::compileKernel(*module, "kernel", target,
-                            hasLeastEffort(kernel) ? cpu::Effort::Least : cpu::Effort::Usual);
+                            hasLeastEffort(kernel) ? cpu::Effort::Least : cpu::Effort::Usual,
+                            /*contracts=*/!keepsBits(kernel));
 }
 
 } // namespace

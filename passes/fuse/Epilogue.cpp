@@ -63,11 +63,12 @@ std::optional<double> factorOf(MulOp mul, Value &x) {
   return std::nullopt;
 }
 
-/// add, mul .. of `value` with a tensor that comes from outside, or add with a multiple of one,
+/// add, sub, mul or div of `value` and a tensor from outside, or add of a multiple of one,
 /// which is rounded once unless `exact`. `negated`: it is subtracted from the operand.
 std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, OpFilter inside,
                                   bool exact, bool &negated, llvm::DenseSet<Operation *> &used) {
-  if (!isa<AddOp, SubOp, MulOp, DivOp, MaxOp, MinOp>(op) || !value.hasOneUse())
+  // Libraries' maxima and minima of two tensors lose NaN.
+  if (!isa<AddOp, SubOp, MulOp, DivOp>(op) || !value.hasOneUse())
     return std::nullopt;
   bool first = op->getOperand(0) == value;
   negated = !first && isa<SubOp>(op);
@@ -110,9 +111,7 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
   postOp.alg = isa<AddOp>(op) || negated ? "add"
                : isa<SubOp>(op)          ? "sub"
                : isa<MulOp>(op)          ? "mul"
-               : isa<DivOp>(op)          ? "div"
-               : isa<MaxOp>(op)          ? "max"
-                                         : "min";
+                                         : "div";
   return postOp;
 }
 

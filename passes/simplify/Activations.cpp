@@ -128,14 +128,27 @@ SmallVector<Value> candidates(Value argument) {
   return found;
 }
 
-// c x (1 + erf(x / sqrt(2))) = 2 c gelu(x), where c is 1/2 or stands elsewhere
+/// Whether a product without a constant is multiplied by one next: the match begins there.
+bool isScaledNext(MulOp op, const Product &product) {
+  if (!product.constants.empty() || !op.getY().hasOneUse())
+    return false;
+  Operation *user = *op.getY().user_begin();
+  bool isFirst = user->getOperand(0) == op.getY();
+  return (isa<MulOp>(user) || (isa<DivOp>(user) && isFirst)) &&
+         splatValue(user->getOperand(isFirst ? 1 : 0));
+}
+
+// c x (1 + erf(x / sqrt(2))) = 2 c gelu(x), where c is 1/2 or is multiplied later
 // c x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = 2 c gelu(x) approximate
 struct RecogniseGelu : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
     if (!isa<FloatType>(typeOf(op.getY()).getElementType()))
       return failure();
-    for (Value factor : productOf(op.getY()).factors) {
+    Product all = productOf(op.getY());
+    if (isScaledNext(op, all))
+      return failure();
+    for (Value factor : all.factors) {
       Value inner = plusOne(factor);
       if (!inner || !isa_and_nonnull<ErfOp, TanhOp>(inner.getDefiningOp()))
         continue;

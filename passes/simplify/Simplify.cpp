@@ -21,6 +21,10 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
   LogicalResult initialize(MLIRContext *context) final {
     subgradientPatterns = patternsFor(context, Keeps::Subgradients);
     valuePatterns = patternsFor(context, Keeps::Values);
+    RewritePatternSet set(context);
+    addConstantFolding(set);
+    addActivations(set);
+    activations = FrozenRewritePatternSet(std::move(set));
     return success();
   }
 
@@ -49,29 +53,39 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
         getOperation()->walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
     const FrozenRewritePatternSet &patterns =
         isDifferentiated ? subgradientPatterns : valuePatterns;
+    // Matrix products would take the constants of activations as scales of their operands.
+    apply(activations);
     // Patterns that look for single uses see more of them once equal operations are one, and the
     // other way round.
     for (int round = 0; round < 4; ++round) {
       IRRewriter rewriter(&getContext());
       DominanceInfo dominance(getOperation());
-      bool merged = false, rewritten = false;
+      bool merged = false;
       eliminateCommonSubExpressions(rewriter, dominance, getOperation(), &merged);
-      GreedyRewriteConfig config;
-      // Blocks are loop bodies and branches here: none may be merged.
-      config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-      for (Region &region : getOperation()->getRegions()) {
-        bool changed = false;
-        // Not reaching a fixed point is no error: what there is, is right.
-        (void)applyPatternsGreedily(region, patterns, config, &changed);
-        rewritten |= changed;
-      }
+      bool rewritten = apply(patterns);
       if (!merged && !rewritten)
         break;
     }
   }
 
+  /// Applies the patterns and returns whether one of them has rewritten something.
+  bool apply(const FrozenRewritePatternSet &patterns) {
+    GreedyRewriteConfig config;
+    // Blocks are loop bodies and branches here: none may be merged.
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    bool rewritten = false;
+    for (Region &region : getOperation()->getRegions()) {
+      bool changed = false;
+      // Not reaching a fixed point is no error: what there is, is right.
+      (void)applyPatternsGreedily(region, patterns, config, &changed);
+      rewritten |= changed;
+    }
+    return rewritten;
+  }
+
   /// The patterns for programs with and without a dlc.gradient.
   FrozenRewritePatternSet subgradientPatterns, valuePatterns;
+  FrozenRewritePatternSet activations;
 };
 
 } // namespace

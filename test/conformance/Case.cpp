@@ -41,12 +41,58 @@ const double specials[] = {0.0,   -0.0,  INFINITY, -INFINITY, NAN,   1.0,   -1.0
                            -87.0, 104.0, -104.0,   6.5,       -6.5,  0.999, -1.5, 1e4,
                            -1e4,  20.0,  -20.0,    1e-3,      -1e-3, 2.0,   -3.0, 1e30};
 
+/// Limits of the element type, numbers in between, infinities, NaN and arguments at which functions
+/// turn; each positive number is followed by its negative.
+std::vector<double> extremes(mlir::Type element) {
+  const llvm::fltSemantics &semantics = llvm::cast<mlir::FloatType>(element).getFloatSemantics();
+  auto number = [](llvm::APFloat value) {
+    bool lost = false;
+    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
+    return value.convertToDouble();
+  };
+  const double most = number(llvm::APFloat::getLargest(semantics)),
+               normal = number(llvm::APFloat::getSmallestNormalized(semantics)),
+               least = number(llvm::APFloat::getSmallest(semantics));
+  std::vector<double> values;
+  for (double value : {0.0,
+                       HUGE_VAL,
+                       most,
+                       normal,
+                       least,
+                       normal / 2,
+                       most / 2,
+                       most / 8,
+                       1.0,
+                       0.1,
+                       2.5,
+                       3.0,
+                       88.0,
+                       104.0,
+                       1000.0,
+                       std::sqrt(most),
+                       std::sqrt(normal),
+                       0.9 * std::cbrt(most),
+                       std::cbrt(normal),
+                       1e30,
+                       1e-30,
+                       1e19,
+                       1e-19,
+                       1e4,
+                       1e-4})
+    values.insert(values.end(), {value, -value});
+  values.push_back(NAN);
+  return values;
+}
+
 } // namespace
 
 void fillTensor(ref::Tensor &tensor, const Fill &fill, uint64_t seed) {
   std::mt19937_64 engine(seed * 0x9e3779b97f4a7c15ull + 1);
   bool isBool = tensor.getElementType().isInteger(1);
   bool isFloat = tensor.isFloat();
+  std::vector<double> limits;
+  if (fill.kind == Fill::Extreme)
+    limits = extremes(tensor.getElementType());
   std::vector<int64_t> order;
   if (fill.kind == Fill::Permutation) {
     order.resize(tensor.size());
@@ -70,6 +116,8 @@ void fillTensor(ref::Tensor &tensor, const Fill &fill, uint64_t seed) {
         tensor.setInt(i, int64_t(fill.low) + order[i]);
     } else if (isBool) {
       tensor.setInt(i, unit < 0.5);
+    } else if (!limits.empty()) {
+      tensor.setDouble(i, limits[i % limits.size()]);
     } else if (isFloat && fill.kind == Fill::Special) {
       tensor.setDouble(i, specials[i % std::size(specials)]);
     } else if (isFloat) {

@@ -15,8 +15,8 @@ using Shape = std::vector<int64_t>;
 /// How an operand's elements are made.
 struct Fill {
   /// HiddenRows: every second row is false, or minus infinity. Ascending: in even steps, the last
-  /// element is the upper bound.
-  enum Kind { Uniform, Special, Index, Permutation, HiddenRows, Ascending } kind = Uniform;
+  /// element is the upper bound. Extreme: the limits of the element type and numbers near them.
+  enum Kind { Uniform, Special, Index, Permutation, HiddenRows, Ascending, Extreme } kind = Uniform;
   double low = -2, high = 2;
 };
 
@@ -32,6 +32,9 @@ struct Tolerance {
   double ulps = 4;
   /// Relative to the largest element of the reference: for sums, whose terms may cancel.
   double ofLargest = 0;
+  /// Results are extreme numbers, of which the largest says nothing: errors are relative to each
+  /// element at every level of accuracy.
+  bool isExtreme = false;
   /// The largest result says less of the sums before it than their errors need, where these are
   /// made of parts: such may lie twice as far off.
   bool hidesSums = false;
@@ -51,6 +54,8 @@ struct Case {
   /// For operations with regions: the text of a function's body in place of all that, ending in a
   /// return of `resultTypes`; its arguments are %a0, %a1 ... as `operands` says.
   std::string body;
+  /// Whether only `--accuracy strict` promises the reference's result.
+  bool isStrict = false;
 
   std::string name() const { return op + "/" + label; }
 };
@@ -88,6 +93,7 @@ void addContractCases(std::vector<Case> &cases);
 void addWeightCases(std::vector<Case> &cases);
 void addQuantizedCases(std::vector<Case> &cases);
 void addEpilogueCases(std::vector<Case> &cases);
+void addConstantCases(std::vector<Case> &cases);
 void addWindowCases(std::vector<Case> &cases);
 void addTrainingCases(std::vector<Case> &cases);
 void addNormCases(std::vector<Case> &cases);

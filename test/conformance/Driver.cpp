@@ -110,6 +110,7 @@ int dlc::conformanceMain(int argc, char **argv) {
   addNormCases(all);
   addRecurrentCases(all);
   addControlCases(all);
+  addConstantCases(all);
 
   std::vector<Case> cases = choice.of(all);
   if (list) {

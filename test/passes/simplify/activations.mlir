@@ -138,3 +138,23 @@ func.func @before_product(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x
   %5 = dlc.mul %4, %half : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
   return %5 : tensor<4x2xf32>
 }
+
+// -----
+
+// A half that is multiplied last belongs to GELU, also before a product, which takes scales of its operands.
+// CHECK-LABEL: @half_last
+// CHECK-NEXT: %[[Y:.*]] = dlc.gelu %arg0
+// CHECK-NEXT: %[[Z:.*]] = dlc.matmul %[[Y]], %arg1
+// CHECK-NEXT: return %[[Z]]
+func.func @half_last(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2xf32> {
+  %r = dlc.constant dense<1.41421354> : tensor<f32>
+  %one = dlc.constant dense<1.0> : tensor<f32>
+  %half = dlc.constant dense<0.5> : tensor<f32>
+  %0 = dlc.div %x, %r : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = dlc.erf %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = dlc.add %1, %one : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %3 = dlc.mul %x, %2 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = dlc.mul %3, %half : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %5 = dlc.matmul %4, %w : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  return %5 : tensor<4x2xf32>
+}
