@@ -277,10 +277,10 @@ void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t en
                         const char *left) const {
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
     panel.firstRow = block * form.rows;
-    panel.left = left + at * panel.leftStride;
-    if (readsLeft)
-      panel.left = reinterpret_cast<const char *>(one.a + panel.firstRow * panel.leftRow +
-                                                  slab.step * form.depth);
+    // A left operand that is read in place has no packed copy: `left` may be null.
+    panel.left = readsLeft ? reinterpret_cast<const char *>(one.a + panel.firstRow * panel.leftRow +
+                                                            slab.step * form.depth)
+                           : left + at * panel.leftStride;
     panel.rows = std::min(some * form.rows, product.m - panel.firstRow);
     panel.dst = one.dst + panel.firstRow * panel.dstRow + panel.firstColumn;
     form.multiply(panel, one.epilogue);
