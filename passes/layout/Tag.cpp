@@ -101,7 +101,7 @@ bool isSameInMemory(RankedTensorType from, RankedTensorType to) {
 
 StringRef channelsLast(int64_t rank) {
   static constexpr const char *tags[] = {"acb", "acdb", "acdeb"};
-  return tags[rank - 3];
+  return rank >= 3 && rank <= 5 ? tags[rank - 3] : "";
 }
 
 bool slicesWhole(SliceOp op, int64_t blockedDim) {

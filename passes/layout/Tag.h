@@ -40,7 +40,8 @@ bool keepsMemory(mlir::RankedTensorType x, llvm::ArrayRef<int64_t> permutation,
 /// other, which differ in layout alone.
 bool isSameInMemory(mlir::RankedTensorType from, mlir::RankedTensorType to);
 
-/// [N, C, spatial..] of 3 to 5 dimensions as [N, spatial.., C].
+/// Returns the layout of [N, C, spatial..] that stores the channels last, for 3 to 5 dimensions.
+/// Tensors of another rank have the plain layout.
 llvm::StringRef channelsLast(int64_t rank);
 
 /// Whether a slice takes all or one of each dimension, and all of the blocked one: the result is
