@@ -74,7 +74,8 @@ std::optional<double> stepsAlongRows(Operation *op, const Target &target) {
       (row.reachBeyond() && bits < 32))
     return std::nullopt;
   int64_t rows = 1, registers = row.registers(lanes), steps = 0;
-  for (int64_t extent : ArrayRef(foldedExtents(op)).drop_back())
+  auto extents = foldedExtents(op);
+  for (int64_t extent : ArrayRef(extents).drop_back())
     rows *= extent;
   if (auto conv = dyn_cast<ConvOp>(op)) {
     // Of many channels, products in blocks read each element less often.
