@@ -27,6 +27,10 @@ def calls():
     bag = (r(5, 3), indices(0, 1, 1, 4), indices(0, 2))
     return {
         "_embedding_bag.default": bag,
+        "special_xlog1py.other_scalar": (x, 0.5),
+        "special_xlog1py.self_scalar": (0.5, x.abs()),
+        "xlogy.Scalar_Other": (x, 0.5),
+        "xlogy.Scalar_Self": (0.5, x.abs() + 0.5),
         "_logcumsumexp.default": (x, 1),
         "_native_batch_norm_legit_no_training.default": (*norm, 0.1, 1e-5),
         "_reshape_copy.default": (x, [2, 6]),
