@@ -21,13 +21,15 @@ template <typename Op> void softmax(Node &n, Build &b) {
   n.set(b.op<Op>({x}, {b.attr("axis", n.axis("dim", b.rank(x)))}));
 }
 
-/// Rows of -inf alone become zeros.
+/// Softmax whose rows of -inf alone become zeros, with a gradient of 0.
 void safeSoftmax(Node &n, Build &b) {
   Value x = n.operand("self", n.resultElement());
   int64_t axis = n.axis("dim", b.rank(x));
   Value top = b.reduce(ReduceKind::max, x, {axis}, true);
   Value empty = b.both(b.unary<IsInfOp>(top), b.compare(Predicate::lt, top, b.like(top, 0)));
-  n.set(b.select(empty, b.like(x, 0), b.softmax(x, axis)));
+  // The softmax of such a row is NaN, and so would be its gradient times 0.
+  Value defined = b.training ? b.select(empty, b.like(x, 0), x) : x;
+  n.set(b.select(empty, b.like(x, 0), b.softmax(defined, axis)));
 }
 
 /// [C] beside x [N, C, ..].

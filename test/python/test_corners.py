@@ -92,6 +92,7 @@ CASES = {
     "cumprod_rows": (lambda x: x.cumprod(1), [[[0.0, 1.0, 0.0], [2.0, 3.0, 0.0], [1.0, 2.0, 3.0]]]),
     "prod": (torch.prod, [[2.0, 0.0, 3.0]]),
     "prod_zeros": (lambda x: x.prod(1), ROWS),
+    "safe_softmax": (lambda x: torch.ops.aten._safe_softmax(x, -1), [[[1.0, 1.0, -INF], [-INF, -INF, -INF]]]),
     "logsumexp": (lambda x: x.logsumexp(0), [[1.0, 1.0, -INF]]),
     "logcumsumexp": (lambda x: x.logcumsumexp(0), [[1.0, 1.0, 1.0, 0.0]]),
     "logaddexp": (torch.logaddexp, [[1.0, 2.0], [1.0, 0.0]]),
