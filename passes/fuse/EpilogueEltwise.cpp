@@ -41,15 +41,15 @@ bool allows(Operation *op, Kind kind, std::initializer_list<double> constants) {
 bool isBound(double c) { return std::fabs(c) < FLT_MAX; }
 
 /// One operation on `value` whose other operands are constants. Linear steps add 0, which makes 0
-/// of -0.0: factors are none where `exact`.
+/// of -0.0, and libraries flush subnormal exponentials to 0: `exact` excludes both.
 std::optional<PostOp> matchSimple(Operation *op, Value value, bool exact) {
   if (isa<ReluOp>(op))
     return eltwise("relu");
   if (isa<TanhOp>(op))
     return eltwise("tanh");
-  if (isa<SigmoidOp>(op))
+  if (isa<SigmoidOp>(op) && !exact)
     return eltwise("logistic");
-  if (isa<ExpOp>(op))
+  if (isa<ExpOp>(op) && !exact)
     return eltwise("exp");
   if (isa<AbsOp>(op))
     return eltwise("abs");
