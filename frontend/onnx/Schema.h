@@ -59,7 +59,7 @@ int64_t newestIrVersion();
 
 /// "ai.onnx.Clip".
 std::string fullName(StringRef domain, StringRef name);
-/// Types that an element type may stand for: f32 also represents floats of eight and four bits, and
+/// Types that an element type may represent: f32 also represents floats of eight and four bits, and
 /// integers of eight bits those of four.
 TypeMask typesOf(mlir::Type element);
 /// "float, double".

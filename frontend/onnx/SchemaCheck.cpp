@@ -176,7 +176,7 @@ static TypeMask typesOf(const Item &item) {
   return typesOf(cast<RankedTensorType>(item.value.getType()).getElementType());
 }
 
-/// The name of an item's type. An element type that stands for several has the name of the widest.
+/// The name of an item's type. An element type that represents several has the name of the widest.
 static std::string typeText(const Item &item) {
   if (item.kind == Item::None)
     return "an empty optional";

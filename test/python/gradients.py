@@ -25,7 +25,7 @@ from torch.testing._internal.opinfo.core import SampleInput
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "operators.txt")
-#: So many cases are one program.
+#: Number of cases in one program.
 GROUP = 12
 #: Of the largest element of a gradient.
 CLOSE = 2e-3

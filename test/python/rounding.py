@@ -133,7 +133,7 @@ def check(member, kind, steps, size, accuracy, device="cpu"):
     for got, want in zip(found, expected(member, kind, steps, size, accuracy == "strict"), strict=True):
         got = np.asarray(got).reshape(want.shape)
         if size == "product" and accuracy == "default" and got.dtype.kind == "f":
-            got = rounded(got, kind)  # near products casts to f32 read what is not rounded
+            got = rounded(got, kind)  # casts to f32 near products read unrounded values
             if member == "less ReduceMax":  # and so do subtractions
                 np.testing.assert_allclose(got, want, atol=np.abs(want).max() * (2.0**-10 if kind == "f16" else 2.0**-7))
                 assert (got.max(axis=1) == 0).all()

@@ -1,4 +1,4 @@
-"""dlc.train_step honours what eager autograd does beside its operators, or refuses it by name: backward functions of torch.autograd.Function, hooks,
+"""dlc.train_step honours the effects of eager autograd other than its operators, or refuses them by name: backward functions of torch.autograd.Function, hooks,
 values without gradient, arguments that change a gradient alone. Skipped where PyTorch is missing."""
 import random
 

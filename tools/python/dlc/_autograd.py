@@ -1,4 +1,4 @@
-"""What eager autograd does beside the operators that torch.export records: hooks, custom backward functions, changes of requires_grad. A training step
+"""Effects of eager autograd that torch.export does not record: hooks, custom backward functions, changes of requires_grad. A training step
 does the same, or is refused by name."""
 
 from __future__ import annotations

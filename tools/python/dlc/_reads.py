@@ -24,7 +24,7 @@ MANAGED = frozenset(("_parameters", "_buffers", "_modules", "training", "_non_pe
 GLOBAL_HOOKS = tuple(name for name in vars(nn_module) if name.startswith(("_global_forward", "_global_backward")))
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout)
 _MISSING = object()
-#: Stands for the frozen value of a container without elements.
+#: Represents the frozen value of a container without elements.
 _EMPTY = object()
 #: How deep containers and objects within them are compared.
 DEPTH = 4

@@ -125,12 +125,12 @@ def _blocks(user: fx.Node, value: fx.Node) -> list[tuple[fx.Graph, int]]:
 
 
 def _submodule(node: fx.Node) -> Any:
-    """The graph that a get_attr node names, of a block with gradients turned off."""
+    """The graph that a get_attr node names, of a block with gradients disabled."""
     return getattr(node.graph.owning_module, str(node.target), None) if node.op == "get_attr" else None
 
 
 def _keep_detached(program: torch.export.ExportedProgram) -> None:
-    """What is computed by detach() and with gradients turned off gets no gradients: PyTorch's decompositions would forget that."""
+    """Stops gradients at detach() and in blocks with gradients disabled, which decompositions of PyTorch would drop."""
     graph, signature = program.graph_module.graph, program.graph_signature
     for node in list(graph.nodes):
         if node.target is torch.ops.aten.detach.default:
@@ -163,7 +163,7 @@ def _keep_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[st
 
 
 def _detach_inputs(module: fx.GraphModule) -> None:
-    """Gives what a block computes with gradients turned off no gradients. Values that the block writes to stay the same memory."""
+    """Stops the gradients of values that a block computes with gradients disabled. Values that the block writes to stay the same memory."""
     inputs = module.graph.find_nodes(op="placeholder")
     body = next(node for node in module.graph.nodes if node.op != "placeholder")
     for given in inputs:
