@@ -7,9 +7,11 @@ The node tests of the onnx package cover the newest form of most operators only.
 """
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 
+import contrib_tests
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
@@ -160,6 +162,7 @@ def write(out):
     """One folder per case; the expected outputs are ONNX Runtime's."""
     import onnxruntime
     onnxruntime.set_default_logger_severity(4)
+    shutil.rmtree(out, ignore_errors=True)
     folders = []
     for number, (op, opset, inputs, constants, outputs, attributes) in enumerate(cases()):
         names = ["" if array is None else f"x{i}" for i, array in enumerate(inputs)]
@@ -172,14 +175,7 @@ def write(out):
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         expected = onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, feeds)
         folder = os.path.join(out, f"{number:03}-{op}-{opset}")
-        data = os.path.join(folder, "test_data_set_0")
-        os.makedirs(data, exist_ok=True)
-        onnx.save(model, os.path.join(folder, "model.onnx"))
-        for kind, values in (("input", feeds.values()), ("output", expected)):
-            for i, value in enumerate(values):
-                with open(os.path.join(data, f"{kind}_{i}.pb"), "wb") as f:
-                    f.write(numpy_helper.from_array(np.asarray(value)).SerializeToString())
-                np.save(os.path.join(data, f"{kind}_{i}.npy"), value)
+        contrib_tests.write(folder, model, feeds, expected)
         folders.append(folder)
     return folders
 
