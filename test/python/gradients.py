@@ -90,6 +90,13 @@ def sample_of(name, number):
     return next(itertools.islice(OPS[name].sample_inputs("cpu", torch.float32, requires_grad=True), number, None))
 
 
+def filled(tensor, kind):
+    values = KINDS[kind]
+    if values is None or not tensor.numel():
+        return tensor.clone()
+    return torch.tensor(list(itertools.islice(itertools.cycle(values), tensor.numel()))).reshape(tensor.shape)
+
+
 class Case:
     """A sample's call with inputs of one kind."""
 
@@ -98,14 +105,8 @@ class Case:
         self.sample = sample_of(name, number)
         self.leaves, self.spec = tree_flatten((self.sample.input, self.sample.args, self.sample.kwargs))
         self.places = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() and (leaf.requires_grad or number < 0)]
-        self.values = [self.filled(self.leaves[i].detach()) for i in self.places]
+        self.values = [filled(self.leaves[i].detach(), kind) for i in self.places]
         self.weights = []
-
-    def filled(self, tensor):
-        values = KINDS[self.kind]
-        if values is None or not tensor.numel():
-            return tensor.clone()
-        return torch.tensor(list(itertools.islice(itertools.cycle(values), tensor.numel()))).reshape(tensor.shape)
 
     def __call__(self, tensors):
         """A number that depends on every result of floats."""
@@ -176,14 +177,14 @@ def differs(found, wanted):
     return f"required: within {CLOSE} of {size:.3g}; found: a difference of {apart:.3g}" if apart > CLOSE * size else ""
 
 
-def run(cases, reached=None):
+def run(cases, reached=None, program_of=program_of):
     """The failures: (case, text). A group that is refused is run case by case."""
     try:
         gradients, text = program_of([case for case, _ in cases])
     except Exception as error:
         if len(cases) > 1:
             half = len(cases) // 2
-            return run(cases[:half], reached) + run(cases[half:], reached)
+            return run(cases[:half], reached, program_of) + run(cases[half:], reached, program_of)
         return [(cases[0][0], "refused: " + str(error).replace("\n", " ")[:300])]
     if reached is not None:
         reached.add(text)
