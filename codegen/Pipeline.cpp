@@ -36,6 +36,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
   case Phase::Simplify:
     passes.addPass(createRememberDevicesPass());
     passes.addPass(createAccuracyPass(options, /*beforeSimplify=*/true));
+    passes.addPass(createExpandQuantizedPass());
     passes.addPass(createHalvesPass(options, costs));
     passes.addPass(createQuantizedPass(options, costs));
     passes.addPass(createSimplifyPass());

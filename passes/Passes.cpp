@@ -15,6 +15,7 @@ void dlc::registerPasses(const CostsMaker &kernels) {
   mlir::registerPass([] { return createWeightsPass(); });
   mlir::registerPass([=] { return createQuantizedPass({}, kernels); });
   mlir::registerPass([=] { return createHalvesPass({}, kernels); });
+  mlir::registerPass([] { return createExpandQuantizedPass(); });
   mlir::registerPass([] { return createTablesPass(); });
   mlir::registerPass([] { return createSplitPass(); });
   mlir::registerPass([] { return createBucketsPass(); });

@@ -44,6 +44,9 @@ std::unique_ptr<mlir::Pass> createWeightsPass(const ModelOptions &options = {});
 /// for that; sums of integers without kernels are products of f32, in parts that are exact.
 std::unique_ptr<mlir::Pass> createQuantizedPass(const ModelOptions &options = {},
                                                 CostsMaker kernels = assumedCosts);
+/// `dlc-expand-quantized`: quantize, dequantize and dynamic_quantize as elementwise operations, and
+/// contractions of 4- or 8-bit integers as contractions of i32.
+std::unique_ptr<mlir::Pass> createExpandQuantizedPass();
 /// `dlc-halves`: products of 16-bit floats for which a processor has no kernels are computed in
 /// f32, and what stands between them.
 std::unique_ptr<mlir::Pass> createHalvesPass(const ModelOptions &options = {},

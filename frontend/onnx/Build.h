@@ -207,6 +207,10 @@ public:
   /// More operations are a loop unrolled too far, or functions that call one another without end.
   static constexpr int64_t operationLimit = 1 << 20;
 
+  /// The same of an operation with optional operands, of which null ones are left out.
+  template <typename Op>
+  Value opWithOptional(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes = {});
+
 private:
   Value first(const std::vector<Value> &values) {
     return values.empty() ? Value() : values.front();
@@ -243,10 +247,16 @@ std::vector<Value> Build::ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttr
   llvm::SmallVector<Type> types;
   std::string reason;
   bool built = quietly(reason, [&] {
-    return mlir::succeeded(Op::setPropertiesFromAttr(properties, dictionary,
-                                                     [&] { return mlir::emitError(loc); })) &&
-           mlir::succeeded(
-               Op::inferReturnTypes(context, loc, operands, dictionary, &properties, {}, types));
+    if (mlir::failed(Op::setPropertiesFromAttr(properties, dictionary,
+                                               [&] { return mlir::emitError(loc); })))
+      return false;
+    // Optional operands are left out from the end, unless the attribute says which there are.
+    if constexpr (Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>())
+      if (!dictionary.contains("operandSegmentSizes"))
+        for (size_t i = 0; i < properties.operandSegmentSizes.size(); ++i)
+          properties.operandSegmentSizes[i] = i < operands.size();
+    return mlir::succeeded(
+        Op::inferReturnTypes(context, loc, operands, dictionary, &properties, {}, types));
   });
   if (!built) {
     error(reason.empty() ? "'" + Op::getOperationName().str() + "' does not take these operands"
@@ -257,6 +267,20 @@ std::vector<Value> Build::ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttr
     state.getOrAddProperties<typename Op::Properties>() = properties;
   state.addTypes(types);
   return finish(state);
+}
+
+template <typename Op>
+Value Build::opWithOptional(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes) {
+  llvm::SmallVector<Value> given;
+  llvm::SmallVector<int32_t> segments;
+  for (Value operand : operands) {
+    segments.push_back(operand ? 1 : 0);
+    if (operand)
+      given.push_back(operand);
+  }
+  llvm::SmallVector<mlir::NamedAttribute> all(attributes);
+  all.push_back(attr("operandSegmentSizes", b.getDenseI32ArrayAttr(segments)));
+  return op<Op>(given, all);
 }
 
 template <typename Op>

@@ -198,7 +198,8 @@ Value Build::matmul(Value a, Value c, bool transposeA, bool transposeB) {
     attributes.push_back(attrUnit("transpose_a"));
   if (transposeB)
     attributes.push_back(attrUnit("transpose_b"));
-  return op<MatmulOp>({a, c}, attributes);
+  // Sums of 8-bit integers are i32.
+  return cast(op<MatmulOp>({a, c}, attributes), elem(a));
 }
 
 } // namespace dlc::onnxfront

@@ -7,7 +7,7 @@ namespace dlc::trace {
 
 Tensor matmul(const Operand &a, const Operand &b, bool transposeA, bool transposeB) {
   Call call("matmul", {&a, &b});
-  MatmulOp::Adaptor::Properties properties;
+  MatmulOp::Adaptor::Properties properties{};
   properties.transpose_a = call.flag(transposeA);
   properties.transpose_b = call.flag(transposeB);
   return call.tensor(call.make<MatmulOp>({call.value(a), call.value(b)}, properties));

@@ -16,7 +16,7 @@ Properties windowed(Call &call, const Operand &x, const ConvOptions &options,
               "; add a batch dimension with unsqueeze(x, 0)");
   size_t spatial = size_t(rank - 2);
   low = call.spread("padding", options.padding, spatial);
-  Properties properties;
+  Properties properties{};
   properties.strides = call.list(call.spread("stride", options.stride, spatial));
   properties.dilations = call.list(call.spread("dilation", options.dilation, spatial));
   properties.low = call.list(low);

@@ -205,6 +205,11 @@ public:
                                          typename Op::Adaptor::Properties properties = {}) {
     llvm::SmallVector<mlir::Type> types;
     llvm::SmallVector<mlir::Value> operands = together(given, types);
+    // Optional operands are left out from the end, unless the properties say which there are.
+    if constexpr (requires { properties.operandSegmentSizes; })
+      if (llvm::all_of(properties.operandSegmentSizes, [](int32_t size) { return size == 0; }))
+        for (size_t i = 0; i < properties.operandSegmentSizes.size(); ++i)
+          properties.operandSegmentSizes[i] = i < operands.size();
     mlir::OpaqueProperties opaque(&properties);
     Capture capture(context());
     if (failed(Op::inferReturnTypes(context(), loc(), operands, mlir::DictionaryAttr(), opaque,

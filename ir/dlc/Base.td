@@ -44,6 +44,7 @@ def Dlc_Dialect : Dialect {
   let extraClassDeclaration = [{
     // One function per family, so that no file instantiates every operation.
     void registerElementwise();
+    void registerQuantize();
     void registerShape();
     void registerGather();
     void registerReduce();
@@ -59,13 +60,21 @@ def Dlc_Dialect : Dialect {
   }];
 }
 
+def Dlc_Int4 : AnyTypeOf<[I<4>, UI<4>], "i4 or ui4">;
 def Dlc_Element : AnyTypeOf<[F16, BF16, F32, F64, I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64],
                             "f16, bf16, f32, f64, bool or an integer of 8 to 64 bits">;
 def Dlc_FloatElement : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
 def Dlc_IntElement : AnyTypeOf<[I8, I16, I32, I64, UI8, UI16, UI32, UI64], "an integer of 8 to 64 bits">;
 def Dlc_IndexElement : AnyTypeOf<[I32, I64], "i32 or i64">;
 
+/// Integers of 8 bits, and of 4 bits: what quantized contractions multiply.
+def Dlc_NarrowElement : AnyTypeOf<[I8, UI8, I<4>, UI<4>], "an integer of 4 or 8 bits">;
+
 def Dlc_Tensor : RankedTensorOf<[Dlc_Element]>;
+/// Tensors of 4-bit integers as well. They store two elements per byte, the first in the low half, and each row (the last
+/// dimension) begins at a byte. Only operations that keep whole rows, or read single elements by index, accept them.
+def Dlc_PackedOrTensor : RankedTensorOf<[Dlc_Element, Dlc_Int4]>;
+def Dlc_IntTensor : RankedTensorOf<[Dlc_IntElement, Dlc_Int4]>;
 def Dlc_FloatTensor : RankedTensorOf<[Dlc_FloatElement]>;
 def Dlc_IndexTensor : RankedTensorOf<[Dlc_IndexElement]>;
 def Dlc_BoolTensor : RankedTensorOf<[I1]>;

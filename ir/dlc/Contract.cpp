@@ -44,13 +44,31 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
                        " in 'b'; make them equal, or 1");
     shape[shape.size() - 1 - i] = one == 1 ? two : two == 1 ? one : mergeDims(one, two);
   }
+  Operand zeroA{"a_zero_point", adaptor.getAZeroPoint()},
+      zeroB{"b_zero_point", adaptor.getBZeroPoint()};
+  FailureOr<Type> element = contractionElement(site, "C4", "C5", a, b, {}, zeroA, zeroB);
   FailureOr<OnAttr> device;
-  if (failed(sameElementType(site, "C4", {a, b})) ||
-      failed(device = commonDevice(site, "C4", {a, b})))
+  if (failed(element) || failed(device = commonDevice(site, "C4", {a, b, zeroA, zeroB})))
+    return failure();
+  // Zero points that broadcast to an operand, with one for each of its rows or columns.
+  auto fits = [&](Operand zero, Operand operand, bool contractsLast) -> LogicalResult {
+    if (!zero.value || zero.type().getRank() == 0)
+      return success();
+    Shape wanted(operand.type().getShape());
+    wanted[wanted.size() - (contractsLast ? 1 : 2)] = 1;
+    return zero.type().getRank() == int64_t(wanted.size()) &&
+                   broadcastsTo(zero.type().getShape(), wanted)
+               ? success()
+               : site.fail("C6: '", zero.name, "' must have rank 0 or broadcast to ",
+                           shapeText(wanted), "; found ", shapeText(zero.type().getShape()),
+                           "; reshape it");
+  };
+  if (failed(fits(zeroA, a, !adaptor.getTransposeA())) ||
+      failed(fits(zeroB, b, adaptor.getTransposeB())))
     return failure();
   shape.push_back(m);
   shape.push_back(n);
-  return addResult(site, types, shape, a.type().getElementType(), *device);
+  return addResult(site, types, shape, *element, *device);
 }
 
 SmallVector<int64_t> MatmulOp::foldedExtents() {

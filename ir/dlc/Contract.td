@@ -3,20 +3,28 @@
 #define DLC_IR_CONTRACT_TD
 include "ir/dlc/Base.td"
 
-def Dlc_MatmulOp : Dlc_PureOp<"matmul", [Dlc_Contraction, Dlc_ElementLoop]> {
+def Dlc_MatmulOp : Dlc_PureOp<"matmul", [Dlc_Contraction, Dlc_ElementLoop, AttrSizedOperandSegments]> {
   let numericClass = "Product";
   let summary = "matrix product over the last two dimensions; the others are batch dimensions and broadcast";
   let description = [{
     `transpose_a` reads a as [.., k, m], `transpose_b` reads b as [.., n, k]. Sums of 16-bit floats are kept in f32;
-    integers wrap.
+    integers wrap. Integers of 4 or 8 bits, signed or not, are multiplied as they are and summed in i32; their zero points are subtracted
+    first: y = (a - a_zero_point)(b - b_zero_point).
     - (C1) both ranks are 2 or more.
     - (C2) the contracted dimensions agree.
     - (C3) the batch dimensions broadcast together.
-    - (C4) element types agree, and both are on one device.
+    - (C4) element types agree, or both are integers of 4 or 8 bits. All operands are on one device; 0-d zero points may be on any.
+    - (C5) zero points belong to operands of 4 or 8 bits; they have their operand's element type, or i32.
+    - (C6) a zero point has rank 0, or its operand's rank with size 1 in the contracted dimension.
   }];
-  let arguments = (ins Dlc_Tensor:$a, Dlc_Tensor:$b, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
+  let arguments = (ins Dlc_PackedOrTensor:$a, Dlc_PackedOrTensor:$b, Optional<Dlc_IntTensor>:$a_zero_point, Optional<Dlc_IntTensor>:$b_zero_point,
+                       UnitAttr:$transpose_a, UnitAttr:$transpose_b);
   let results = (outs Dlc_Tensor:$y);
-  let assemblyFormat = "$a `,` $b (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)? attr-dict `:` functional-type(operands, results)";
+  let builders = [OpBuilder<(ins "mlir::Value":$a, "mlir::Value":$b, CArg<"bool", "false">:$transpose_a, CArg<"bool", "false">:$transpose_b), [{
+    build($_builder, $_state, a, b, mlir::Value(), mlir::Value(), transpose_a, transpose_b);
+  }]>];
+  let assemblyFormat = [{$a `,` $b (`a_zero_point` $a_zero_point^)? (`b_zero_point` $b_zero_point^)? (`transpose_a` $transpose_a^)?
+    (`transpose_b` $transpose_b^)? attr-dict `:` functional-type(operands, results)}];
 }
 
 def Dlc_GroupedMatmulOp : Dlc_PureOp<"grouped_matmul"> {

@@ -5,7 +5,7 @@ include "ir/dlc/Base.td"
 
 def Dlc_YieldOp : Op<Dlc_Dialect, "yield", [Pure, ReturnLike, Terminator]> {
   let summary = "ends a region with its values";
-  let arguments = (ins Variadic<Dlc_Tensor>:$values);
+  let arguments = (ins Variadic<Dlc_PackedOrTensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let builders = [OpBuilder<(ins)>];
 }
@@ -15,7 +15,7 @@ def Dlc_IfOp : Dlc_Op<"if", [RecursiveMemoryEffects, SingleBlockImplicitTerminat
   let description = "- (C1) the condition has one element. \n- (C2) both regions yield the result types.";
   let arguments = (ins Dlc_BoolTensor:$condition);
   let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
-  let results = (outs Variadic<Dlc_Tensor>:$results);
+  let results = (outs Variadic<Dlc_PackedOrTensor>:$results);
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
   let assemblyFormat = "$condition `:` functional-type(operands, results) $thenRegion `else` $elseRegion attr-dict";
@@ -42,9 +42,9 @@ def Dlc_LoopOp : Dlc_Op<"loop", [RecursiveMemoryEffects, SingleBlockImplicitTerm
 def Dlc_FusionOp : Dlc_Op<"fusion", [Pure, IsolatedFromAbove, SingleBlockImplicitTerminator<"YieldOp">, Dlc_AnyLayout]> {
   let summary = "operations that run as one kernel; the body is the meaning";
   let description = "- (C1) block arguments have the operands' types. \n- (C2) the body yields the result types.";
-  let arguments = (ins Variadic<Dlc_Tensor>:$inputs);
+  let arguments = (ins Variadic<Dlc_PackedOrTensor>:$inputs);
   let regions = (region SizedRegion<1>:$body);
-  let results = (outs Variadic<Dlc_Tensor>:$results);
+  let results = (outs Variadic<Dlc_PackedOrTensor>:$results);
   let hasVerifier = 1;
   let hasCustomAssemblyFormat = 1;
 }

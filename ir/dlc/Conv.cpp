@@ -18,7 +18,7 @@ void DlcDialect::registerConv() {
 }
 
 namespace {
-/// What conv and conv_transpose ask alike: C1, C2 and C4.
+/// Checks that are common to conv and conv_transpose: C1, C2 and the devices of C4.
 template <typename Adaptor>
 LogicalResult checkOperands(const Site &site, Adaptor adaptor, FailureOr<OnAttr> &device) {
   Operand x{"x", adaptor.getX()}, w{"w", adaptor.getW()}, bias{"bias", adaptor.getBias()};
@@ -33,8 +33,7 @@ LogicalResult checkOperands(const Site &site, Adaptor adaptor, FailureOr<OnAttr>
   if (failed(checkEntries(site, "C2", "strides", adaptor.getStrides(), spatial, 1)) ||
       failed(checkEntries(site, "C2", "dilations", adaptor.getDilations(), spatial, 1)) ||
       failed(checkEntries(site, "C2", "low", adaptor.getLow(), spatial)) ||
-      failed(checkEntries(site, "C2", "high", adaptor.getHigh(), spatial)) ||
-      failed(sameElementType(site, "C4", {x, w, bias})))
+      failed(checkEntries(site, "C2", "high", adaptor.getHigh(), spatial)))
     return failure();
   device = commonDevice(site, "C4", {x, w, bias});
   return device;
@@ -73,7 +72,19 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   if (groups < 1 || !divides(groups, channels) || !divides(groups, w[0]) ||
       (!ShapedType::isDynamic(channels) && !dimsAgree(channels / groups, w[1])))
     return wrongChannels(site, channels, w, groups);
-  if (failed(checkShape(site, "C6", {"bias", adaptor.getBias()}, w[0], "[output channels]")))
+  Operand zeroX{"x_zero_point", adaptor.getXZeroPoint()},
+      zeroW{"w_zero_point", adaptor.getWZeroPoint()};
+  FailureOr<Type> element =
+      contractionElement(site, "C4", "C7", {"x", adaptor.getX()}, {"w", adaptor.getW()},
+                         {"bias", adaptor.getBias()}, zeroX, zeroW);
+  if (failed(element) ||
+      failed(checkShape(site, "C6", {"bias", adaptor.getBias()}, w[0], "[output channels]")))
+    return failure();
+  if (zeroX.value && zeroX.type().getRank() != 0)
+    return site.fail("C8: 'x_zero_point' must have rank 0; found ",
+                     shapeText(zeroX.type().getShape()), "; reshape it");
+  if (zeroW.value && zeroW.type().getRank() != 0 &&
+      failed(checkShape(site, "C8", zeroW, w[0], "[output channels], or have rank 0")))
     return failure();
   Shape shape{x.getDimSize(0), w[0]};
   for (int64_t i = 0; i < x.getRank() - 2; ++i) {
@@ -82,14 +93,16 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
       return failure();
     shape.push_back(*dim);
   }
-  return addResult(site, types, shape, x.getElementType(), *device);
+  return addResult(site, types, shape, *element, *device);
 }
 
 LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                 Adaptor adaptor, Types &types) {
   Site site{location, getOperationName()};
   FailureOr<OnAttr> device;
-  if (failed(checkOperands(site, adaptor, device)))
+  if (failed(checkOperands(site, adaptor, device)) ||
+      failed(sameElementType(
+          site, "C4", {{"x", adaptor.getX()}, {"w", adaptor.getW()}, {"bias", adaptor.getBias()}})))
     return failure();
   RankedTensorType x = tensorType(adaptor.getX());
   ArrayRef<int64_t> w = tensorType(adaptor.getW()).getShape();

@@ -12,13 +12,26 @@ defvar convRules = [{
     - (C6) bias, when given, is [output channels].
 }];
 
-def Dlc_ConvOp : Dlc_PureOp<"conv", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout]> {
+def Dlc_ConvOp : Dlc_PureOp<"conv", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout, AttrSizedOperandSegments]> {
   let numericClass = "Product";
   let summary = "convolution (cross-correlation) of [N, C, spatial..] with weights [O, C/groups, window..], bias [O]";
-  let description = convRules;
-  let arguments = (ins Dlc_Tensor:$x, Dlc_Tensor:$w, Optional<Dlc_Tensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+  let description = convRules # [{
+    Integers of 4 or 8 bits, signed or not, are multiplied as they are and summed in i32, and so is the bias; zero points are subtracted
+    first, and padding adds nothing.
+    - (C7) zero points belong to operands of 4 or 8 bits; they have their operand's element type, or i32.
+    - (C8) x's zero point has rank 0; the weights' zero point has rank 0 or is [output channels].
+  }];
+  let arguments = (ins Dlc_PackedOrTensor:$x, Dlc_PackedOrTensor:$w, Optional<Dlc_Tensor>:$bias, Optional<Dlc_IntTensor>:$x_zero_point,
+                       Optional<Dlc_IntTensor>:$w_zero_point, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                        DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, I64Attr:$groups);
   let results = (outs Dlc_Tensor:$y);
+  let builders = [OpBuilder<(ins "mlir::Value":$x, "mlir::Value":$w, "mlir::Value":$bias, "llvm::ArrayRef<int64_t>":$strides,
+                                 "llvm::ArrayRef<int64_t>":$dilations, "llvm::ArrayRef<int64_t>":$low, "llvm::ArrayRef<int64_t>":$high,
+                                 "int64_t":$groups), [{
+    build($_builder, $_state, x, w, bias, mlir::Value(), mlir::Value(), strides, dilations, low, high, groups);
+  }]>];
+  let assemblyFormat = [{$x `,` $w (`,` $bias^)? (`x_zero_point` $x_zero_point^)? (`w_zero_point` $w_zero_point^)? attr-dict
+    `:` functional-type(operands, results)}];
 }
 
 def Dlc_ConvTransposeOp : Dlc_PureOp<"conv_transpose", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout]> {

@@ -38,6 +38,7 @@ void DlcDialect::initialize() {
 #include "ir/dlc/Attrs.cpp.inc"
       >();
   registerElementwise();
+  registerQuantize();
   registerShape();
   registerGather();
   registerReduce();

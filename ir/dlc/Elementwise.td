@@ -131,8 +131,8 @@ def Dlc_CastOp : Dlc_ElementwiseOp<"cast"> {
     Float to integer truncates toward zero and saturates (NaN becomes 0); to bool is `x != 0`; integer to
     integer wraps; float to float rounds to nearest even. `dlc.cast %x to bf16 : ...`
   }];
-  let arguments = (ins Dlc_Tensor:$x, TypeAttr:$to);
-  let results = (outs Dlc_Tensor:$y);
+  let arguments = (ins Dlc_PackedOrTensor:$x, TypeAttr:$to);
+  let results = (outs Dlc_PackedOrTensor:$y);
   let hasFolder = 1;
   let assemblyFormat = "$x `to` $to attr-dict `:` functional-type(operands, results)";
 }

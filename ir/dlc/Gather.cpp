@@ -25,6 +25,10 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
       failed(device = commonDevice(site, "C2", {x, indices})))
     return failure();
   ArrayRef<int64_t> dims = x.type().getShape();
+  if (ref::isPackedElement(x.type().getElementType()) && axis + 1 == x.type().getRank())
+    return site.fail("C3: 4-bit integers are gathered by whole rows; required: an axis before the "
+                     "last; found ",
+                     axis, "; cast 'x' to 8 bits");
   Shape shape(dims.take_front(axis));
   llvm::append_range(shape, indices.type().getShape());
   llvm::append_range(shape, dims.drop_front(axis + 1));

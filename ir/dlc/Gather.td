@@ -9,9 +9,9 @@ include "ir/dlc/Base.td"
 def Dlc_GatherOp : Dlc_PureOp<"gather", [Dlc_ElementMove]> {
   let numericClass = "Exact";
   let summary = "slices of x along one axis, chosen by an index tensor: y[a.., i.., b..] = x[a.., indices[i..], b..]";
-  let description = "- (C1) `axis` is a dimension of x. \n- (C2) both are on one device.";
-  let arguments = (ins Dlc_Tensor:$x, Dlc_IndexTensor:$indices, I64Attr:$axis);
-  let results = (outs Dlc_Tensor:$y);
+  let description = "- (C1) `axis` is a dimension of x. \n- (C2) both are on one device. \n- (C3) of 4-bit integers, `axis` is not the last dimension: whole rows are gathered.";
+  let arguments = (ins Dlc_PackedOrTensor:$x, Dlc_IndexTensor:$indices, I64Attr:$axis);
+  let results = (outs Dlc_PackedOrTensor:$y);
   let assemblyFormat = "$axis $x `,` $indices attr-dict `:` functional-type(operands, results)";
 }
 

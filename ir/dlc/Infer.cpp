@@ -107,6 +107,46 @@ FailureOr<OnAttr> dlc::commonDevice(const Site &site, StringRef constraint,
   return place && !place.getLayout().empty() ? place.withLayout("") : place;
 }
 
+bool dlc::isNarrowInteger(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer && (integer.getWidth() == 8 || integer.getWidth() == 4);
+}
+
+std::pair<int64_t, int64_t> dlc::integerRange(IntegerType type) {
+  const int64_t size = int64_t(1) << type.getWidth();
+  return type.isUnsigned() ? std::pair<int64_t, int64_t>(0, size - 1)
+                           : std::pair<int64_t, int64_t>(-size / 2, size / 2 - 1);
+}
+
+FailureOr<Type> dlc::contractionElement(const Site &site, StringRef typesConstraint,
+                                        StringRef zeroConstraint, Operand left, Operand right,
+                                        Operand bias, Operand leftZero, Operand rightZero) {
+  Type element = left.type().getElementType();
+  bool isNarrow = isNarrowInteger(element) && isNarrowInteger(right.type().getElementType());
+  if (!isNarrow) {
+    if (failed(sameElementType(site, typesConstraint, {left, right, bias})))
+      return failure();
+    for (const Operand &zero : {leftZero, rightZero})
+      if (zero.value)
+        return site.fail(zeroConstraint, ": '", zero.name,
+                         "' needs operands of 4 or 8 bits; found ", element,
+                         "; subtract it from the operand");
+    return element;
+  }
+  Type i32 = IntegerType::get(element.getContext(), 32);
+  if (bias.value && bias.type().getElementType() != i32)
+    return site.fail(typesConstraint, ": '", bias.name, "' must be i32 as the sums are; found ",
+                     bias.type().getElementType(), "; cast it");
+  for (auto [zero, operand] : {std::pair(leftZero, left), std::pair(rightZero, right)}) {
+    Type type = zero.value ? zero.type().getElementType() : i32;
+    if (type != i32 && type != operand.type().getElementType())
+      return site.fail(zeroConstraint, ": '", zero.name, "' must have the element type of '",
+                       operand.name, "', ", operand.type().getElementType(), ", or i32; found ",
+                       type, "; cast it");
+  }
+  return i32;
+}
+
 LogicalResult dlc::sameElementType(const Site &site, StringRef constraint,
                                    ArrayRef<Operand> operands) {
   const Operand *first = nullptr;

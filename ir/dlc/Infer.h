@@ -68,6 +68,17 @@ std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 mlir::FailureOr<OnAttr> commonDevice(const Site &site, llvm::StringRef constraint,
                                      llvm::ArrayRef<Operand> operands);
 
+/// Whether it is an integer of 4 or 8 bits, as quantized contractions multiply.
+bool isNarrowInteger(mlir::Type element);
+/// The smallest and the largest value of an integer type of at most 32 bits.
+std::pair<int64_t, int64_t> integerRange(mlir::IntegerType type);
+/// Checks the element types of a contraction's operands: all the same, or integers of 4 or 8 bits
+/// and an i32 bias, if any. Zero points belong to such integers only. Returns the result's type.
+mlir::FailureOr<mlir::Type> contractionElement(const Site &site, llvm::StringRef typesConstraint,
+                                               llvm::StringRef zeroConstraint, Operand left,
+                                               Operand right, Operand bias, Operand leftZero,
+                                               Operand rightZero);
+
 llvm::LogicalResult sameElementType(const Site &site, llvm::StringRef constraint,
                                     llvm::ArrayRef<Operand> operands);
 

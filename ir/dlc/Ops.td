@@ -1,5 +1,6 @@
 //===- Ops.td - all families of the dlc dialect ---------------------------===//
 include "ir/dlc/Elementwise.td"
+include "ir/dlc/Quantize.td"
 include "ir/dlc/Shape.td"
 include "ir/dlc/Gather.td"
 include "ir/dlc/Reduce.td"

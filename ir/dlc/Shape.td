@@ -7,7 +7,7 @@ def Dlc_ConstantOp : Dlc_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["val
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>, Dlc_NoGradient]> {
   let summary = "a tensor known at compile time: dense, splat, or a blob by reference (dense_resource)";
   let arguments = (ins ElementsAttr:$value);
-  let results = (outs Dlc_Tensor:$y);
+  let results = (outs Dlc_PackedOrTensor:$y);
   let hasFolder = 1;
   let assemblyFormat = "attr-dict $value";
 }

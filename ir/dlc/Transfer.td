@@ -7,8 +7,8 @@ def Dlc_TransferOp : Dlc_Op<"transfer", [Pure, Dlc_AnyLayout]> {
   let numericClass = "Exact";
   let summary = "the value on another device: the only operation that crosses devices";
   let description = "- (C1) shape and element type stay; both types are placed.";
-  let arguments = (ins Dlc_Tensor:$x);
-  let results = (outs Dlc_Tensor:$y);
+  let arguments = (ins Dlc_PackedOrTensor:$x);
+  let results = (outs Dlc_PackedOrTensor:$y);
   let hasVerifier = 1;
   let hasFolder = 1;
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";

@@ -1,5 +1,5 @@
 //===- Contract.cpp - matrix products -------------------------------------===//
-#include "ir/dlc/Dialect.h"
+#include "ir/dlc/Infer.h"
 #include "ir/reference/Rows.h"
 
 using namespace mlir;
@@ -8,9 +8,14 @@ namespace dlc {
 using namespace ref;
 
 LogicalResult MatmulOp::evaluate(Inputs inputs, Outputs outputs) {
-  const Tensor &a = inputs[0], &b = inputs[1];
+  Tensor a = inputs[0], b = inputs[1];
   if (a.getRank() < 2 || b.getRank() < 2)
     return emitOpError("(C1) needs ranks of 2 or more");
+  if (isNarrowInteger(a.getElementType())) {
+    const Tensor *zero = inputs.begin() + 2;
+    a = centered(a, getAZeroPoint() ? zero++ : nullptr);
+    b = centered(b, getBZeroPoint() ? zero : nullptr);
+  }
   ArrayRef<int64_t> matrixA = a.getShape().take_back(2), matrixB = b.getShape().take_back(2);
   const bool transposeA = getTransposeA(), transposeB = getTransposeB();
   const int64_t m = matrixA[transposeA], k = matrixA[!transposeA], n = matrixB[!transposeB];

@@ -1,5 +1,5 @@
 //===- Conv.cpp - convolution ---------------------------------------------===//
-#include "ir/dlc/Dialect.h"
+#include "ir/dlc/Infer.h"
 #include "ir/reference/Window.h"
 
 using namespace mlir;
@@ -29,7 +29,22 @@ static void storeSums(const std::vector<C> &sums, ArrayRef<Tensor> bias, int64_t
 }
 
 LogicalResult ConvOp::evaluate(Inputs inputs, Outputs outputs) {
-  const Tensor &x = inputs[0], &w = inputs[1];
+  Tensor x = inputs[0], w = inputs[1];
+  ArrayRef<Tensor> bias = inputs.slice(2, getBias() ? 1 : 0);
+  if (isNarrowInteger(x.getElementType())) {
+    const Tensor *zero = bias.end();
+    x = centered(x, getXZeroPoint() ? zero++ : nullptr);
+    std::optional<Tensor> ofWeights;
+    if (getWZeroPoint()) {
+      // One for each output channel, the first dimension.
+      Shape shape(zero->getRank() ? w.getRank() : 0, 1);
+      if (!shape.empty())
+        shape[0] = zero->size();
+      const Tensor wide = centered(*zero, nullptr);
+      ofWeights = wide.withType(wide.getType().clone(shape));
+    }
+    w = centered(w, ofWeights ? &*ofWeights : nullptr);
+  }
   ArrayRef<int64_t> image = x.getShape().drop_front(2);
   const Window window{w.getShape().drop_front(2), getStrides(), getDilations(), getLow(),
                       getHigh()};
@@ -70,7 +85,7 @@ LogicalResult ConvOp::evaluate(Inputs inputs, Outputs outputs) {
                         featuresPer);
         }
     });
-    storeSums<C>(sums, inputs.drop_front(2), features, positions, y);
+    storeSums<C>(sums, bias, features, positions, y);
   });
   outputs.push_back(y);
   return success();

@@ -19,7 +19,8 @@ static LogicalResult checkSize(Operation *op) {
     if (!type || !type.hasStaticShape() || !findElement(type.getElementType()))
       continue;
     // A product of sizes may pass 64 bits.
-    double bytes = double(elementBytes(type.getElementType()));
+    Type element = type.getElementType();
+    double bytes = isPackedElement(element) ? 0.5 : double(elementBytes(element));
     for (int64_t d : type.getShape())
       bytes *= double(d);
     if (bytes > double(largestResultBytes))

@@ -39,7 +39,8 @@ LogicalResult GatherOp::evaluate(Inputs inputs, Outputs outputs) {
   const AxisView view(x.getShape(), axis);
   if (y.size() && view.size == 0)
     return nothingToRead(*this);
-  const int64_t bytes = view.inner * elementBytes(x.getElementType());
+  const int64_t bytes =
+      storageBytes(RankedTensorType::get(x.getShape().drop_front(axis + 1), x.getElementType()));
   const std::vector<int64_t> places = loadAll<int64_t>(indices);
   char *result = y.mutableData();
   for (int64_t o = 0; o < view.outer && y.size(); ++o)

@@ -15,6 +15,11 @@ Tensor makeResult(mlir::Value declared, llvm::ArrayRef<int64_t> shape, mlir::Typ
 
 template <typename C>
 void loadRow(const Tensor &from, int64_t offset, int64_t stride, int64_t count, C *to) {
+  if (isPacked(from.getElement())) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = C(from.getInt(offset + i * stride));
+    return;
+  }
   withStorage(from.getElement(), [&](auto zero) {
     using T = decltype(zero);
     const T *data = reinterpret_cast<const T *>(from.data()) + offset;
@@ -29,6 +34,15 @@ void loadRow(const Tensor &from, int64_t offset, int64_t stride, int64_t count, 
 }
 
 template <typename C> void storeRow(Tensor &to, int64_t offset, int64_t count, const C *from) {
+  if (isPacked(to.getElement())) {
+    for (int64_t i = 0; i < count; ++i) {
+      if constexpr (std::is_floating_point_v<C>)
+        to.setDouble(offset + i, from[i]);
+      else
+        to.setInt(offset + i, int64_t(from[i]));
+    }
+    return;
+  }
   withStorage(to.getElement(), [&](auto zero) {
     using T = decltype(zero);
     T *data = reinterpret_cast<T *>(to.mutableData()) + offset;
@@ -156,6 +170,24 @@ int64_t product(llvm::ArrayRef<int64_t> shape) {
   for (int64_t d : shape)
     count *= d;
   return count;
+}
+
+Tensor centered(const Tensor &x, const Tensor *zeroPoint) {
+  mlir::Type i32 = mlir::IntegerType::get(x.getType().getContext(), 32);
+  Tensor y = Tensor::empty(mlir::RankedTensorType::get(x.getShape(), i32));
+  std::vector<int64_t> values = loadAll<int64_t>(x);
+  if (zeroPoint) {
+    const std::vector<int64_t> zeros = loadAll<int64_t>(*zeroPoint);
+    forEachRow(
+        x.getShape(),
+        {rowMajorStrides(x.getShape()), broadcastStrides(zeroPoint->getShape(), x.getShape())},
+        [&](llvm::ArrayRef<int64_t> at, llvm::ArrayRef<int64_t> step, int64_t count) {
+          for (int64_t i = 0; i < count; ++i)
+            values[at[0] + i * step[0]] -= zeros[at[1] + i * step[1]];
+        });
+  }
+  storeAll(y, values);
+  return y;
 }
 
 } // namespace dlc::ref

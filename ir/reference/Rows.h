@@ -50,6 +50,9 @@ std::vector<int64_t> broadcastStrides(llvm::ArrayRef<int64_t> from, llvm::ArrayR
 /// The shape that all operands stretch to; nullopt when they do not fit together.
 std::optional<Shape> broadcastShapes(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
 
+/// The elements less their zero points, which broadcast to them, in i32; null: no zero points.
+Tensor centered(const Tensor &x, const Tensor *zeroPoint);
+
 /// Copies into `to`, in order, the elements of `from` that lie at `start + strides * index`.
 void copyStrided(const Tensor &from, int64_t start, std::vector<int64_t> strides, Tensor &to);
 

@@ -13,7 +13,27 @@
 
 namespace dlc::ref {
 
-enum class Element : uint8_t { F16, BF16, F32, F64, Bool, I8, I16, I32, I64, U8, U16, U32, U64 };
+enum class Element : uint8_t {
+  F16,
+  BF16,
+  F32,
+  F64,
+  Bool,
+  I4,
+  I8,
+  I16,
+  I32,
+  I64,
+  U4,
+  U8,
+  U16,
+  U32,
+  U64
+};
+
+/// Whether two elements share a byte: the first of them in its low half.
+inline bool isPacked(Element e) { return e == Element::I4 || e == Element::U4; }
+[[noreturn]] void failOnPacked();
 
 /// The element type of a tensor of the dlc dialect; nothing for any other type.
 std::optional<Element> findElement(mlir::Type type);
@@ -31,7 +51,8 @@ struct Bool {
   uint8_t value = 0;
 };
 
-/// Calls `f` with a zero of the type that holds an element in memory.
+/// Calls `f` with a zero of the type that holds an element in memory. The element must not be
+/// packed.
 template <typename F> decltype(auto) withStorage(Element element, F f) {
   switch (element) {
   case Element::F16:
@@ -44,6 +65,9 @@ template <typename F> decltype(auto) withStorage(Element element, F f) {
     return f(double());
   case Element::Bool:
     return f(Bool());
+  case Element::I4:
+  case Element::U4:
+    failOnPacked();
   case Element::I8:
     return f(int8_t());
   case Element::I16:
@@ -65,7 +89,7 @@ template <typename F> decltype(auto) withStorage(Element element, F f) {
 }
 
 inline bool isFloat(Element e) { return e <= Element::F64; }
-inline bool isUnsigned(Element e) { return e >= Element::U8; }
+inline bool isUnsigned(Element e) { return e >= Element::U4; }
 
 /// Calls `f` with a zero of the type that elements are computed in: double, int64_t (also for bool)
 /// or uint64_t.

@@ -8,7 +8,9 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -37,6 +39,8 @@ std::optional<Element> findElement(mlir::Type type) {
   switch (integer.getWidth()) {
   case 1:
     return isUnsigned ? std::nullopt : std::optional(Element::Bool);
+  case 4:
+    return isUnsigned ? Element::U4 : Element::I4;
   case 8:
     return isUnsigned ? Element::U8 : Element::I8;
   case 16:
@@ -62,6 +66,27 @@ static int64_t elementBytes(Element element) {
 }
 
 int64_t elementBytes(mlir::Type element) { return elementBytes(elementOf(element)); }
+
+void failOnPacked() {
+  llvm::report_fatal_error("4-bit integers have no bytes of their own: use storageBytes()");
+}
+
+bool isPackedElement(mlir::Type element) {
+  auto integer = llvm::dyn_cast<mlir::IntegerType>(element);
+  return integer && integer.getWidth() == 4;
+}
+
+/// Elements of a row: the last dimension.
+static int64_t rowSize(mlir::RankedTensorType type) {
+  return type.getRank() ? type.getShape().back() : 1;
+}
+
+int64_t storageBytes(mlir::RankedTensorType type) {
+  const int64_t count = type.getNumElements();
+  if (!isPackedElement(type.getElementType()))
+    return count * elementBytes(type.getElementType());
+  return count == 0 ? 0 : count / rowSize(type) * packedRowBytes(rowSize(type));
+}
 
 std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
@@ -111,13 +136,16 @@ static std::shared_ptr<void> allocate(size_t bytes) {
 }
 
 Tensor Tensor::uninitialised(mlir::RankedTensorType type) {
-  const size_t bytes = size_t(type.getNumElements()) * size_t(elementBytes(type.getElementType()));
+  const size_t bytes = size_t(storageBytes(type));
   const size_t whole = bytes / alignment * alignment, rounded = whole + alignment;
   std::shared_ptr<void> memory = allocate(rounded);
   if (!memory)
     llvm::report_fatal_error("out of memory in the reference evaluator");
   // What is read with the last elements.
   std::memset(static_cast<char *>(memory.get()) + whole, 0, alignment);
+  // Two elements share a byte, and are written one at a time.
+  if (isPackedElement(type.getElementType()))
+    std::memset(memory.get(), 0, whole);
   const char *data = static_cast<const char *>(memory.get());
   return Tensor(type, data, std::move(memory));
 }
@@ -142,21 +170,42 @@ std::shared_ptr<const void> Tensor::owner() const {
   return unaligned->copy.keep;
 }
 
-int64_t Tensor::bytes() const { return count * elementBytes(element); }
+int64_t Tensor::bytes() const { return storageBytes(type); }
+
+int64_t Tensor::getPacked(int64_t index) const {
+  const int64_t row = rowSize(type), column = index % row;
+  const auto byte = uint8_t(data()[index / row * packedRowBytes(row) + column / 2]);
+  const int64_t bits = (byte >> (column % 2 * 4)) & 15;
+  return element == Element::I4 ? (bits ^ 8) - 8 : bits;
+}
+
+void Tensor::setPacked(int64_t index, int64_t value) {
+  const int64_t row = rowSize(type), column = index % row, shift = column % 2 * 4;
+  char &byte = mutableData()[index / row * packedRowBytes(row) + column / 2];
+  byte = char((uint8_t(byte) & ~(15 << shift)) | (value & 15) << shift);
+}
 
 double Tensor::getDouble(int64_t index) const {
+  if (isPacked(element))
+    return double(getPacked(index));
   return withStorage(element, [&](auto zero) {
     return convert<double>(reinterpret_cast<const decltype(zero) *>(data())[index]);
   });
 }
 
 int64_t Tensor::getInt(int64_t index) const {
+  if (isPacked(element))
+    return getPacked(index);
   return withStorage(element, [&](auto zero) {
     return convert<int64_t>(reinterpret_cast<const decltype(zero) *>(data())[index]);
   });
 }
 
 void Tensor::setDouble(int64_t index, double value) {
+  if (isPacked(element)) {
+    const double low = element == Element::I4 ? -8 : 0;
+    return setPacked(index, std::isnan(value) ? 0 : int64_t(std::clamp(value, low, low + 15)));
+  }
   withStorage(element, [&](auto zero) {
     using T = decltype(zero);
     reinterpret_cast<T *>(mutableData())[index] = convert<T>(value);
@@ -164,6 +213,8 @@ void Tensor::setDouble(int64_t index, double value) {
 }
 
 void Tensor::setInt(int64_t index, int64_t value) {
+  if (isPacked(element))
+    return setPacked(index, value);
   withStorage(element, [&](auto zero) {
     using T = decltype(zero);
     reinterpret_cast<T *>(mutableData())[index] = convert<T>(value);
@@ -171,7 +222,8 @@ void Tensor::setInt(int64_t index, int64_t value) {
 }
 
 Tensor Tensor::withType(mlir::RankedTensorType other) const {
-  assert(other.getNumElements() == count && elementOf(other.getElementType()) == element);
+  assert(other.getNumElements() == count && elementOf(other.getElementType()) == element &&
+         (!isPacked(element) || rowSize(other) == rowSize(type)));
   Tensor result = *this;
   result.type = other;
   return result;
@@ -179,9 +231,10 @@ Tensor Tensor::withType(mlir::RankedTensorType other) const {
 
 mlir::FailureOr<Tensor> Tensor::fromBlob(mlir::RankedTensorType type,
                                          const mlir::AsmResourceBlob *blob) {
-  const int64_t width = elementBytes(type.getElementType());
-  if (!blob || int64_t(blob->getData().size()) != type.getNumElements() * width)
+  if (!blob || int64_t(blob->getData().size()) != storageBytes(type))
     return mlir::failure();
+  const int64_t width =
+      isPackedElement(type.getElementType()) ? 1 : elementBytes(type.getElementType());
   llvm::ArrayRef<char> bytes = blob->getData();
   const BlobOwners *owners = BlobOwners::of(type.getContext());
   std::shared_ptr<const void> owner = owners ? owners->find(bytes) : nullptr;
@@ -220,6 +273,12 @@ mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
     return result;
   }
   llvm::ArrayRef<char> raw = dense.getRawData();
+  if (isPacked(result.element)) {
+    // Dense attributes have a byte for each element.
+    for (int64_t i = 0; i < result.size(); ++i)
+      result.setPacked(i, raw[dense.isSplat() ? 0 : i]);
+    return result;
+  }
   const int64_t width = elementBytes(result.element);
   if (dense.isSplat()) {
     if (int64_t(raw.size()) != width)
@@ -252,7 +311,15 @@ mlir::DenseResourceElementsAttr Tensor::toResource(llvm::StringRef name) const {
 }
 
 mlir::ElementsAttr Tensor::toAttr() const {
-  const int64_t width = elementBytes(element);
+  if (isPacked(element) && count > 0) {
+    if (bytes() > largestDenseBytes)
+      return toResource("folded");
+    llvm::SmallVector<llvm::APInt> values;
+    for (int64_t i = 0; i < count; ++i)
+      values.emplace_back(4, uint64_t(getPacked(i) & 15));
+    return mlir::DenseElementsAttr::get(type, values);
+  }
+  const int64_t width = isPacked(element) ? 1 : elementBytes(element);
   llvm::ArrayRef<char> raw(data(), bytes());
   if (count == 0)
     return mlir::DenseElementsAttr::get(type, llvm::ArrayRef<mlir::Attribute>());

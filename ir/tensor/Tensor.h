@@ -17,8 +17,9 @@ class AsmResourceBlob;
 namespace dlc::ref {
 
 /// A dense row-major host tensor. Elements are stored as in memory everywhere else: little endian,
-/// bool as one byte. Storage is shared, so copying a Tensor copies no elements; whoever fills one
-/// makes it with `Tensor::empty`.
+/// bool as one byte, two 4-bit integers per byte (the first in the low half; each row, along the
+/// last dimension, begins at a byte). Storage is shared, so copying a Tensor copies no elements;
+/// whoever fills one makes it with `Tensor::empty`.
 class Tensor {
 public:
   Tensor() = default;
@@ -67,6 +68,8 @@ private:
   struct Unaligned;
   Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<const void> keep);
   static Tensor uninitialised(mlir::RankedTensorType type);
+  int64_t getPacked(int64_t index) const;
+  void setPacked(int64_t index, int64_t value);
   static mlir::FailureOr<Tensor> fromBlob(mlir::RankedTensorType type,
                                           const mlir::AsmResourceBlob *blob);
   const char *aligned() const;
@@ -81,8 +84,14 @@ private:
   std::shared_ptr<Unaligned> unaligned;
 };
 
-/// Bytes of one element in memory (bool: 1).
+/// Bytes of one element in memory (bool: 1). The element must not be packed.
 int64_t elementBytes(mlir::Type element);
+/// Bytes of all elements of a tensor of static shape.
+int64_t storageBytes(mlir::RankedTensorType type);
+/// Whether it is an integer type of 4 bits, of which two elements share a byte.
+bool isPackedElement(mlir::Type element);
+/// Bytes of one row, the last dimension, of 4-bit integers.
+inline int64_t packedRowBytes(int64_t elements) { return (elements + 1) / 2; }
 
 /// Row-major strides of a shape.
 std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);

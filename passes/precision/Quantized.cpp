@@ -288,6 +288,16 @@ private:
                                           type.getNumElements() == type.getDimSize(axis));
   }
 
+  /// The contraction of other operands, without a bias.
+  Operation *withOperands(Operation *op, Value left, Value right) {
+    Operation *other = builder.clone(*op);
+    if (auto conv = dyn_cast<ConvOp>(other))
+      conv.getBiasMutable().clear();
+    other->setOperand(0, left);
+    other->setOperand(1, right);
+    return other;
+  }
+
   /// The sums of integers, if there are such now.
   Operation *asIntegers(Operation *op) {
     auto x = dequantizedRows(op->getOperand(0), builder);
@@ -300,8 +310,7 @@ private:
     if (!factors || !rows ||
         (x->zeros && (!zeros || !isa<MatmulOp>(op) || !isOfConstants(w->integers))))
       return nullptr;
-    Operation *sums = builder.clone(*op);
-    sums->setOperands({x->integers, w->integers});
+    Operation *sums = withOperands(op, x->integers, w->integers);
     sums->getResult(0).setType(typeOf(op->getResult(0)).clone(builder.getI32Type()));
     if (!hasKernel(sums))
       return sums->erase(), nullptr;
@@ -536,9 +545,7 @@ private:
       return b.make<ConstantOp>(all.toAttr());
     };
     auto sumsOf = [&](Value x, Value w) {
-      auto sums = cast<ConvOp>(builder.clone(*conv));
-      Value operands[] = {x, w};
-      sums->setOperands(operands);
+      auto sums = cast<ConvOp>(withOperands(conv, x, w));
       sums->moveAfter(w.getDefiningOp());
       return sums;
     };
@@ -577,9 +584,8 @@ private:
     ArrayRef<int64_t> weights = shapeOf(op->getOperand(1));
     TensorBuilder b(builder, op->getLoc());
     auto part = [&](Value left, Value right) {
-      Value operands[] = {b.cast(left, builder.getF32Type()), b.cast(right, builder.getF32Type())};
-      Operation *sums = builder.clone(*op);
-      sums->setOperands(operands);
+      Operation *sums =
+          withOperands(op, b.cast(left, builder.getF32Type()), b.cast(right, builder.getF32Type()));
       sums->getResult(0).setType(typeOf(op->getResult(0)).clone(builder.getF32Type()));
       markExact(sums);
       return b.cast(sums->getResult(0), builder.getI32Type());

@@ -51,6 +51,8 @@ ElementsAttr constantAttr(const ref::Tensor &tensor, RankedTensorType type) {
     return DenseResourceElementsAttr::get(type,
                                           cast<DenseResourceElementsAttr>(attr).getRawHandle());
   };
+  if (ref::isPackedElement(tensor.getElementType()))
+    return retyped(tensor.toAttr());
   int64_t bytes = ref::elementBytes(tensor.getElementType());
   bool equal = tensor.size() > 1;
   for (int64_t i = 1; equal && i < tensor.size(); ++i)

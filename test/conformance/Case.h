@@ -91,6 +91,7 @@ void addGatherCases(std::vector<Case> &cases);
 void addReduceCases(std::vector<Case> &cases);
 void addContractCases(std::vector<Case> &cases);
 void addWeightCases(std::vector<Case> &cases);
+void addQuantizeCases(std::vector<Case> &cases);
 void addQuantizedCases(std::vector<Case> &cases);
 void addEpilogueCases(std::vector<Case> &cases);
 void addConstantCases(std::vector<Case> &cases);

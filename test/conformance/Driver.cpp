@@ -103,6 +103,7 @@ int dlc::conformanceMain(int argc, char **argv) {
   addReduceCases(all);
   addContractCases(all);
   addWeightCases(all);
+  addQuantizeCases(all);
   addQuantizedCases(all);
   addEpilogueCases(all);
   addWindowCases(all);

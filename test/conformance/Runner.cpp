@@ -13,6 +13,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstring>
@@ -69,6 +70,13 @@ FailureOr<SmallVector<Value>> buildOp(OpBuilder &builder, const Case &c, ValueRa
     types.assign(c.results, RankedTensorType::get({}, builder.getF32Type()));
   state.addTypes(types);
   Operation *op = builder.create(state);
+  // Optional operands are left out from the end.
+  auto setSegments = [&](auto contraction) {
+    auto &sizes = contraction.getProperties().operandSegmentSizes;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      sizes[i] = i < arguments.size();
+  };
+  llvm::TypeSwitch<Operation *>(op).Case<MatmulOp, ConvOp>(setSegments);
   if (!given) {
     auto infer = dyn_cast<InferTypeOpInterface>(op);
     types.clear();

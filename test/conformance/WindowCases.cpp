@@ -83,7 +83,8 @@ void addConv(std::vector<Case> &cases, const char *op, const Window &w, const st
   bool isTransposed = std::string(op) == "conv_transpose";
   Case c{op, t + "/" + w.name, {{w.x, t, fill}, {w.w, t, fill}}, "", 1, {8, 16}};
   if (w.bias)
-    c.operands.push_back({{isTransposed ? w.w[1] * w.groups : w.w[0]}, t, fill});
+    c.operands.push_back(
+        {{isTransposed ? w.w[1] * w.groups : w.w[0]}, isTransposed || t != "i8" ? t : "i32", fill});
   c.attributes = "strides = " + array(w.strides) + ", dilations = " + array(w.dilations) +
                  ", low = " + array(w.low) + ", high = " + array(w.high) +
                  ", groups = " + std::to_string(w.groups) + " : i64";

@@ -12,7 +12,7 @@
 // NAMED-NOT: dlc.kernel = "winograd"
 
 func.func @main(%x: tensor<128x16x32x32xf32>, %w: tensor<16x16x3x3xf32>, %s: tensor<16xf32>, %o: tensor<16xf32>) -> (tensor<128x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>) {
-  %c = "dlc.conv"(%x, %w) {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<128x16x32x32xf32>, tensor<16x16x3x3xf32>) -> tensor<128x16x32x32xf32>
+  %c = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<128x16x32x32xf32>, tensor<16x16x3x3xf32>) -> tensor<128x16x32x32xf32>
   %y, %mean, %variance = dlc.batch_norm_train %c, %s, %o {eps = 1.0e-5 : f64} : (tensor<128x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>) -> (tensor<128x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>)
   return %y, %mean, %variance : tensor<128x16x32x32xf32>, tensor<16xf32>, tensor<16xf32>
 }

@@ -35,7 +35,7 @@
 // RESULT: f32 4x32x17x15
 
 func.func @main(%x: tensor<4x16x17x15xf32>, %w: tensor<32x16x3x3xf32>, %s: tensor<32xf32>, %o: tensor<32xf32>) -> (tensor<4x32x17x15xf32>, tensor<32xf32>, tensor<32xf32>) {
-  %c = "dlc.conv"(%x, %w) {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<4x16x17x15xf32>, tensor<32x16x3x3xf32>) -> tensor<4x32x17x15xf32>
+  %c = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<4x16x17x15xf32>, tensor<32x16x3x3xf32>) -> tensor<4x32x17x15xf32>
   %r = dlc.relu %c : (tensor<4x32x17x15xf32>) -> tensor<4x32x17x15xf32>
   %y0, %mean0, %variance0 = dlc.batch_norm_train %r, %s, %o {eps = 1.0e-5 : f64} : (tensor<4x32x17x15xf32>, tensor<32xf32>, tensor<32xf32>) -> (tensor<4x32x17x15xf32>, tensor<32xf32>, tensor<32xf32>)
   return %y0, %mean0, %variance0 : tensor<4x32x17x15xf32>, tensor<32xf32>, tensor<32xf32>

@@ -18,9 +18,9 @@
 // RESULT: f32 1x32x14x14
 
 func.func @main(%x: tensor<1x64x28x28xf32>, %w: tensor<256x64x1x1xf32>, %v: tensor<32x256x3x3xf32>, %u: tensor<32x16x3x3xf32>) -> tensor<1x32x14x14xf32> {
-  %0 = "dlc.conv"(%x, %w) {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x28x28xf32>, tensor<256x64x1x1xf32>) -> tensor<1x256x28x28xf32>
+  %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x64x28x28xf32>, tensor<256x64x1x1xf32>) -> tensor<1x256x28x28xf32>
   %1 = dlc.relu %0 : (tensor<1x256x28x28xf32>) -> tensor<1x256x28x28xf32>
-  %2 = "dlc.conv"(%1, %v) {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x256x28x28xf32>, tensor<32x256x3x3xf32>) -> tensor<1x32x14x14xf32>
-  %3 = "dlc.conv"(%2, %u) {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 2 : i64} : (tensor<1x32x14x14xf32>, tensor<32x16x3x3xf32>) -> tensor<1x32x14x14xf32>
+  %2 = dlc.conv %1, %v {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x256x28x28xf32>, tensor<32x256x3x3xf32>) -> tensor<1x32x14x14xf32>
+  %3 = dlc.conv %2, %u {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 2 : i64} : (tensor<1x32x14x14xf32>, tensor<32x16x3x3xf32>) -> tensor<1x32x14x14xf32>
   return %3 : tensor<1x32x14x14xf32>
 }

@@ -58,12 +58,12 @@ func.func @batches_broadcast() -> (tensor<2x3x2x2xf32>, tensor<2x3x2x2xf32>) {
 }
 
 // CHECK-LABEL: @integers_wrap()
-// CHECK-NEXT: dense<58> : tensor<1x1xi8>
-func.func @integers_wrap() -> (tensor<1x1xi8>) {
-  %a = dlc.constant dense<[[100, 2]]> : tensor<1x2xi8>
-  %b = dlc.constant dense<[[3], [7]]> : tensor<2x1xi8>
-  %y = dlc.matmul %a, %b : (tensor<1x2xi8>, tensor<2x1xi8>) -> tensor<1x1xi8>
-  return %y : tensor<1x1xi8>
+// CHECK-NEXT: dense<-5522> : tensor<1x1xi16>
+func.func @integers_wrap() -> (tensor<1x1xi16>) {
+  %a = dlc.constant dense<[[20000, 2]]> : tensor<1x2xi16>
+  %b = dlc.constant dense<[[3], [7]]> : tensor<2x1xi16>
+  %y = dlc.matmul %a, %b : (tensor<1x2xi16>, tensor<2x1xi16>) -> tensor<1x1xi16>
+  return %y : tensor<1x1xi16>
 }
 
 // CHECK-LABEL: @empty_sum()

@@ -308,8 +308,8 @@ def contract():
     f.case("transposed_both", "dlc.matmul %a, %b transpose_a transpose_b", {"a": a.T.copy(), "b": b.T.copy()}, exact(a, b))
     p, q = numbers(2, 1, 2, 3), numbers(3, 3, 2)
     f.case("batches_broadcast", "dlc.matmul %a, %b", {"a": p, "b": q}, exact(p, q))
-    i, j = np.array([[100, 2]], np.int8), np.array([[3], [7]], np.int8)
-    f.case("integers_wrap", "dlc.matmul %a, %b", {"a": i, "b": j}, np.array([[58]], np.int8))
+    i, j = np.array([[20000, 2]], np.int16), np.array([[3], [7]], np.int16)
+    f.case("integers_wrap", "dlc.matmul %a, %b", {"a": i, "b": j}, np.array([[-5522]], np.int16))
     f.case("empty_sum", "dlc.matmul %a, %b", {"a": a[:, :0], "b": b[:0]}, np.zeros((2, 4), np.float32))
     # The second group is empty, the third ends before it begins, the fourth would end behind all rows; and rows behind the last end.
     few = np.random.default_rng(8)

@@ -1,0 +1,137 @@
+//===- Quantize.cpp - quantized tensors -----------------------------------===//
+#include "ir/dlc/Infer.h"
+#include "ir/reference/Rows.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace dlc {
+using namespace ref;
+
+/// For each element of x: its index among the scales (or zero points).
+template <typename Op>
+static std::vector<int64_t> indicesOf(Op op, const Tensor &x, const Tensor &scale) {
+  std::vector<int64_t> indices;
+  std::vector<int64_t> strides = broadcastStrides(scale.getShape(), x.getShape());
+  // Where the sizes are equal, as with blocks of one element, strides are right as they are.
+  auto block = op.getBlockSize();
+  if (block && scale.getRank()) {
+    // A stride of one block: rowMajorStrides, with 0 in dimensions of size 1.
+    strides = rowMajorStrides(scale.getShape());
+    for (size_t d = 0; d < strides.size(); ++d)
+      if (scale.getShape()[d] == 1)
+        strides[d] = 0;
+  }
+  indices.reserve(x.size());
+  forEachIndex(x.getShape(), [&](const std::vector<int64_t> &at) {
+    int64_t index = 0;
+    for (size_t d = 0; d < at.size(); ++d)
+      index += (block && d == *op.getAxis() ? at[d] / int64_t(*block) : at[d]) * strides[d];
+    indices.push_back(index);
+  });
+  return indices;
+}
+
+/// Rounds a number to a floating-point type.
+static double roundedTo(double value, Element element) {
+  return withStorage(element,
+                     [&](auto zero) { return convert<double>(convert<decltype(zero)>(value)); });
+}
+
+LogicalResult QuantizeOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0], &scale = inputs[1];
+  const Tensor *zero = getZeroPoint() ? &inputs[2] : nullptr;
+  auto integer = cast<IntegerType>(getTo());
+  Tensor y = makeResult(getY(), x.getShape(), integer);
+  const std::vector<int64_t> scales = indicesOf(*this, x, scale),
+                             zeros = zero ? indicesOf(*this, x, *zero) : std::vector<int64_t>();
+  auto [least, most] = integerRange(integer);
+  const auto low = double(int64_t(getLow().value_or(uint64_t(least)))),
+             high = double(int64_t(getHigh().value_or(uint64_t(most))));
+  const Element wide = x.getElement() == Element::F64 ? Element::F64 : Element::F32;
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const double s = scale.getDouble(scales[i]);
+    double v = getReciprocal()
+                   ? x.getDouble(i) * roundedTo(roundedTo(1 / s, scale.getElement()), wide)
+                   : x.getDouble(i) / roundedTo(s, wide);
+    v = roundedTo(v, wide);
+    const double z = zero ? roundedTo(zero->getDouble(zeros[i]), wide) : 0;
+    v = getZeroPointFirst() ? std::nearbyint(roundedTo(v + z, wide))
+                            : roundedTo(std::nearbyint(v) + z, wide);
+    y.setDouble(i, std::isnan(v) ? 0 : std::clamp(v, low, high));
+  }
+  outputs.push_back(y);
+  return success();
+}
+
+LogicalResult DequantizeOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0], &scale = inputs[1];
+  const Tensor *zero = getZeroPoint() ? &inputs[2] : nullptr;
+  const Element element = scale.getElement();
+  Tensor y = makeResult(getY(), x.getShape(), scale.getElementType());
+  const std::vector<int64_t> scales = indicesOf(*this, x, scale),
+                             zeros = zero ? indicesOf(*this, x, *zero) : std::vector<int64_t>();
+  const bool isFloatZero = zero && zero->isFloat();
+  for (int64_t i = 0; i < x.size(); ++i) {
+    double v = 0;
+    if (isFloatZero)
+      v = roundedTo(x.getDouble(i), element) - zero->getDouble(zeros[i]);
+    else
+      v = double(int32_t(uint32_t(x.getInt(i)) - uint32_t(zero ? zero->getInt(zeros[i]) : 0)));
+    y.setDouble(i, roundedTo(v, element) * scale.getDouble(scales[i]));
+  }
+  outputs.push_back(y);
+  return success();
+}
+
+LogicalResult DynamicQuantizeOp::evaluate(Inputs inputs, Outputs outputs) {
+  const Tensor &x = inputs[0];
+  const Element element = x.getElement();
+  Shape each;
+  SmallVector<bool> isReduced(x.getRank(), true);
+  if (auto axes = getAxes()) {
+    each = Shape(x.getShape());
+    isReduced.assign(x.getRank(), false);
+    for (int64_t axis : *axes) {
+      each[axis] = 1;
+      isReduced[axis] = true;
+    }
+  }
+  Tensor y = makeResult(getY(), x.getShape(),
+                        cast<RankedTensorType>(getY().getType()).getElementType()),
+         scale = makeResult(getScale(), each, x.getElementType()),
+         zero = makeResult(getZeroPoint(), each, y.getElementType());
+  std::vector<int64_t> strides(x.getRank(), 0), index;
+  if (!each.empty())
+    strides = broadcastStrides(each, x.getShape());
+  forEachIndex(x.getShape(), [&](const std::vector<int64_t> &at) {
+    int64_t to = 0;
+    for (size_t d = 0; d < at.size(); ++d)
+      to += at[d] * strides[d];
+    index.push_back(to);
+  });
+  std::vector<double> low(scale.size(), 0), high(scale.size(), 0), safe(scale.size());
+  for (int64_t i = 0; i < x.size(); ++i) {
+    low[index[i]] = minOf(low[index[i]], x.getDouble(i));
+    high[index[i]] = maxOf(high[index[i]], x.getDouble(i));
+  }
+  for (int64_t i = 0; i < scale.size(); ++i) {
+    scale.setDouble(i, roundedTo(roundedTo(high[i] - low[i], element) / 255.0, element));
+    safe[i] = scale.getDouble(i) == 0 ? 1 : scale.getDouble(i);
+    const double least = roundedTo(0 - roundedTo(low[i] / safe[i], element), element);
+    zero.setDouble(i, std::nearbyint(std::isnan(least) ? least : std::clamp(least, 0.0, 255.0)));
+  }
+  const Element wide = element == Element::F64 ? Element::F64 : Element::F32;
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const double v =
+        std::nearbyint(roundedTo(x.getDouble(i) / safe[index[i]], wide)) + zero.getDouble(index[i]);
+    y.setDouble(i, std::isnan(v) ? 0 : std::clamp(v, 0.0, 255.0));
+  }
+  outputs.push_back(y);
+  outputs.push_back(scale);
+  outputs.push_back(zero);
+  return success();
+}
+
+} // namespace dlc

@@ -1,0 +1,58 @@
+// Quantized operations as elementwise operations and products of i32.
+// RUN: dlc-opt %s -dlc-expand-quantized | FileCheck %s
+
+// CHECK-LABEL: @dequantize
+// CHECK: %[[Z:.*]] = dlc.constant dense<3> : tensor<i32>
+// CHECK: %[[X:.*]] = dlc.cast %arg0 to i32
+// CHECK: %[[D:.*]] = dlc.sub %[[X]], %[[Z]]
+// CHECK: %[[F:.*]] = dlc.cast %[[D]] to f32
+// CHECK: %[[Y:.*]] = dlc.mul %[[F]], %arg1
+// CHECK: return %[[Y]]
+func.func @dequantize(%x: tensor<4x6xui8>, %s: tensor<4x1xf32>) -> tensor<4x6xf32> {
+  %z = dlc.constant dense<3> : tensor<ui8>
+  %0 = dlc.dequantize %x, %s, %z : (tensor<4x6xui8>, tensor<4x1xf32>, tensor<ui8>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}
+
+// CHECK-LABEL: @quantize
+// CHECK: dlc.div
+// CHECK-NEXT: dlc.round
+// CHECK: dlc.add
+// CHECK: dlc.max
+// CHECK: dlc.min
+// CHECK: dlc.cast {{.*}} to i8
+func.func @quantize(%x: tensor<4x6xf32>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<4x6xi8> {
+  %0 = dlc.quantize %x, %s, %z to i8 : (tensor<4x6xf32>, tensor<f32>, tensor<i8>) -> tensor<4x6xi8>
+  return %0 : tensor<4x6xi8>
+}
+
+// Operands of a contraction, less their zero points.
+// CHECK-LABEL: @contractions
+// CHECK: %[[A:.*]] = dlc.cast %arg0 to i32
+// CHECK: %[[C:.*]] = dlc.sub %[[A]], %{{.*}} : (tensor<2x3xi32>, tensor<i32>)
+// CHECK: %[[B:.*]] = dlc.cast %arg1 to i32
+// CHECK: dlc.matmul %[[C]], %[[B]] : (tensor<2x3xi32>, tensor<3x4xi32>) -> tensor<2x4xi32>
+// CHECK: dlc.sub %{{.*}}, %{{.*}} : (tensor<5x3x3xi32>, tensor<5x1x1xi32>)
+// CHECK: dlc.conv {{.*}} : (tensor<1x3x8xi32>, tensor<5x3x3xi32>) -> tensor<1x5x6xi32>
+func.func @contractions(%a: tensor<2x3xui8>, %b: tensor<3x4xi8>, %za: tensor<ui8>, %x: tensor<1x3x8xui8>, %w: tensor<5x3x3xi8>, %zw: tensor<5xi8>) -> (tensor<2x4xi32>, tensor<1x5x6xi32>) {
+  %0 = dlc.matmul %a, %b a_zero_point %za : (tensor<2x3xui8>, tensor<3x4xi8>, tensor<ui8>) -> tensor<2x4xi32>
+  %1 = dlc.conv %x, %w w_zero_point %zw {dilations = array<i64: 1>, groups = 1 : i64, high = array<i64: 0>, low = array<i64: 0>, strides = array<i64: 1>} : (tensor<1x3x8xui8>, tensor<5x3x3xi8>, tensor<5xi8>) -> tensor<1x5x6xi32>
+  return %0, %1 : tensor<2x4xi32>, tensor<1x5x6xi32>
+}
+
+// Constant matrices of 4 bits in blocks: 8 bits from the middle of their range, and one scale for each block.
+// CHECK-LABEL: @blocks
+// CHECK: %[[Q:.*]] = dlc.constant dense<-5> : tensor<8x2x16xi8>
+// CHECK: %[[X:.*]] = dlc.cast %[[Q]] to i32
+// CHECK: %[[F:.*]] = dlc.cast %[[X]] to f32
+// CHECK: %[[M:.*]] = dlc.mul %[[F]], %{{.*}} : (tensor<8x2x16xf32>, tensor<8x2x1xf32>)
+// CHECK: dlc.reshape %[[M]] : (tensor<8x2x16xf32>) -> tensor<8x32xf32>
+// CHECK: dlc.matmul {{.*}} transpose_b
+func.func @blocks(%x: tensor<1x32xf32>) -> tensor<1x8xf32> {
+  %w = dlc.constant dense<3> : tensor<8x32xui4>
+  %s = dlc.constant dense<0.5> : tensor<8x2xf32>
+  %z = dlc.constant dense<8> : tensor<ui4>
+  %0 = dlc.dequantize %w, %s, %z axis 1 block_size 16 : (tensor<8x32xui4>, tensor<8x2xf32>, tensor<ui4>) -> tensor<8x32xf32>
+  %1 = dlc.matmul %x, %0 transpose_b : (tensor<1x32xf32>, tensor<8x32xf32>) -> tensor<1x8xf32>
+  return %1 : tensor<1x8xf32>
+}
