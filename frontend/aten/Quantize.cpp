@@ -15,10 +15,11 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Scales and zero points beside x, which may be seen in another shape for that.
+/// Scales and zero points of x, for blocks of one axis if there are. x may be reshaped for that.
 struct Scaled {
   Value x, scale, zero;
   Dims shape; ///< of the result
+  onnxfront::Blocks blocks;
 };
 
 Value input(Node &n) {
@@ -46,29 +47,40 @@ Value one(Node &n, Build &b, StringRef name, Type element) {
 
 Scaled ofTensor(Node &n, Build &b) {
   Value x = input(n);
-  return {x, one(n, b, "scale", b.f64), one(n, b, "zero_point", b.i64), b.dims(x)};
+  return {x, one(n, b, "scale", b.f64), one(n, b, "zero_point", b.i64), b.dims(x), {}};
 }
 
 Scaled ofChannels(Node &n, Build &b) {
   Value x = input(n), zero = n.tensor("zero_points");
   int64_t axis = n.axis("axis", b.rank(x));
-  return {x, onnxfront::besides(b, n.tensor("scales"), x, axis, 0),
-          zero ? onnxfront::besides(b, zero, x, axis, 0) : zero, b.dims(x)};
+  return {x, onnxfront::alongAxis(b, n.tensor("scales"), x, {axis}),
+          onnxfront::alongAxis(b, zero, x, {axis}), b.dims(x)};
 }
 
 Scaled ofTokens(Node &n, Build &b) {
   Value x = input(n);
-  return {x, n.tensor("scales"), n.tensor("zero_points"), b.dims(x)};
+  // NumPy's rule: dimensions are added in front.
+  auto aligned = [&](Value v) {
+    if (!v || b.rank(v) == 0 || b.rank(v) >= b.rank(x))
+      return v;
+    Dims shape = b.dims(v);
+    shape.insert(shape.begin(), b.rank(x) - b.rank(v), 1);
+    return b.reshape(v, shape);
+  };
+  return {x, aligned(n.tensor("scales")), aligned(n.tensor("zero_points")), b.dims(x)};
 }
 
-/// x with an axis of its own for what lies within each block, and what is one for each block.
+/// Blocks in any number of dimensions. With more than one dimension of several blocks that are not
+/// single elements, x gets an axis for the elements of each block.
 Scaled ofBlocks(Build &b, Value x, Value scale, Value zero, const Dims &block) {
-  Dims shape = b.dims(x), split, each;
+  Dims shape = b.dims(x), split, each, counts;
+  onnxfront::Blocks only;
+  int64_t partial = 0;
   if (!b.require(block.size() == shape.size(), "required: the size of a block in each of " +
                                                    Twine(shape.size()) + " dimensions; found " +
                                                    Twine(block.size())))
     return {};
-  for (auto [size, within] : llvm::zip(shape, block)) {
+  for (auto [d, size, within] : llvm::enumerate(shape, block)) {
     if (!b.require(within > 0 && size % within == 0,
                    "required: blocks that divide the dimension of " + Twine(size) + "; found " +
                        Twine(within)))
@@ -76,19 +88,26 @@ Scaled ofBlocks(Build &b, Value x, Value scale, Value zero, const Dims &block) {
     bool isWhole = within == 1 || within == size;
     split.push_back(isWhole ? size : size / within);
     each.push_back(within == size ? 1 : size / within);
-    if (!isWhole)
-      split.push_back(within), each.push_back(1);
+    counts.push_back(each.back());
+    if (isWhole)
+      continue;
+    split.push_back(within), each.push_back(1);
+    only = {int64_t(d), within};
+    ++partial;
   }
-  auto beside = [&](Value v) {
+  if (partial > 1)
+    only = {};
+  auto shaped = [&](Value v) {
     int64_t number = ShapedType::getNumElements(each);
     return b.require(b.count(v) == number, "required: a number for each of " + Twine(number) +
                                                " blocks; found " + Twine(b.count(v)))
-               ? b.reshape(v, each)
+               ? b.reshape(v, partial > 1 ? each : counts)
                : Value();
   };
   // Without elements it stands for none.
   bool isCentred = zero && b.count(zero) > 0;
-  return {b.reshape(x, split), beside(scale), isCentred ? beside(zero) : Value(), shape};
+  return {partial > 1 ? b.reshape(x, split) : x, shaped(scale), isCentred ? shaped(zero) : Value(),
+          shape, only};
 }
 
 /// Blocks of rows; a row that is shorter than a block is one.
@@ -105,10 +124,23 @@ Scaled ofAffine(Node &n, Build &b) {
                   n.ints("block_size"));
 }
 
-/// The type in which PyTorch computes x * (1 / scale): a scale without dimensions takes x's.
-Type scaledType(Build &b, const Scaled &q) {
+/// x in the type in which PyTorch computes x * (1 / scale): a scale without dimensions takes x's.
+Value widened(Build &b, const Scaled &q) {
   bool isWide = b.elem(q.scale) == b.f64 && b.rank(q.scale) > 0;
-  return isWide || b.elem(q.x) == b.f64 ? b.f64 : b.f32;
+  return isWide || b.elem(q.x) == b.f64 ? b.cast(q.x, b.f64)
+         : b.isFloat(q.x)               ? q.x
+                                        : b.cast(q.x, b.f32);
+}
+
+/// The zero point in i32, unless it is a float.
+Value zeroOf(Build &b, const Scaled &q, Type floats) {
+  return q.zero ? b.cast(q.zero, b.isFloat(q.zero) ? floats : b.i32) : Value();
+}
+
+SmallVector<NamedAttribute> blocksOf(Build &b, const Scaled &q) {
+  if (!q.blocks.size)
+    return {};
+  return {b.attr("axis", q.blocks.axis), b.attr("block_size", q.blocks.size)};
 }
 
 enum class Rounds { Before, After };
@@ -120,29 +152,40 @@ template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n,
   if (!b.ok())
     return;
   auto integer = dyn_cast<IntegerType>(element);
-  if (!b.require(integer && !element.isInteger(1), "required: integers as the quantised type"))
+  if (!b.require(integer && !element.isInteger(1) && integer.getWidth() <= 32,
+                 "required: integers of 8 to 32 bits as the quantised type"))
     return;
   bool isSigned = !integer.isUnsignedInteger();
   double most = std::ldexp(1.0, int(integer.getWidth()) - isSigned) - 1;
   double low = n.real("quant_min", isSigned ? -most - 1 : 0), high = n.real("quant_max", most);
-  Type wide = scaledType(b, q);
-  Value inverse = b.cast(b.div(b.like(q.scale, 1), q.scale), wide);
-  Value y = b.mul(b.cast(q.x, wide), inverse);
-  auto shifted = [&](Value v) { return q.zero ? b.add(v, b.cast(q.zero, wide)) : v; };
-  y = rounds == Rounds::Before ? shifted(b.unary<RoundOp>(y)) : b.unary<RoundOp>(shifted(y));
-  n.set(b.cast(b.reshape(b.clamp(y, low, high), q.shape), element));
+  SmallVector<Value> operands{widened(b, q), q.scale};
+  if (Value zero = zeroOf(b, q, b.f32))
+    operands.push_back(zero);
+  auto attributes = blocksOf(b, q);
+  attributes.append({b.attr("to", TypeAttr::get(element)), b.attr("low", int64_t(low)),
+                     b.attr("high", int64_t(high)), b.attrUnit("reciprocal")});
+  if (rounds == Rounds::After)
+    attributes.push_back(b.attrUnit("zero_point_first"));
+  n.set(b.reshape(b.op<QuantizeOp>(operands, attributes), q.shape));
 }
 
 template <Scaled (*read)(Node &, Build &)> void dequantize(Node &n, Build &b) {
   Scaled q = read(n, b);
   if (!b.ok())
     return;
-  Value scale = b.cast(q.scale, b.f32);
-  Value y =
-      b.isFloat(q.zero) || b.isFloat(q.x)
-          ? b.mul(q.zero ? b.sub(b.cast(q.x, b.f32), b.cast(q.zero, b.f32)) : b.cast(q.x, b.f32),
-                  scale)
-          : onnxfront::dequantized(b, q.x, {scale, q.zero});
+  q.scale = b.cast(q.scale, b.f32);
+  Value y;
+  if (b.isFloat(q.x)) {
+    if (!b.require(!q.blocks.size, "required: integers; found floats in blocks"))
+      return;
+    Value x = b.cast(q.x, b.f32);
+    y = b.mul(q.zero ? b.sub(x, b.cast(q.zero, b.f32)) : x, q.scale);
+  } else {
+    SmallVector<Value> operands{q.x, q.scale};
+    if (Value zero = zeroOf(b, q, b.f32))
+      operands.push_back(zero);
+    y = b.op<DequantizeOp>(operands, blocksOf(b, q));
+  }
   n.set(b.cast(b.reshape(y, q.shape), n.resultElement()));
 }
 

@@ -14,7 +14,7 @@ static bool hasOnePadding(Node &n, Build &b) {
                    "found: both; remove one of them");
 }
 
-Value convolve(Node &n, Build &b, Value x, Value w, Value bias) {
+Value convolve(Node &n, Build &b, Value x, Value w, Value bias, Value xZero, Value wZero) {
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x),
                  "x and the weights must have one rank of 3 or more"))
     return {};
@@ -25,10 +25,7 @@ Value convolve(Node &n, Build &b, Value x, Value w, Value bias) {
     return {};
   auto attributes = window.attributes(b, false);
   attributes.push_back(b.attr("groups", groups));
-  SmallVector<Value> operands{x, w};
-  if (bias)
-    operands.push_back(bias);
-  return b.op<ConvOp>(operands, attributes);
+  return b.opWithOptional<ConvOp>({x, w, bias, xZero, wZero}, attributes);
 }
 
 namespace {

@@ -23,8 +23,8 @@ Value matmulNumpy(Build &b, Value a, Value c);
 Value gemmOf(Node &n, Build &b);
 
 //===--- Conv -----------------------------------------------------------------===//
-/// With the attributes of Conv.
-Value convolve(Node &n, Build &b, Value x, Value w, Value bias);
+/// With the attributes of Conv. The bias and the zero points of quantized operands may be null.
+Value convolve(Node &n, Build &b, Value x, Value w, Value bias, Value xZero = {}, Value wZero = {});
 /// With the attributes of FusedConv, and its inputs behind x and w.
 Value fusedConvOf(Node &n, Build &b, Value x, Value w);
 
@@ -82,18 +82,25 @@ struct Quantization {
 /// one for all is made a scalar; else there may be `perChannel` of them, in one dimension.
 Quantization quantizationOf(Node &n, Build &b, int64_t scale, int64_t zeroPoint, Type element,
                             int64_t perChannel = 1);
-/// A scale or zero point beside x: one for all, one per index of an axis, or one per block along
-/// the axis.
-Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block);
+/// Attributes of dlc.quantize and dlc.dequantize: the axis and the size of blocks, or 0.
+struct Blocks {
+  int64_t axis = 0, size = 0;
+};
+/// A scale or zero point with x's rank, or rank 0: one for the tensor, one per index of the axis,
+/// or one per block along the axis.
+Value alongAxis(Build &b, Value v, Value x, Blocks blocks);
 /// As i32, less the zero point.
 Value centred(Build &b, Value x, Value zeroPoint);
-/// (x - zero point) * scale in the scale's type.
-Value dequantized(Build &b, Value x, const Quantization &q);
+/// (x - zero point) * scale in the scale's type. Scale and zero point have rank 0 or x's rank.
+Value dequantized(Build &b, Value x, const Quantization &q, Blocks blocks = {});
+/// The i32 sums of a matrix product of quantized operands, by NumPy's rule. Zero points may be
+/// null; those of rank 1 have an element for each row of a, or for each column of c.
+Value integerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero);
+/// The i32 sums of a convolution of quantized operands with the attributes of Conv. Zero points
+/// and bias may be null; x's zero point has one element.
+Value integerConvolve(Node &n, Build &b, Value x, Value xZero, Value w, Value wZero, Value bias);
 /// The elements of a constant, of any size; nothing where the value is none, or null.
 std::optional<ref::Tensor> storedElements(Value v);
-/// Weights [n, k] of numbers i8 [n, blocks, depth], less zero points i32 [n, blocks, 1] or none,
-/// times scales [n, blocks]: in the form in which passes know them (passes/ScaledBlocks.h).
-Value dequantizedBlocks(Build &b, Value numbers, Value zero, Value scale, int64_t k);
 /// f32 rounded to nearest even of small floats. What is larger than all of them becomes the largest
 /// of its sign, or else infinite or no number, as these floats have it.
 Value roundedTo(Build &b, Value x, const llvm::fltSemantics &kind, bool saturates);
@@ -101,7 +108,8 @@ Value roundedTo(Build &b, Value x, const llvm::fltSemantics &kind, bool saturate
 /// where `bits` is not 0.
 Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits = 0);
 /// x / scale, rounded to nearest even, plus the zero point, saturated.
-Value quantized(Build &b, Value x, const Quantization &q, Type element);
+Value quantized(Build &b, Value x, const Quantization &q, Type element, Blocks blocks = {},
+                unsigned bits = 0);
 /// What ranges of values at run time give: u8, with a range that holds 0.
 struct DynamicallyQuantized {
   Value values;

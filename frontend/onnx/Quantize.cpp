@@ -5,17 +5,11 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-static std::pair<double, double> rangeOf(Type element, unsigned bits) {
-  unsigned width = bits ? bits : element.getIntOrFloatBitWidth();
-  if (element.isUnsignedInteger())
-    return {0, std::ldexp(1.0, int(width)) - 1};
-  return {-std::ldexp(1.0, int(width) - 1), std::ldexp(1.0, int(width) - 1) - 1};
-}
-
-Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block) {
+Value alongAxis(Build &b, Value v, Value x, Blocks blocks) {
   if (!v || b.rank(v) == 0)
     return v;
-  if (b.rank(v) == 1 && block == 0) {
+  int64_t axis = blocks.axis;
+  if (b.rank(v) == 1 && blocks.size == 0) {
     if (b.count(v) == 1)
       return b.reshape(v, {});
     axis = b.axis(axis, b.rank(x));
@@ -29,16 +23,21 @@ Value besides(Build &b, Value v, Value x, int64_t axis, int64_t block) {
     return b.reshape(v, shape);
   }
   axis = b.axis(axis, b.rank(x));
-  if (!b.ok() || !b.require(Build::isSane(block, 1) && b.rank(v) == b.rank(x),
+  if (!b.ok() || !b.require(Build::isSane(blocks.size, 1) && b.rank(v) == b.rank(x),
                             "scales per block need the attribute 'block_size', and x's rank"))
     return {};
-  Dims wide = b.dims(v), merged = b.dims(v);
-  wide.insert(wide.begin() + axis + 1, block);
-  merged[axis] *= block;
-  Value all = b.reshape(b.broadcast(b.expandDims(v, axis + 1), wide), merged);
-  if (!b.ok() || !b.require(merged[axis] >= b.shape(x)[axis], "the blocks do not cover x"))
+  int64_t covered = b.shape(v)[axis] * blocks.size, size = b.shape(x)[axis];
+  return b.require(covered >= size, "the blocks do not cover x") &&
+                 b.require(covered < size + blocks.size, "there are more blocks than x has")
+             ? v
+             : Value();
+}
+
+/// The attributes of dlc.quantize and dlc.dequantize.
+static SmallVector<NamedAttribute> attributesOf(Build &b, Value x, Value scale, Blocks blocks) {
+  if (blocks.size == 0 || b.rank(scale) == 0)
     return {};
-  return b.sliceAxis(all, axis, 0, b.shape(x)[axis]);
+  return {b.attr("axis", b.axis(blocks.axis, b.rank(x))), b.attr("block_size", blocks.size)};
 }
 
 static std::string nameOf(Type element) {
@@ -105,14 +104,12 @@ Value roundedTo(Build &b, Value x, const llvm::fltSemantics &kind, bool saturate
 }
 
 Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits) {
-  if (!b.require(element && isa<IntegerType>(element) && !element.isInteger(1),
-                 "the quantised type must be an integer"))
-    return {};
-  auto [low, high] = rangeOf(element, bits);
-  Value y = b.unary<RoundOp>(scaled);
-  if (zeroPoint)
-    y = b.add(y, b.cast(zeroPoint, b.elem(y)));
-  return b.cast(b.clamp(y, low, high), element);
+  if (zeroPoint && b.rank(zeroPoint) > 0) {
+    Dims shape = b.dims(zeroPoint);
+    shape.insert(shape.begin(), std::max<int64_t>(b.rank(scaled) - int64_t(shape.size()), 0), 1);
+    zeroPoint = b.reshape(zeroPoint, shape);
+  }
+  return quantized(b, scaled, {b.like(scaled, 1), zeroPoint}, element, {}, bits);
 }
 
 Value centred(Build &b, Value x, Value zeroPoint) {
@@ -120,8 +117,13 @@ Value centred(Build &b, Value x, Value zeroPoint) {
   return zeroPoint ? b.sub(x, b.cast(zeroPoint, b.i32)) : x;
 }
 
-Value dequantized(Build &b, Value x, const Quantization &q) {
-  return b.mul(b.cast(centred(b, x, q.zeroPoint), b.elem(q.scale)), q.scale);
+Value dequantized(Build &b, Value x, const Quantization &q, Blocks blocks) {
+  if (!b.ok())
+    return {};
+  SmallVector<Value> operands{x, q.scale};
+  if (q.zeroPoint)
+    operands.push_back(q.zeroPoint);
+  return b.op<DequantizeOp>(operands, attributesOf(b, x, q.scale, blocks));
 }
 
 std::optional<ref::Tensor> storedElements(Value v) {
@@ -132,44 +134,104 @@ std::optional<ref::Tensor> storedElements(Value v) {
   return found;
 }
 
-Value dequantizedBlocks(Build &b, Value numbers, Value zero, Value scale, int64_t k) {
-  Value all = dequantized(b, numbers, {b.expandDims(scale, 2), zero});
-  if (!b.ok())
+Value quantized(Build &b, Value x, const Quantization &q, Type element, Blocks blocks,
+                unsigned bits) {
+  if (!b.require(element && isa<IntegerType>(element) && !element.isInteger(1),
+                 "the quantised type must be an integer"))
     return {};
-  int64_t n = b.dim(numbers, 0), wide = b.dim(numbers, 1) * b.dim(numbers, 2);
-  return b.sliceAxis(b.reshape(all, {n, wide}), 1, 0, k);
-}
-
-Value quantized(Build &b, Value x, const Quantization &q, Type element) {
-  return toQuantized(b, b.div(x, q.scale), q.zeroPoint, element);
+  SmallVector<Value> operands{x, q.scale};
+  if (q.zeroPoint)
+    operands.push_back(q.zeroPoint);
+  auto attributes = attributesOf(b, x, q.scale, blocks);
+  attributes.push_back(b.attr("to", TypeAttr::get(element)));
+  if (bits) {
+    int64_t size = int64_t(1) << bits, low = element.isUnsignedInteger() ? 0 : -size / 2;
+    attributes.push_back(b.attr("low", low));
+    attributes.push_back(b.attr("high", low + size - 1));
+  }
+  return b.op<QuantizeOp>(operands, attributes);
 }
 
 DynamicallyQuantized quantizeDynamically(Build &b, Value x) {
-  Value zero = b.like(x, 0);
-  auto axes = llvm::to_vector(llvm::seq(b.rank(x)));
-  Type u8 = b.b.getIntegerType(8, false);
-  Value high = b.max(b.reduce(ReduceKind::max, x, axes, false), zero);
-  Value low = b.min(b.reduce(ReduceKind::min, x, axes, false), zero);
-  Value scale = b.div(b.sub(high, low), 255.0);
-  // All zeros: any scale will do.
-  Value safe = b.select(b.compare(Predicate::eq, scale, zero), b.like(x, 1), scale);
-  Value zeroPoint = b.cast(b.unary<RoundOp>(b.clamp(b.sub(zero, b.div(low, safe)), 0, 255)), u8);
-  return {toQuantized(b, b.div(x, safe), zeroPoint, u8), {scale, zeroPoint}};
+  std::vector<Value> q = b.ops<DynamicQuantizeOp>({x});
+  return q.empty() ? DynamicallyQuantized() : DynamicallyQuantized{q[0], {q[1], q[2]}};
+}
+
+/// Whether operands of a contraction are multiplied as they are.
+static bool areNarrow(Build &b, Value a, Value c) {
+  return b.elem(a) && b.elem(c) && b.elem(a).getIntOrFloatBitWidth() <= 8 &&
+         b.elem(c).getIntOrFloatBitWidth() <= 8 && !b.isBool(a) && !b.isBool(c);
+}
+
+Value integerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero) {
+  if (!b.require(a && c && b.rank(a) > 0 && b.rank(c) > 0,
+                 "a matrix product needs operands of rank 1 or more"))
+    return {};
+  bool isRow = b.rank(a) == 1, isColumn = b.rank(c) == 1;
+  a = isRow ? b.expandDims(a, 0) : a;
+  c = isColumn ? b.expandDims(c, 1) : c;
+  // With the operand's rank, or 0.
+  auto aligned = [&](Value zero, Value x, bool isLeft) {
+    if (!zero || b.count(zero) == 1)
+      return zero ? b.reshape(zero, {}) : zero;
+    Dims shape = b.dims(zero);
+    if (shape.size() == 1 && isLeft)
+      shape.push_back(1);
+    while (int64_t(shape.size()) < b.rank(x))
+      shape.insert(shape.begin(), 1);
+    return b.reshape(zero, shape);
+  };
+  aZero = aligned(aZero, a, true);
+  cZero = aligned(cZero, c, false);
+  Value y = areNarrow(b, a, c) ? b.opWithOptional<MatmulOp>({a, c, aZero, cZero})
+                               : b.matmul(centred(b, a, aZero), centred(b, c, cZero));
+  if (!y)
+    return {};
+  Dims shape = b.dims(y);
+  if (isColumn)
+    shape.pop_back();
+  if (isRow)
+    shape.erase(shape.end() - (isColumn ? 1 : 2));
+  return b.reshape(y, shape);
+}
+
+/// [O] as it is, or one element as a scalar.
+static Value perOutput(Build &b, Value v) { return v && b.count(v) == 1 ? b.reshape(v, {}) : v; }
+
+Value integerConvolve(Node &n, Build &b, Value x, Value xZero, Value w, Value wZero, Value bias) {
+  if (!b.require(!xZero || b.count(xZero) == 1, "x's zero point must have one element"))
+    return {};
+  if (!areNarrow(b, x, w))
+    return b.error("x and the weights must be integers of 8 bits or fewer");
+  return convolve(n, b, x, w, bias, perOutput(b, xZero), perOutput(b, wZero));
 }
 
 Value quantizedProduct(Build &b, Value a, const Quantization &aq, Value c, const Quantization &cq) {
-  Value sum = matmulNumpy(b, centred(b, a, aq.zeroPoint), centred(b, c, cq.zeroPoint));
+  Value sum = integerMatmul(b, a, aq.zeroPoint, c, cq.zeroPoint);
   return b.mul(b.cast(sum, b.elem(aq.scale)), b.mul(aq.scale, cq.scale));
 }
 
 namespace {
 
+/// A scale that broadcasts to x: repeated for the elements of each block.
+Value repeated(Build &b, Value scale, Value x, Blocks blocks) {
+  Value each = alongAxis(b, scale, x, blocks);
+  if (!each || b.rank(each) == 0 || blocks.size == 0)
+    return each;
+  int64_t axis = b.axis(blocks.axis, b.rank(x));
+  Dims wide = b.dims(each), merged = b.dims(each);
+  wide.insert(wide.begin() + axis + 1, blocks.size);
+  merged[axis] *= blocks.size;
+  Value all = b.reshape(b.broadcast(b.expandDims(each, axis + 1), wide), merged);
+  return b.sliceAxis(all, axis, 0, b.shape(x)[axis]);
+}
+
 void quantizeLinear(Node &n, Build &b) {
   Value x = n.in(0);
-  int64_t axis = n.integer("axis", 1), block = n.integer("block_size", 0);
+  Blocks blocks{n.integer("axis", 1), n.integer("block_size", 0)};
   const llvm::fltSemantics *small = n.has(2) ? n.smallFloat(2) : n.smallFloat("output_dtype");
   if (small) {
-    Value scaled = b.div(b.cast(x, b.f32), b.cast(besides(b, n.in(1), x, axis, block), b.f32));
+    Value scaled = b.div(b.cast(x, b.f32), b.cast(repeated(b, n.in(1), x, blocks), b.f32));
     return n.set(0, roundedTo(b, scaled, *small, n.integer("saturate", 1) != 0));
   }
   Type element = b.b.getIntegerType(8, false);
@@ -185,53 +247,16 @@ void quantizeLinear(Node &n, Build &b) {
     element = n.dataType("output_dtype", 0);
   if (!fitsZeroPoint(b, n.in(2), n.in(1), element, "the zero point"))
     return;
+  Value scale = alongAxis(b, n.in(1), x, blocks), zero = alongAxis(b, n.in(2), x, blocks);
   Type wide = b.elem(x) == b.f64 ? b.f64 : b.f32;
-  Value scale = b.cast(besides(b, n.in(1), x, axis, block), wide);
-  n.set(0, toQuantized(b, b.div(b.cast(x, wide), scale), besides(b, n.in(2), x, axis, block),
-                       element, n.isFourBits(2) ? 4 : 0));
-}
-
-/// A constant matrix with scales for each block of one axis, in the form of dequantizedBlocks; null
-/// where it is none.
-Value constantBlocks(Node &n, Build &b, int64_t axis, int64_t block) {
-  constexpr int64_t kUnit = 16;
-  auto x = storedElements(n.in(0)), scale = storedElements(n.in(1)), zero = storedElements(n.in(2));
-  if (!x || !scale || (n.has(2) && !zero) || !Build::isSane(block, kUnit) || block % kUnit ||
-      x->getRank() != 2 || scale->getRank() != 2 || !x->getElementType().isInteger(8) ||
-      (b.elem(n.in(1)) != b.f32 && !b.isHalf(n.in(1))) || axis < -2 || axis > 1)
-    return {};
-  bool isAcross = axis % 2 == 0; // blocks go along columns
-  auto sizeOf = [=](const ref::Tensor &t, bool along) { return t.getShape()[isAcross != along]; };
-  int64_t rows = sizeOf(*x, false), k = sizeOf(*x, true), blocks = (k + block - 1) / block;
-  if (sizeOf(*scale, false) != rows || sizeOf(*scale, true) != blocks ||
-      (zero && zero->getShape() != scale->getShape()))
-    return {};
-  // What has no sign is taken from its middle.
-  bool isUnsigned = x->getElementType().isUnsignedInteger();
-  int64_t middle = !isUnsigned ? 0 : n.isFourBits(0) ? 8 : 128;
-  auto numbers =
-      ref::Tensor::empty(RankedTensorType::get({rows, blocks, block}, b.b.getIntegerType(8)));
-  const auto *from = reinterpret_cast<const uint8_t *>(x->data());
-  auto *to = reinterpret_cast<uint8_t *>(numbers.mutableData());
-  int64_t rowStep = isAcross ? 1 : k, step = isAcross ? rows : 1;
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t i = 0; i < k; ++i)
-      to[row * blocks * block + i] = uint8_t(from[row * rowStep + i * step] - middle);
-  auto turned = [&](Value v) { return isAcross ? b.transpose(v, {1, 0}) : v; };
-  Value centre = n.in(2);
-  if (centre)
-    centre = b.expandDims(b.sub(b.cast(turned(centre), b.i32), b.scalarInt(b.i32, middle)), 2);
-  else if (middle)
-    centre = b.splat(b.i32, {rows, blocks, 1}, -double(middle));
-  // The form is of f32, whatever the file has.
-  Value each = dequantizedBlocks(b, b.constant(numbers), centre, b.cast(turned(n.in(1)), b.f32), k);
-  return b.cast(turned(each), b.elem(n.in(1)));
+  if (b.ok())
+    n.set(0, quantized(b, b.isFloat(x) ? x : b.cast(x, wide), {scale, zero}, element, blocks,
+                       n.isFourBits(2) ? 4 : 0));
 }
 
 void dequantizeLinear(Node &n, Build &b) {
   Value x = n.in(0);
-  int64_t axis = n.integer("axis", 1), block = n.integer("block_size", 0);
-  Value scale = besides(b, n.in(1), x, axis, block);
+  Blocks blocks{n.integer("axis", 1), n.integer("block_size", 0)};
   Type element = b.elem(n.in(1));
   if (n.integer("output_dtype", 0))
     element = n.dataType("output_dtype", 0);
@@ -239,10 +264,9 @@ void dequantizeLinear(Node &n, Build &b) {
     return;
   // Small floats, which have no zero points but 0.
   if (b.isFloat(x))
-    return n.set(0, b.cast(b.mul(x, b.cast(scale, b.elem(x))), element));
-  if (Value y = constantBlocks(n, b, axis, block))
-    return n.set(0, b.cast(y, element));
-  n.set(0, b.cast(dequantized(b, x, {scale, besides(b, n.in(2), x, axis, block)}), element));
+    return n.set(0, b.cast(b.mul(x, b.cast(repeated(b, n.in(1), x, blocks), b.elem(x))), element));
+  Quantization q{alongAxis(b, n.in(1), x, blocks), alongAxis(b, n.in(2), x, blocks)};
+  n.set(0, b.cast(dequantized(b, x, q, blocks), element));
 }
 
 void dynamicQuantizeLinear(Node &n, Build &b) {
@@ -256,7 +280,7 @@ void dynamicQuantizeLinear(Node &n, Build &b) {
 Value perRow(Build &b, Value v) { return v && b.rank(v) == 1 ? b.expandDims(v, 1) : v; }
 
 void matMulInteger(Node &n, Build &b) {
-  n.set(0, matmulNumpy(b, centred(b, n.in(0), perRow(b, n.in(2))), centred(b, n.in(1), n.in(3))));
+  n.set(0, integerMatmul(b, n.in(0), n.in(2), n.in(1), n.in(3)));
 }
 
 /// [O] as [O, 1, ..] beside weights of some rank, or beside [N, O, ..] with one dimension less.
@@ -274,8 +298,7 @@ Value perOutput(Build &b, Value v, int64_t rank) {
 }
 
 void convInteger(Node &n, Build &b) {
-  Value w = centred(b, n.in(1), perOutput(b, n.in(3), b.rank(n.in(1))));
-  n.set(0, convolve(n, b, centred(b, n.in(0), perOutput(b, n.in(2), 1)), w, {}));
+  n.set(0, integerConvolve(n, b, n.in(0), n.in(2), n.in(1), n.in(3), {}));
 }
 
 /// The zero points of operands and result must have their types.
@@ -288,10 +311,10 @@ bool fitZeroPoints(Node &n, Build &b, int64_t a, int64_t c) {
 void qLinearMatMul(Node &n, Build &b) {
   if (!fitZeroPoints(n, b, 0, 3))
     return;
-  Value sum = matmulNumpy(b, centred(b, n.in(0), perRow(b, n.in(2))), centred(b, n.in(3), n.in(5)));
+  Value sum = integerMatmul(b, n.in(0), n.in(2), n.in(3), n.in(5));
   Value factor = b.div(b.mul(b.cast(perRow(b, n.in(1)), b.f32), b.cast(n.in(4), b.f32)),
                        b.cast(n.in(6), b.f32));
-  n.set(0, toQuantized(b, b.mul(b.cast(sum, b.f32), factor), n.in(7), b.elem(n.in(7))));
+  n.set(0, toQuantized(b, b.mul(b.cast(sum, b.f32), factor), perRow(b, n.in(7)), b.elem(n.in(7))));
 }
 
 void qLinearConv(Node &n, Build &b) {
@@ -301,8 +324,7 @@ void qLinearConv(Node &n, Build &b) {
   int64_t rank = b.rank(w);
   bool last = n.integer("channels_last", 0) != 0;
   Value x = last ? channelsFirst(b, n.in(0)) : n.in(0);
-  Value sum = convolve(n, b, centred(b, x, perOutput(b, n.in(2), 1)),
-                       centred(b, w, perOutput(b, n.in(5), rank)), n.in(8));
+  Value sum = integerConvolve(n, b, x, n.in(2), w, n.in(5), n.in(8));
   Value factor = b.div(b.mul(perOutput(b, n.in(1), 1), perOutput(b, n.in(4), rank - 1)),
                        perOutput(b, n.in(6), 1));
   Value y = toQuantized(b, b.mul(b.cast(sum, b.f32), b.cast(factor, b.f32)),

@@ -61,41 +61,44 @@ std::optional<Packing> packingOf(Node &n, Build &b, int64_t otherwise) {
   return p;
 }
 
-/// A constant's bytes as numbers, less their middle.
-template <typename Number, typename Visit>
-void eachNumber(const ref::Tensor &bytes, int64_t perRow, int64_t rows, const Packing &p,
-                const Visit &visit) {
-  const auto *from = reinterpret_cast<const uint8_t *>(bytes.data());
-  int64_t each = (perRow + p.perByte() - 1) / p.perByte(), mask = (1 << p.bits) - 1;
+/// Rows of packed integers, each row in blocks of whole bytes, as integers [rows, size]: of 4 bits
+/// or 8. Null if the bytes are not a constant.
+Value constantIntegers(Build &b, Value bytes, int64_t rows, int64_t size, const Packing &p) {
+  auto stored = storedElements(bytes);
+  if (!stored || !isBytes(b, bytes) || stored->size() % rows)
+    return {};
+  unsigned width = p.bits == 8 ? 8 : 4;
+  auto type = RankedTensorType::get({rows, size}, b.b.getIntegerType(width, /*isSigned=*/false));
+  auto values = ref::Tensor::empty(type);
+  const auto *from = reinterpret_cast<const uint8_t *>(stored->data());
+  const int64_t rowBytes = stored->size() / rows;
   for (int64_t row = 0; row < rows; ++row)
-    for (int64_t i = 0; i < perRow; ++i) {
-      int64_t shift = i % p.perByte() * p.bits;
-      visit(row * perRow + i,
-            Number((from[row * each + i / p.perByte()] >> shift & mask) - int64_t(p.middle())));
-    }
+    for (int64_t i = 0; i < size; ++i)
+      values.setInt(row * size + i,
+                    from[row * rowBytes + i / p.perByte()] >> (i % p.perByte() * p.bits) &
+                        ((1 << p.bits) - 1));
+  return b.constant(values);
 }
 
-/// The weights [N, K] where they, and what belongs to them, are constants of bytes, as
-/// dequantizedBlocks has them; else null.
-Value knownWeights(Build &b, Value w, Value scale, Value zero, int64_t K, const Packing &p) {
+/// The weights [N, K] in f32, each block of a row with its scale and zero point.
+Value weightsOf(Build &b, Value w, Value scale, Value zero, int64_t K, const Packing &p) {
   int64_t N = b.dim(scale, 0), blocks = b.dim(scale, 1);
-  auto bytes = storedElements(w), zeros = storedElements(zero);
-  Value scales = scale;
-  while (isa_and_nonnull<ReshapeOp, CastOp>(scales.getDefiningOp()))
-    scales = scales.getDefiningOp()->getOperand(0);
-  if (!bytes || !scales.getDefiningOp<ConstantOp>() || (zero && (!zeros || !isBytes(b, zero))))
+  Value values = constantIntegers(b, w, N, K, p);
+  bool isConstant = bool(values);
+  if (!isConstant)
+    values = b.reshape(unpack(b, b.reshape(w, {N, blocks, p.block / p.perByte()}), p),
+                       {N, blocks * p.block});
+  Value each = isConstant && zero && isBytes(b, zero) &&
+                       b.count(zero) == N * ((blocks + p.perByte() - 1) / p.perByte())
+                   ? constantIntegers(b, zero, N, blocks, p)
+                   : Value();
+  if (!each && !zero)
+    each = b.scalarInt(b.elem(values), int64_t(p.middle()));
+  else if (!each)
+    each = zeroPoints(b, zero, scale, N, blocks, p);
+  if (!b.ok())
     return {};
-  auto numbers =
-      ref::Tensor::empty(RankedTensorType::get({N, blocks, p.block}, b.b.getIntegerType(8)));
-  auto *to = reinterpret_cast<int8_t *>(numbers.mutableData());
-  eachNumber<int8_t>(*bytes, p.block, N * blocks, p, [&](int64_t i, int8_t x) { to[i] = x; });
-  Value centre;
-  if (zeros) {
-    auto centres = ref::Tensor::empty(RankedTensorType::get({N, blocks, 1}, b.i32));
-    eachNumber<int32_t>(*zeros, blocks, N, p, [&](int64_t i, int32_t x) { centres.setInt(i, x); });
-    centre = b.constant(centres);
-  }
-  return dequantizedBlocks(b, b.constant(numbers), centre, scale, K);
+  return b.sliceAxis(dequantized(b, values, {scale, each}, {1, p.block}), 1, 0, K);
 }
 
 /// A times the transposed weights [N, blocks, bytes of a block], each block with its own scale.
@@ -121,27 +124,16 @@ void matMulNBits(Node &n, Build &b) {
                  "there must be " + Twine(N * blocks) + " scales, and there are " +
                      Twine(b.count(scales))))
     return;
-  Value scale = b.reshape(scales, {N, blocks});
-  Value y, zero = n.in(3);
-  int64_t zeroBytes = N * ((blocks + p->perByte() - 1) / p->perByte());
-  bool fits = !zero || b.count(zero) == zeroBytes;
-  if (Value all = fits ? knownWeights(b, w, b.cast(scale, b.f32), zero, K, *p) : Value()) {
-    y = b.matmul(b.cast(x, b.f32), all, false, true);
-    // What the model allows: its left operand in 8 bits.
-    constexpr int64_t kInt8 = 4;
-    if (auto product = y ? y.getDefiningOp<MatmulOp>() : MatmulOp();
-        product && n.integer("accuracy_level", 0) == kInt8)
-      product->setAttr("dlc.activations", b.b.getStringAttr("int8"));
-    y = b.cast(y, b.elem(x));
-  } else {
-    zero = zeroPoints(b, zero, scale, N, blocks, *p);
-    if (b.rank(zero) == 2)
-      zero = b.expandDims(zero, 2);
-    Value each = b.cast(unpack(b, b.reshape(w, {N, blocks, bytes}), *p), b.elem(scale));
-    each = b.mul(b.sub(each, zero), b.expandDims(scale, 2));
-    each = b.sliceAxis(b.reshape(each, {N, blocks * p->block}), 1, 0, K);
-    y = b.matmul(x, b.cast(each, b.elem(x)), false, true);
-  }
+  Value scale = b.cast(b.reshape(scales, {N, blocks}), b.f32), zero = n.in(3);
+  if (zero && !isBytes(b, zero))
+    zero = b.cast(zero, b.f32);
+  Value y = b.matmul(b.cast(x, b.f32), weightsOf(b, w, scale, zero, K, *p), false, true);
+  // The model allows the left operand in 8 bits.
+  constexpr int64_t kInt8 = 4;
+  if (auto product = y ? y.getDefiningOp<MatmulOp>() : MatmulOp();
+      product && n.integer("accuracy_level", 0) == kInt8)
+    product->setAttr("dlc.activations", b.b.getStringAttr("int8"));
+  y = b.cast(y, b.elem(x));
   if (n.has(5))
     y = b.add(y, n.in(5));
   n.set(0, y);
@@ -234,15 +226,13 @@ void gatherBlockQuantized(Node &n, Build &b) {
       b.both(b.compare(Predicate::ge, indices, low), b.compare(Predicate::lt, indices, high));
   indices = b.select(inside, indices, b.scalarInt(b.i64, 0));
   auto rows = [&](Value table) { return b.gather(table, indices, axis); };
-  Value y = b.cast(unpack(b, rows(data), *p), b.elem(scales)), scale = rows(scales);
-  int64_t last = b.rank(y) - 1;
-  if (zero) {
-    zero = b.cast(b.sliceAxis(unpack(b, rows(zero), *p), last, 0, blocks), b.elem(scales));
-    y = b.sub(y, besides(b, zero, y, last, p->block));
-  } else {
-    y = b.sub(y, middle);
-  }
-  y = b.mul(y, besides(b, scale, y, last, p->block));
+  Value values = unpack(b, rows(data), *p), scale = rows(scales);
+  int64_t last = b.rank(values) - 1;
+  if (zero)
+    zero = b.sliceAxis(unpack(b, rows(zero), *p), last, 0, blocks);
+  else if (middle)
+    zero = b.scalarInt(b.elem(values), int64_t(middle));
+  Value y = dequantized(b, values, {scale, zero}, {last, p->block});
   // [.., indices.., ..]: what lies behind the indices broadcasts.
   Dims beside = b.dims(indices);
   beside.resize(beside.size() + size_t(rank - 1 - axis), 1);

@@ -61,8 +61,7 @@ Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k
     return {};
   Value numbers = unpack(b, b.reshape(bytes, {columns, blocks, k / blocks / p.perByte()}), p);
   zero = b.rank(zero) ? b.reshape(zero, {columns, blocks, 1}) : zero;
-  Value all =
-      b.mul(b.sub(b.cast(numbers, b.elem(scales)), zero), b.reshape(scales, {columns, blocks, 1}));
+  Value all = dequantized(b, numbers, {b.reshape(scales, {columns, blocks, 1}), zero});
   return b.cast(b.reshape(all, {s.experts, each, k}), b.f32);
 }
 

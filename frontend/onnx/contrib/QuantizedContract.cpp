@@ -49,8 +49,8 @@ void qGemm(Node &n, Build &b) {
                wq = quantizationOf(n, b, 4, 5, b.elem(w), columns(b, w));
   if (!b.ok())
     return;
-  Value sum = b.matmul(centred(b, x, xq.zeroPoint), centred(b, w, wq.zeroPoint),
-                       n.integer("transA", 0) != 0);
+  Value sum =
+      integerMatmul(b, n.integer("transA", 0) ? b.swapLast(x) : x, xq.zeroPoint, w, wq.zeroPoint);
   if (c)
     sum = b.add(sum, c);
   Value scale = b.mul(b.mul(xq.scale, wq.scale), n.real("alpha", 1));
