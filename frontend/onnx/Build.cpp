@@ -253,10 +253,10 @@ std::vector<Value> Build::finish(OperationState &state) {
     return {};
   }
   std::vector<Value> values(op->result_begin(), op->result_end());
-  // Passes decide whether weights of 8 bits stay such.
+  // Passes decide whether quantized weights stay integers.
   auto cast = dyn_cast<CastOp>(op);
   constexpr int64_t kFewest = 16;
-  if (cast && elem(cast.getX()).isInteger(8) && operands > kFewest)
+  if ((isa<DequantizeOp>(op) || (cast && elem(cast.getX()).isInteger(8))) && operands > kFewest)
     return values;
   // What only repeats elements is cheaper to make again than to read.
   if (!constant || op->getNumRegions() || isa<RandomOp>(op) || operands > foldLimit ||
