@@ -2,7 +2,7 @@
 // its reference implementation alone. Behind others, a transposed result is the transposed product of the operands.
 // RUN: dlc compile %s --cache none --to select --print-after select --threads 2 --profile emeraldrapids 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none | FileCheck %s --check-prefix=RESULT
-// REQUIRES: dlc, fma
+// REQUIRES: dlc, avx512
 
 // CHECK-NOT: ref:
 // CHECK-LABEL: func.func @main

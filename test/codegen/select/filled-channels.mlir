@@ -1,7 +1,7 @@
 // In blocks, channels that fill none are filled up with zeros: constants when they are packed. What would not keep zeros is a kernel
 // of its own; what is no constant stands there with its reason.
 // RUN: dlc compile %s --cache none --kernels winograd --to select --print-after select 2>&1 | FileCheck %s
-// REQUIRES: dlc
+// REQUIRES: dlc, avx512
 
 func.func @main(%x: tensor<1x36x64x64xf32>, %b: tensor<72xf32>) -> (tensor<1x72x64x64xf32>, tensor<1x72x64x64xf32>, tensor<1x72x64x64xf32>) {
   %w = dlc.constant dense<0.5> : tensor<72x36x3x3xf32>

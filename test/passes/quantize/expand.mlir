@@ -2,8 +2,8 @@
 // RUN: dlc-opt %s -dlc-expand-quantized | FileCheck %s
 
 // CHECK-LABEL: @dequantize
-// CHECK: %[[Z:.*]] = dlc.constant dense<3> : tensor<i32>
-// CHECK: %[[X:.*]] = dlc.cast %arg0 to i32
+// CHECK-DAG: %[[Z:.*]] = dlc.constant dense<3> : tensor<i32>
+// CHECK-DAG: %[[X:.*]] = dlc.cast %arg0 to i32
 // CHECK: %[[D:.*]] = dlc.sub %[[X]], %[[Z]]
 // CHECK: %[[F:.*]] = dlc.cast %[[D]] to f32
 // CHECK: %[[Y:.*]] = dlc.mul %[[F]], %arg1
