@@ -23,7 +23,18 @@ from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 #: Number of modules in one program.
 GROUP = 6
 #: Modules whose gradients are known to differ at corners, and why. A module of these may pass.
-CORNERS = {}
+CORNERS = {"nn.KLDivLoss": "target * log(target) has the gradient 0 at 0; PyTorch's is NaN"}
+#: Modules of which some samples are refused with an error, and why.
+REFUSED = {
+    **dict.fromkeys(("nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d"), "torch.export: momentum=None reads the number of batches"),
+    "nn.GaussianNLLLoss": "torch.export: a branch on the values of the variance",
+    **dict.fromkeys(("nn.Transformer", "nn.TransformerEncoder"), "torch.export: a branch on the values of a mask"),
+    "nn.CTCLoss": "torch.export: no decomposition of aten._ctc_loss",
+    "nn.LinearCrossEntropyLoss": "no import of the operators in chunks",
+    "nn.LSTM": "projections",
+}
+#: Largest number of samples of one module.
+SAMPLES = 12
 
 
 class Case:
@@ -104,15 +115,20 @@ def program_of(cases):
     return found, next(iter(step._programs.values())).graph.text
 
 
-def cases_of(kinds, wanted):
-    found, without = [], []
+def cases_of(kinds, wanted="", step=1):
+    """Every step-th case of the modules whose names contain a text, where eager PyTorch has a gradient."""
+    found, without, number = [], [], 0
     for info in module_db:
         if wanted not in info.name:
             continue
         torch.manual_seed(zlib.crc32(info.name.encode()))
         samples = info.module_inputs_func(info, device="cpu", dtype=torch.float32, requires_grad=True, training=True)
-        for at, sample in enumerate(samples):
+        # Some modules have hundreds of samples, for each combination of arguments.
+        for at, sample in list(enumerate(samples))[:: -(-len(samples) // SAMPLES)]:
             for kind in kinds:
+                number += 1
+                if number % step:
+                    continue
                 try:
                     case = Case(info, at, sample, kind)
                     gradient = case.gradients()
@@ -125,6 +141,16 @@ def cases_of(kinds, wanted):
     return found, without
 
 
+def is_known(case):
+    """Whether a deviation of a case is known. At infinities dlc promises nothing about NaN."""
+    return case.kind == "infinite" or case.kind != "random" and case.name.rpartition(":")[0] in CORNERS
+
+
+def is_refused(case, text):
+    """Whether it is known that samples of the case's module are refused."""
+    return text.startswith("refused: ") and case.name.rpartition(":")[0] in REFUSED
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     arguments.add_argument("--filter", default="")
@@ -133,17 +159,19 @@ def main():
     given = arguments.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
-    cases, without = cases_of(given.kinds.split(","), given.filter)
-    cases = cases[:: given.sample]
-    failures, known = [], 0
+    cases, without = cases_of(given.kinds.split(","), given.filter, given.sample)
+    failures, known, refused = [], 0, 0
     for at in range(0, len(cases), GROUP):
         for case, text in gradients.run(cases[at : at + GROUP], program_of=program_of):
-            if case.kind == "infinite" or case.kind != "random" and case.name.rpartition(":")[0] in CORNERS:
+            if is_refused(case, text):
+                refused += 1
+                continue
+            if is_known(case):
                 known += 1
                 continue
             failures.append(case)
             print(f"{case.name} {case.kind}: {text}", flush=True)
-    print(f"gradients of modules: {len(cases) - len(failures)} passed, {len(failures)} failed ({known} known deviations, {len(without)} without a gradient)")
+    print(f"gradients of modules: {len(cases) - len(failures) - known - refused} passed, {len(failures)} failed ({known} known deviations, {refused} refused, {len(without)} without a gradient)")
     return 1 if failures else 0
 
 
