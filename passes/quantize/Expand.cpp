@@ -114,7 +114,7 @@ public:
     if (zero && typeOf(zero).getRank() == 1) {
       SmallVector<int64_t> shape(typeOf(op.getW()).getRank(), 1);
       shape[0] = shapeOf(zero)[0];
-      zero = folded(b.reshape(zero, shape));
+      zero = folded(b.reshape(unpacked(zero), shape));
     }
     Value y = b.make<ConvOp>(centered(unpacked(op.getX()), op.getXZeroPoint()),
                              centered(unpacked(op.getW()), zero), op.getBias(), op.getStrides(),

@@ -57,6 +57,7 @@ struct Arguments {
 /// Every different kernel of a module.
 LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<Named> &kernels) {
   PassManager passes(module.getContext());
+  passes.addPass(createExpandQuantizedPass());
   passes.addPass(createSimplifyPass());
   passes.addPass(createMarkAttentionPass({.device = "cuda:0"}, /*gradients=*/true));
   passes.addPass(createGradPass());
