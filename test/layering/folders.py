@@ -97,6 +97,7 @@ FOLDERS = {
     "passes/place": ["passes"],
     "passes/precision": ["passes", "passes/simplify"],
     "passes/share": ["passes"],
+    "passes/quantize": ["passes", "passes/simplify"],
     "passes/simplify": ["passes"],
     "frontend/aten": ["frontend", "frontend/onnx"],
     "frontend/mlir": ["frontend"],

@@ -268,7 +268,7 @@ std::string convolutionText(int64_t results, int64_t channels) {
   std::string x = tensorText({1, channels, 8, 8}), w = tensorText({results, channels, 3, 3}),
               y = tensorText({1, results, 8, 8});
   return "func.func @main(%x: " + x + ", %w: " + w + ") -> " + y +
-         " {\n%y = \"dlc.conv\"(%x, %w) {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, "
+         " {\n%y = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, "
          "low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (" +
          x + ", " + w + ") -> " + y + "\nreturn %y : " + y + "\n}";
 }

@@ -224,10 +224,10 @@ const char *const functions[] = {
     "(%a: tensor<2x1x4x3xf32>, %b: tensor<5x6x4xf32>) -> tensor<2x5x3x6xf32> { %y = dlc.matmul %a, "
     "%b transpose_a transpose_b : (tensor<2x1x4x3xf32>, tensor<5x6x4xf32>) -> tensor<2x5x3x6xf32> "
     "return %y : tensor<2x5x3x6xf32> }",
-    "(%x: tensor<2x4x7xf32>, %w: tensor<6x2x3xf32>) -> tensor<2x6x4xf32> { %y = \"dlc.conv\"(%x, "
-    "%w) "
-    "<{strides = array<i64: 2>, dilations = array<i64: 2>, low = array<i64: 2>, high = array<i64: "
-    "2>, groups = 2 : i64}> : (tensor<2x4x7xf32>, tensor<6x2x3xf32>) -> tensor<2x6x4xf32> return "
+    "(%x: tensor<2x4x7xf32>, %w: tensor<6x2x3xf32>) -> tensor<2x6x4xf32> { %y = dlc.conv %x, "
+    "%w {strides = array<i64: 2>, dilations = array<i64: 2>, low = array<i64: 2>, high = "
+    "array<i64: 2>, groups = 2 : i64} : (tensor<2x4x7xf32>, tensor<6x2x3xf32>) -> "
+    "tensor<2x6x4xf32> return "
     "%y "
     ": tensor<2x6x4xf32> }",
     "(%x: tensor<1x4x4xf32>, %w: tensor<4x3x3xf32>) -> tensor<1x6x8xf32> { %y = "
