@@ -324,9 +324,11 @@ void qLinearConv(Node &n, Build &b) {
   int64_t rank = b.rank(w);
   bool last = n.integer("channels_last", 0) != 0;
   Value x = last ? channelsFirst(b, n.in(0)) : n.in(0);
-  Value sum = integerConvolve(n, b, x, n.in(2), w, n.in(5), n.in(8));
   Value factor = b.div(b.mul(perOutput(b, n.in(1), 1), perOutput(b, n.in(4), rank - 1)),
                        perOutput(b, n.in(6), 1));
+  if (!b.ok())
+    return;
+  Value sum = integerConvolve(n, b, x, n.in(2), w, n.in(5), n.in(8));
   Value y = toQuantized(b, b.mul(b.cast(sum, b.f32), b.cast(factor, b.f32)),
                         perOutput(b, n.in(7), 1), b.elem(n.in(7)));
   n.set(0, last ? channelsLast(b, y) : y);

@@ -125,7 +125,7 @@ void matMulNBits(Node &n, Build &b) {
                      Twine(b.count(scales))))
     return;
   Value scale = b.cast(b.reshape(scales, {N, blocks}), b.f32), zero = n.in(3);
-  if (zero && !isBytes(b, zero))
+  if (zero && b.isFloat(zero))
     zero = b.cast(zero, b.f32);
   Value y = b.matmul(b.cast(x, b.f32), weightsOf(b, w, scale, zero, K, *p), false, true);
   // The model allows the left operand in 8 bits.

@@ -15,6 +15,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
@@ -89,6 +90,13 @@ FailureOr<SmallVector<Value>> buildOp(OpBuilder &builder, const Case &c, ValueRa
     types.assign(c.results, RankedTensorType::get({}, builder.getF32Type()));
   state.addTypes(types);
   Operation *op = builder.create(state);
+  // Optional operands are left out from the end.
+  auto setSegments = [&](auto contraction) {
+    auto &sizes = contraction.getProperties().operandSegmentSizes;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      sizes[i] = i < arguments.size();
+  };
+  llvm::TypeSwitch<Operation *>(op).Case<MatmulOp, ConvOp>(setSegments);
   if (c.resultTypes.empty()) {
     auto infer = dyn_cast<InferTypeOpInterface>(op);
     types.clear();
