@@ -132,15 +132,9 @@ Value widened(Build &b, const Scaled &q) {
                                         : b.cast(q.x, b.f32);
 }
 
-/// The zero point in i32, unless it is a float.
-Value zeroOf(Build &b, const Scaled &q, Type floats) {
-  return q.zero ? b.cast(q.zero, b.isFloat(q.zero) ? floats : b.i32) : Value();
-}
-
-SmallVector<NamedAttribute> blocksOf(Build &b, const Scaled &q) {
-  if (!q.blocks.size)
-    return {};
-  return {b.attr("axis", q.blocks.axis), b.attr("block_size", q.blocks.size)};
+/// The zero point in i32, or in f32 if it is a float.
+Value zeroOf(Build &b, const Scaled &q) {
+  return q.zero ? b.cast(q.zero, b.isFloat(q.zero) ? b.f32 : b.i32) : Value();
 }
 
 enum class Rounds { Before, After };
@@ -159,9 +153,9 @@ template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n,
   double most = std::ldexp(1.0, int(integer.getWidth()) - isSigned) - 1;
   double low = n.real("quant_min", isSigned ? -most - 1 : 0), high = n.real("quant_max", most);
   SmallVector<Value> operands{widened(b, q), q.scale};
-  if (Value zero = zeroOf(b, q, b.f32))
+  if (Value zero = zeroOf(b, q))
     operands.push_back(zero);
-  auto attributes = blocksOf(b, q);
+  auto attributes = onnxfront::blockAttributes(b, q.x, q.scale, q.blocks);
   attributes.append({b.attr("to", TypeAttr::get(element)), b.attr("low", int64_t(low)),
                      b.attr("high", int64_t(high)), b.attrUnit("reciprocal")});
   if (rounds == Rounds::After)
@@ -181,10 +175,7 @@ template <Scaled (*read)(Node &, Build &)> void dequantize(Node &n, Build &b) {
     Value x = b.cast(q.x, b.f32);
     y = b.mul(q.zero ? b.sub(x, b.cast(q.zero, b.f32)) : x, q.scale);
   } else {
-    SmallVector<Value> operands{q.x, q.scale};
-    if (Value zero = zeroOf(b, q, b.f32))
-      operands.push_back(zero);
-    y = b.op<DequantizeOp>(operands, blocksOf(b, q));
+    y = onnxfront::dequantized(b, q.x, {q.scale, zeroOf(b, q)}, q.blocks);
   }
   n.set(b.cast(b.reshape(y, q.shape), n.resultElement()));
 }

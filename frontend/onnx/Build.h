@@ -7,6 +7,7 @@
 #define DLC_FRONTEND_ONNX_BUILD_H
 
 #include "ir/dlc/Dialect.h"
+#include "ir/dlc/OperandSegments.h"
 #include "ir/tensor/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -251,10 +252,8 @@ std::vector<Value> Build::ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttr
                                                [&] { return mlir::emitError(loc); })))
       return false;
     // Optional operands are left out from the end, unless the attribute says which there are.
-    if constexpr (Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>())
-      if (!dictionary.contains("operandSegmentSizes"))
-        for (size_t i = 0; i < properties.operandSegmentSizes.size(); ++i)
-          properties.operandSegmentSizes[i] = i < operands.size();
+    if (!dictionary.contains("operandSegmentSizes"))
+      omitLastOperands(properties, operands.size());
     return mlir::succeeded(
         Op::inferReturnTypes(context, loc, operands, dictionary, &properties, {}, types));
   });

@@ -9,12 +9,12 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-Value matmulNumpy(Build &b, Value a, Value c) {
+Value matmulNumpy(Build &b, Value a, Value c, llvm::function_ref<Value(Value, Value)> product) {
   if (!b.require(b.rank(a) > 0 && b.rank(c) > 0,
                  "a matrix product needs operands of rank 1 or more"))
     return {};
   bool row = b.rank(a) == 1, column = b.rank(c) == 1;
-  Value y = b.matmul(row ? b.expandDims(a, 0) : a, column ? b.expandDims(c, 1) : c);
+  Value y = product(row ? b.expandDims(a, 0) : a, column ? b.expandDims(c, 1) : c);
   if (!y)
     return {};
   Dims shape = b.dims(y);
@@ -23,6 +23,10 @@ Value matmulNumpy(Build &b, Value a, Value c) {
   if (row)
     shape.erase(shape.end() - (column ? 1 : 2));
   return b.reshape(y, shape);
+}
+
+Value matmulNumpy(Build &b, Value a, Value c) {
+  return matmulNumpy(b, a, c, [&](Value left, Value right) { return b.matmul(left, right); });
 }
 
 Value gemmOf(Node &n, Build &b) {

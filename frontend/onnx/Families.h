@@ -19,6 +19,8 @@ Value softsignOf(Build &b, Value x);
 //===--- Contract -------------------------------------------------------------===//
 /// NumPy's rule: a vector becomes a matrix of one row (or column), which goes away again.
 Value matmulNumpy(Build &b, Value a, Value c);
+/// The same with another product of matrices, as of quantized ones.
+Value matmulNumpy(Build &b, Value a, Value c, llvm::function_ref<Value(Value, Value)> product);
 /// alpha A B + beta C with the attributes of Gemm.
 Value gemmOf(Node &n, Build &b);
 
@@ -82,10 +84,14 @@ struct Quantization {
 /// one for all is made a scalar; else there may be `perChannel` of them, in one dimension.
 Quantization quantizationOf(Node &n, Build &b, int64_t scale, int64_t zeroPoint, Type element,
                             int64_t perChannel = 1);
-/// Attributes of dlc.quantize and dlc.dequantize: the axis and the size of blocks, or 0.
+/// The axis along which a tensor is quantized in blocks, and their size; without blocks, the size
+/// is 0.
 struct Blocks {
   int64_t axis = 0, size = 0;
 };
+/// The attributes of dlc.quantize and dlc.dequantize for these blocks of x.
+llvm::SmallVector<mlir::NamedAttribute> blockAttributes(Build &b, Value x, Value scale,
+                                                        Blocks blocks);
 /// A scale or zero point with x's rank, or rank 0: one for the tensor, one per index of the axis,
 /// or one per block along the axis.
 Value alongAxis(Build &b, Value v, Value x, Blocks blocks);

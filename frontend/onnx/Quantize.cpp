@@ -33,8 +33,7 @@ Value alongAxis(Build &b, Value v, Value x, Blocks blocks) {
              : Value();
 }
 
-/// The attributes of dlc.quantize and dlc.dequantize.
-static SmallVector<NamedAttribute> attributesOf(Build &b, Value x, Value scale, Blocks blocks) {
+SmallVector<NamedAttribute> blockAttributes(Build &b, Value x, Value scale, Blocks blocks) {
   if (blocks.size == 0 || b.rank(scale) == 0)
     return {};
   return {b.attr("axis", b.axis(blocks.axis, b.rank(x))), b.attr("block_size", blocks.size)};
@@ -123,7 +122,7 @@ Value dequantized(Build &b, Value x, const Quantization &q, Blocks blocks) {
   SmallVector<Value> operands{x, q.scale};
   if (q.zeroPoint)
     operands.push_back(q.zeroPoint);
-  return b.op<DequantizeOp>(operands, attributesOf(b, x, q.scale, blocks));
+  return b.op<DequantizeOp>(operands, blockAttributes(b, x, q.scale, blocks));
 }
 
 std::optional<ref::Tensor> storedElements(Value v) {
@@ -142,7 +141,7 @@ Value quantized(Build &b, Value x, const Quantization &q, Type element, Blocks b
   SmallVector<Value> operands{x, q.scale};
   if (q.zeroPoint)
     operands.push_back(q.zeroPoint);
-  auto attributes = attributesOf(b, x, q.scale, blocks);
+  auto attributes = blockAttributes(b, x, q.scale, blocks);
   attributes.push_back(b.attr("to", TypeAttr::get(element)));
   if (bits) {
     int64_t size = int64_t(1) << bits, low = element.isUnsignedInteger() ? 0 : -size / 2;
@@ -164,12 +163,6 @@ static bool areNarrow(Build &b, Value a, Value c) {
 }
 
 Value integerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero) {
-  if (!b.require(a && c && b.rank(a) > 0 && b.rank(c) > 0,
-                 "a matrix product needs operands of rank 1 or more"))
-    return {};
-  bool isRow = b.rank(a) == 1, isColumn = b.rank(c) == 1;
-  a = isRow ? b.expandDims(a, 0) : a;
-  c = isColumn ? b.expandDims(c, 1) : c;
   // With the operand's rank, or 0.
   auto aligned = [&](Value zero, Value x, bool isLeft) {
     if (!zero || b.count(zero) == 1)
@@ -181,18 +174,12 @@ Value integerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero) {
       shape.insert(shape.begin(), 1);
     return b.reshape(zero, shape);
   };
-  aZero = aligned(aZero, a, true);
-  cZero = aligned(cZero, c, false);
-  Value y = areNarrow(b, a, c) ? b.opWithOptional<MatmulOp>({a, c, aZero, cZero})
-                               : b.matmul(centred(b, a, aZero), centred(b, c, cZero));
-  if (!y)
-    return {};
-  Dims shape = b.dims(y);
-  if (isColumn)
-    shape.pop_back();
-  if (isRow)
-    shape.erase(shape.end() - (isColumn ? 1 : 2));
-  return b.reshape(y, shape);
+  return matmulNumpy(b, a, c, [&](Value left, Value right) {
+    Value leftZero = aligned(aZero, left, true), rightZero = aligned(cZero, right, false);
+    return areNarrow(b, left, right)
+               ? b.opWithOptional<MatmulOp>({left, right, leftZero, rightZero})
+               : b.matmul(centred(b, left, leftZero), centred(b, right, rightZero));
+  });
 }
 
 /// [O] as it is, or one element as a scalar.

@@ -4,6 +4,7 @@
 
 #include "dlc/nn.hpp"
 #include "ir/dlc/Dialect.h"
+#include "ir/dlc/OperandSegments.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -208,8 +209,7 @@ public:
     // Optional operands are left out from the end, unless the properties say which there are.
     if constexpr (requires { properties.operandSegmentSizes; })
       if (llvm::all_of(properties.operandSegmentSizes, [](int32_t size) { return size == 0; }))
-        for (size_t i = 0; i < properties.operandSegmentSizes.size(); ++i)
-          properties.operandSegmentSizes[i] = i < operands.size();
+        omitLastOperands(properties, operands.size());
     mlir::OpaqueProperties opaque(&properties);
     Capture capture(context());
     if (failed(Op::inferReturnTypes(context(), loc(), operands, mlir::DictionaryAttr(), opaque,

@@ -32,7 +32,7 @@ def Dlc_QuantizeOp : Dlc_PureOp<"quantize", [Dlc_NoGradient, DeclareOpInterfaceM
 }
 
 def Dlc_DequantizeOp : Dlc_PureOp<"dequantize", [DeclareOpInterfaceMethods<Dlc_IndexMapped>]> {
-  let summary = "the floats that quantized values stand for: (x - zero_point) * scale";
+  let summary = "converts quantized values to floats: (x - zero_point) * scale";
   let description = quantizationRules # [{
     The difference is exact in i32 for integer zero points; for float zero points it is computed in the scale's type. The difference is
     converted to the scale's type, and then multiplied.

@@ -13,16 +13,14 @@ using namespace ref;
 template <typename Op>
 static std::vector<int64_t> indicesOf(Op op, const Tensor &x, const Tensor &scale) {
   std::vector<int64_t> indices;
-  std::vector<int64_t> strides = broadcastStrides(scale.getShape(), x.getShape());
-  // Where the sizes are equal, as with blocks of one element, strides are right as they are.
   auto block = op.getBlockSize();
-  if (block && scale.getRank()) {
-    // A stride of one block: rowMajorStrides, with 0 in dimensions of size 1.
+  // Row-major strides of the scales, and 0 in dimensions of size 1.
+  std::vector<int64_t> strides(x.getRank(), 0);
+  if (scale.getRank())
     strides = rowMajorStrides(scale.getShape());
-    for (size_t d = 0; d < strides.size(); ++d)
-      if (scale.getShape()[d] == 1)
-        strides[d] = 0;
-  }
+  for (auto [stride, size] : llvm::zip(strides, scale.getShape()))
+    if (size == 1)
+      stride = 0;
   indices.reserve(x.size());
   forEachIndex(x.getShape(), [&](const std::vector<int64_t> &at) {
     int64_t index = 0;
@@ -89,14 +87,10 @@ LogicalResult DynamicQuantizeOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &x = inputs[0];
   const Element element = x.getElement();
   Shape each;
-  SmallVector<bool> isReduced(x.getRank(), true);
   if (auto axes = getAxes()) {
     each = Shape(x.getShape());
-    isReduced.assign(x.getRank(), false);
-    for (int64_t axis : *axes) {
+    for (int64_t axis : *axes)
       each[axis] = 1;
-      isReduced[axis] = true;
-    }
   }
   Tensor y = makeResult(getY(), x.getShape(),
                         cast<RankedTensorType>(getY().getType()).getElementType()),

@@ -64,6 +64,9 @@ struct Case {
 std::string typeText(const Shape &shape, const std::string &element);
 /// Some constant of f32 from -1 to 1 in the text of the IR.
 std::string constantText(const Shape &shape);
+/// A constant of `range` different integers from `low` on, in the text of the IR.
+std::string constantIntegers(const Shape &shape, const std::string &type, int64_t low,
+                             int64_t range);
 inline std::string typeText(const Operand &o) { return typeText(o.shape, o.type); }
 
 bool isFloatName(const std::string &type);

@@ -26,19 +26,6 @@ const Scales scales[] = {{"tensor", {}, ""},
                          {"even_blocks", {6, 5}, " axis 1 block_size 14"},
                          {"blocks_of_rows", {2, 70}, " axis 0 block_size 4"}};
 
-/// A constant of integers from `low` on, `range` different ones.
-std::string integers(const Shape &shape, const std::string &type, int64_t low, int64_t range) {
-  auto text = [&](auto &&self, size_t d, int64_t at) -> std::string {
-    if (d == shape.size())
-      return std::to_string(low + (at * 131 + at / 7 * 29) % range);
-    std::string all = "[";
-    for (int64_t i = 0; i < shape[d]; ++i)
-      all += (i ? ", " : "") + self(self, d + 1, at * shape[d] + i);
-    return all + "]";
-  };
-  return "dlc.constant dense<" + text(text, 0, 0) + "> : " + typeText(shape, type) + "\n";
-}
-
 /// A function's body of one operation, whose operands are arguments or constants.
 struct Body {
   std::string lines, names, types;
@@ -50,7 +37,7 @@ struct Body {
   }
   void constant(const std::string &name, const Shape &shape, const std::string &type, int64_t low,
                 int64_t range, const std::string &keyword = ", ") {
-    lines += name + " = " + integers(shape, type, low, range);
+    lines += name + " = dlc.constant " + constantIntegers(shape, type, low, range) + "\n";
     add(name, typeText(shape, type), keyword);
   }
   Case end(const std::string &op, const std::string &label, const std::string &attributes,

@@ -9,20 +9,6 @@
 namespace dlc::conformance {
 namespace {
 
-/// Every integer from `low` on, so many, in some order.
-std::string constantIntegers(const Shape &shape, const std::string &type, int64_t low,
-                             int64_t range) {
-  auto text = [&](auto &&self, size_t d, int64_t at) -> std::string {
-    if (d == shape.size())
-      return std::to_string(low + (at * 131 + at / 7 * 29) % range);
-    std::string all = "[";
-    for (int64_t i = 0; i < shape[d]; ++i)
-      all += (i ? ", " : "") + self(self, d + 1, at * shape[d] + i);
-    return all + "]";
-  };
-  return "dense<" + text(text, 0, 0) + "> : " + typeText(shape, type);
-}
-
 enum class Point { None, Constant, Operand, Byte };
 enum class After { Nothing, Floats, Bytes };
 

@@ -3,6 +3,7 @@
 
 #include "codegen/Pipeline.h"
 #include "ir/dlc/Dialect.h"
+#include "ir/dlc/OperandSegments.h"
 #include "ir/reference/Evaluate.h"
 #include "runtime/session/Session.h"
 
@@ -71,12 +72,8 @@ FailureOr<SmallVector<Value>> buildOp(OpBuilder &builder, const Case &c, ValueRa
   state.addTypes(types);
   Operation *op = builder.create(state);
   // Optional operands are left out from the end.
-  auto setSegments = [&](auto contraction) {
-    auto &sizes = contraction.getProperties().operandSegmentSizes;
-    for (size_t i = 0; i < sizes.size(); ++i)
-      sizes[i] = i < arguments.size();
-  };
-  llvm::TypeSwitch<Operation *>(op).Case<MatmulOp, ConvOp>(setSegments);
+  llvm::TypeSwitch<Operation *>(op).Case<MatmulOp, ConvOp>(
+      [&](auto contraction) { omitLastOperands(contraction.getProperties(), arguments.size()); });
   if (!given) {
     auto infer = dyn_cast<InferTypeOpInterface>(op);
     types.clear();

@@ -1,0 +1,20 @@
+//===- OperandSegments.h - segment sizes of optional operands --------------===//
+#ifndef DLC_IR_DLC_OPERANDSEGMENTS_H
+#define DLC_IR_DLC_OPERANDSEGMENTS_H
+
+#include <cstddef>
+
+namespace dlc {
+
+/// Sets the segment sizes of an operation whose operands are single values and optional ones, for
+/// `operands` values: the last optional operands are absent. Does nothing for properties without
+/// segment sizes.
+template <typename Properties> void omitLastOperands(Properties &properties, size_t operands) {
+  if constexpr (requires { properties.operandSegmentSizes; })
+    for (size_t i = 0; i < properties.operandSegmentSizes.size(); ++i)
+      properties.operandSegmentSizes[i] = i < operands;
+}
+
+} // namespace dlc
+
+#endif // DLC_IR_DLC_OPERANDSEGMENTS_H
