@@ -166,6 +166,28 @@ TEST(OneDnn, PostOps) {
   expectClose(ran.outputs["dst"], expected, 1e-5);
 }
 
+TEST(OneDnn, AbsoluteValueOfZeroIsPositive) {
+  const ConvShape s = {1, 1, 5, 5, 16, 1, 1, 0, 1, 1};
+  const std::vector<float> weights(16, 1.0f), bias(16, 0.0f), zeros(25, 0.0f);
+  json desc = convDesc(s, "abcd");
+  desc["post_ops"] = {{{"kind", "eltwise"}, {"alg", "abs"}}};
+  for (const Described &one : describeAll(desc, 2)) {
+    SCOPED_TRACE(one.implementation);
+    Ran ran = runDesc(one.desc, {{"src", zeros}, {"weights", weights}, {"bias", bias}});
+    for (float y : ran.outputs["dst"])
+      ASSERT_FALSE(std::signbit(y));
+  }
+  // What follows finds its operand.
+  json add = layout({1, 16, 5, 5}, "abcd");
+  add.update({{"kind", "binary"}, {"alg", "add"}});
+  desc["post_ops"].push_back(add);
+  auto x = pattern(25, 1), addend = pattern(16 * 25, 2), expected = naiveConv(s, x, weights, bias);
+  for (size_t i = 0; i < expected.size(); ++i)
+    expected[i] = std::fabs(expected[i]) + addend[i];
+  Ran ran = runDesc(desc, {{"src", x}, {"weights", weights}, {"bias", bias}, {"post1", addend}});
+  expectClose(ran.outputs["dst"], expected, 1e-5);
+}
+
 TEST(OneDnn, EltwisePostOpsOfEveryName) {
   auto logistic = [](double v) { return 1 / (1 + std::exp(-v)); };
   struct Case {

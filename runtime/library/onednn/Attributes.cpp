@@ -108,6 +108,11 @@ void Builder::postOps(dnnl_post_ops_t list) {
                 eltwiseParameter(algorithm, op, "alpha", defaultAlpha(algorithm)),
                 eltwiseParameter(algorithm, op, "beta", defaultBeta(algorithm))),
             "adding an eltwise post-op");
+      // The reference implementation computes abs(0) as -0, whose reciprocal root is minus
+      // infinity.
+      if (algorithm == "abs")
+        check(dnnl_post_ops_append_eltwise(list, dnnl_eltwise_linear, 1, 0),
+              "adding 0 to absolute values");
     } else if (kind == "sum") {
       check(dnnl_post_ops_append_sum(list, op.value("scale", 1.0f), 0, dnnl_data_type_undef),
             "adding a sum post-op");
@@ -116,8 +121,9 @@ void Builder::postOps(dnnl_post_ops_t list) {
       MemoryDesc md = layoutOf(op, name);
       check(dnnl_post_ops_append_binary(list, binaryAlgorithm(op.value("alg", "")), md.get()),
             "adding a binary post-op");
-      slots.push_back({name, DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1,
-                       false, std::move(md), op.value("tag", "")});
+      const int position = dnnl_post_ops_len(list) - 1;
+      slots.push_back({name, DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, false,
+                       std::move(md), op.value("tag", "")});
     } else {
       fail("oneDNN: unknown post-op '", kind, "': eltwise, sum or binary expected");
     }
