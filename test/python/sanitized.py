@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Builds the Python package under the address sanitizer, and runs the tests of training steps and of constants with it: the ctest python-sanitized.
+"""Builds the Python package under the address sanitizer, and runs the tests of training steps and of constants with it, and those of programs that
+outlive their compiler: the ctest python-sanitized.
 
 usage: sanitized.py ROOT [TEST...]
 
@@ -26,7 +27,7 @@ TESTS = ["test_step.py", "test_constants.py"]
 def main():
     root, names = os.path.abspath(sys.argv[1]), sys.argv[2:] or TESTS
     here = os.path.join(root, "test", "python")
-    subprocess.run([os.path.join(root, "tools", "build"), "--preset", "sanitize", "dlc_python_runtime", "dlc_python_compiler"], check=True)
+    subprocess.run([os.path.join(root, "tools", "build"), "--preset", "sanitize", "dlc_python_runtime", "dlc_python_compiler", "dlc_ownership_tests"], check=True)
     runtime = subprocess.run(["clang++-22", "-print-file-name=libclang_rt.asan-x86_64.so"], capture_output=True, text=True, check=True).stdout.strip()
     environment = {
         **os.environ,
@@ -36,8 +37,9 @@ def main():
         "PYTHONPATH": os.path.join(root, "build-sanitize", "python"),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+    ownership = subprocess.run([os.path.join(root, "build-sanitize", "bin", "dlc_ownership_tests")], env={**environment, "LD_PRELOAD": ""})
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(os.path.join(here, name) for name in names)], env=environment)
-    sys.exit(done.returncode)
+    sys.exit(done.returncode or ownership.returncode)
 
 
 if __name__ == "__main__":
