@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Adds up the tests in ctest's reports, and in what the programs in them printed: `N passed, N failed`.
+"""Adds up the tests in ctest's reports, and in what the programs in them printed: `N skipped`, then `N passed, N failed`.
 
 usage: count.py REPORT.xml...
 A program that counts its own cases is as many tests as it says; any other is one.
@@ -8,30 +8,31 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 
+#: How programs that count their own cases print the numbers of passed, failed and skipped ones: lit, GoogleTest, and the drivers of this project.
 OWN = [
-    # lit, GoogleTest, then what our own drivers print last.
-    (re.compile(r"^\s+Passed\s*:\s*(\d+)", re.M), re.compile(r"^\s+(?:Failed|Unresolved|Timed Out|Unexpectedly Passed)\s*:\s*(\d+)", re.M)),
-    (re.compile(r"^\[  PASSED  \] (\d+) test", re.M), re.compile(r"^\[  FAILED  \] (\d+) test", re.M)),
-    (re.compile(r"^\w[\w -]*: (\d+) passed, \d+ failed", re.M), re.compile(r"^\w[\w -]*: \d+ passed, (\d+) failed", re.M)),
-    (re.compile(r"^onnx \w+ tests: (\d+) of \d+ pass", re.M), re.compile(r"^FAIL ()", re.M)),
+    (r"^\s+Passed\s*:\s*(\d+)", r"^\s+(?:Failed|Unresolved|Timed Out|Unexpectedly Passed)\s*:\s*(\d+)", r"^\s+(?:Unsupported|Skipped|Excluded|Expectedly Failed)\s*:\s*(\d+)"),
+    (r"^\[  PASSED  \] (\d+) test", r"^\[  FAILED  \] (\d+) test", r"^\[  SKIPPED \] (\d+) test"),
+    (r"^\w[\w -]*: (\d+) passed, \d+ failed", r"^\w[\w -]*: \d+ passed, (\d+) failed", r"^\w[\w -]*: \d+ passed, \d+ failed, (\d+) skipped"),
+    (r"^onnx \w+ tests: (\d+) of \d+ pass", r"^FAIL ()", r"^onnx \w+ tests: \d+ of \d+ pass, (\d+) skipped"),
 ]
+OWN = [tuple(re.compile(pattern, re.M) for pattern in row) for row in OWN]
 
 
 def counts(case):
+    """Numbers of passed, failed and skipped tests."""
     text = "".join(t.text or "" for t in case.iter("system-out"))
     bad = case.get("status") not in ("run", "notrun", "disabled") or case.find("failure") is not None
     if case.get("status") in ("notrun", "disabled"):
         bad = True
-    for passed, failed in OWN:
-        if passed.search(text) or failed.search(text):
-            good = sum(int(n or 1) for n in passed.findall(text))
-            lost = sum(int(n or 1) for n in failed.findall(text))
-            return good, max(lost, 1) if bad else lost
-    return (0, 1) if bad else (1, 0)
+    for patterns in OWN:
+        if patterns[0].search(text) or patterns[1].search(text):
+            passed, failed, skipped = (sum(int(n or 1) for n in pattern.findall(text)) for pattern in patterns)
+            return passed, max(failed, 1) if bad else failed, skipped
+    return (0, 1, 0) if bad else (1, 0, 0)
 
 
 def main():
-    passed = failed = 0
+    passed = failed = skipped = 0
     for path in sys.argv[1:]:
         try:
             cases = list(ET.parse(path).getroot().iter("testcase"))
@@ -43,9 +44,10 @@ def main():
             print(f"{path}: holds no test")
             failed += 1
         for case in cases:
-            good, lost = counts(case)
-            passed, failed = passed + good, failed + lost
-            print(f"{case.get('name'):24} {good:6} passed {lost:4} failed  {float(case.get('time', 0)):7.1f} s")
+            good, lost, left = counts(case)
+            passed, failed, skipped = passed + good, failed + lost, skipped + left
+            print(f"{case.get('name'):24} {good:6} passed {lost:4} failed {left:5} skipped {float(case.get('time', 0)):7.1f} s")
+    print(f"{skipped} skipped")
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 

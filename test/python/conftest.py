@@ -15,8 +15,8 @@ sys.path += os.environ.get("DLC_TORCH", "").split()
 
 def pytest_terminal_summary(terminalreporter):
     """The line that test/count.py reads."""
-    count = {kind: len(terminalreporter.stats.get(kind, ())) for kind in ("passed", "failed", "error")}
-    terminalreporter.write_line(f"python: {count['passed']} passed, {count['failed'] + count['error']} failed")
+    count = {kind: len(terminalreporter.stats.get(kind, ())) for kind in ("passed", "failed", "error", "skipped")}
+    terminalreporter.write_line(f"python: {count['passed']} passed, {count['failed'] + count['error']} failed, {count['skipped']} skipped")
 
 
 @pytest.fixture(scope="session")
