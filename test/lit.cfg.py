@@ -46,7 +46,6 @@ config.substitutions += [
     # In front of a command: what it does on cuda devices happens on the emulated GPU.
     ("%emulated-gpu", "env DLC_CUDA_DRIVER={0} DLC_CUDA_NVRTC={0}".format(emulated_gpu)),
     ("%emulated-nccl", "env DLC_CUDA_DRIVER={0} DLC_CUDA_NVRTC={0} DLC_CUDA_NCCL={0}".format(emulated_gpu)),
-    ("%inputs", os.path.join(config.dlc_source, "test", "Inputs")),
 ]
 for tool in ("dlc", "dlc-opt", "dlc-reduce", "dlc-lsp-server", "dlc-magika", "dlc-train-digits"):
     if os.path.exists(os.path.join(bin, tool)):

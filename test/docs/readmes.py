@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Checks the form of README.md files and the links of all pages.
+"""Checks the form of README.md files, and the links and paths in all pages.
 
 usage: readmes.py SOURCE-ROOT
 
 A folder of more than five files has a README.md of at most 60 lines, the top one has at most 150, and what a page links to by a relative path is there.
+A path in back quotes whose first folder is one of the project's exists, too: from the root or from the page's folder, with `*`, or without its extension.
+Folders in capitals are placeholders, such as `frontend/FORM/`.
 """
 import collections
+import fnmatch
 import os
 import re
 import subprocess
@@ -16,6 +19,8 @@ MANY, LINES, TOP_LINES = 5, 60, 150
 WITHOUT = ("Inputs", "graphs", "include/dlc")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*)$", re.M)
+QUOTED_PATH = re.compile(r"`([\w.*-]+(?:/[\w.*-]*)+)`")
+PLACEHOLDER = re.compile(r"(^|/)[A-Z]{2,}(\.\w+)?(/|$)")
 
 
 def anchors(text):
@@ -26,6 +31,26 @@ def anchors(text):
 def read(path):
     with open(path, encoding="utf-8") as f:
         return f.read()
+
+
+def folders_of(names):
+    found = set()
+    for name in names:
+        while name := os.path.dirname(name):
+            found.add(name)
+    return found
+
+
+def missing_paths(page, text, folders, paths):
+    """The paths in back quotes that do not exist."""
+    here = os.path.dirname(page)
+    for quoted in QUOTED_PATH.findall(text):
+        first = quoted.split("/")[0]
+        if PLACEHOLDER.search(quoted) or not {first, os.path.join(here, first)} & folders:
+            continue
+        wanted = {os.path.normpath(quoted), os.path.normpath(os.path.join(here, quoted))}
+        if not wanted & paths and not any(fnmatch.filter(paths, path) for path in wanted):
+            yield quoted
 
 
 def main():
@@ -47,9 +72,13 @@ def main():
         if lines > most:
             problems.append(f"{page}: {lines} lines; at most {most}: details belong in docs/")
     pages = [n for n in names if n.endswith(".md")]
+    known = folders_of(names)
+    paths = known.union(names, (os.path.splitext(name)[0] for name in names))
     for page in pages:
-        # What stands in code is no link.
-        text = re.sub(r"```.*?```|`[^`\n]*`", "", read(os.path.join(root, page)), flags=re.S)
+        text = re.sub(r"```.*?```", "", read(os.path.join(root, page)), flags=re.S)
+        problems += [f"{page}: `{path}` does not exist" for path in missing_paths(page, text, known, paths)]
+        # Text in back quotes is not a link.
+        text = re.sub(r"`[^`\n]*`", "", text)
         for link in LINK.findall(text):
             if re.match(r"[a-z]+:", link):
                 continue
