@@ -37,6 +37,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     passes.addPass(createRememberDevicesPass());
     passes.addPass(createAccuracyPass(options, /*beforeSimplify=*/true));
     passes.addPass(createExpandQuantizedPass());
+    passes.addPass(createPackIntegersPass());
     passes.addPass(createHalvesPass(options, costs));
     passes.addPass(createQuantizedPass(options, costs));
     passes.addPass(createSimplifyPass());

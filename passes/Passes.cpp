@@ -16,6 +16,7 @@ void dlc::registerPasses(const CostsMaker &kernels) {
   mlir::registerPass([=] { return createQuantizedPass({}, kernels); });
   mlir::registerPass([=] { return createHalvesPass({}, kernels); });
   mlir::registerPass([] { return createExpandQuantizedPass(); });
+  mlir::registerPass([] { return createPackIntegersPass(); });
   mlir::registerPass([] { return createTablesPass(); });
   mlir::registerPass([] { return createSplitPass(); });
   mlir::registerPass([] { return createBucketsPass(); });

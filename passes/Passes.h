@@ -47,6 +47,9 @@ std::unique_ptr<mlir::Pass> createQuantizedPass(const ModelOptions &options = {}
 /// `dlc-expand-quantized`: quantize, dequantize and dynamic_quantize as elementwise operations, and
 /// contractions of 4- or 8-bit integers as contractions of i32.
 std::unique_ptr<mlir::Pass> createExpandQuantizedPass();
+/// `dlc-pack-integers`: tensors of 4-bit integers as their bytes, and casts from and to them as
+/// shifts. No 4-bit type remains.
+std::unique_ptr<mlir::Pass> createPackIntegersPass();
 /// `dlc-halves`: products of 16-bit floats for which a processor has no kernels are computed in
 /// f32, and what stands between them.
 std::unique_ptr<mlir::Pass> createHalvesPass(const ModelOptions &options = {},

@@ -111,6 +111,11 @@ DictionaryAttr Lowering::describe(DictionaryAttr attrs, Type type, StringRef wor
   Attribute name = attrs ? attrs.get("dlc.name") : Attribute();
   if (!name)
     name = b.getStringAttr(word + Twine(i));
+  if (auto packed = attrs ? attrs.getAs<TypeAttr>(kPackedAttr) : TypeAttr()) {
+    auto tensor = cast<RankedTensorType>(packed.getValue());
+    type = RankedTensorType::get(tensor.getShape(), tensor.getElementType(),
+                                 cast<RankedTensorType>(type).getEncoding());
+  }
   return b.getDictionaryAttr(
       {b.getNamedAttr("name", name), b.getNamedAttr("type", TypeAttr::get(type))});
 }

@@ -73,8 +73,12 @@ double loadAs(DType dtype, const void *data, int64_t i) {
     return load<int64_t>(data, i);
   case DType::U64:
     return load<uint64_t>(data, i);
+  case DType::I4:
+  case DType::U4:
+    break;
   }
-  return 0;
+  throw Error("elements of " + std::string(dtypeName(dtype)) +
+              " cannot be read one by one; use an array of 8-bit integers, and cast it");
 }
 
 template <typename T> void store(void *data, int64_t index, double value) {
@@ -125,7 +129,12 @@ void storeAs(DType dtype, void *data, int64_t i, double value) {
     return store<int64_t>(data, i, value);
   case DType::U64:
     return store<uint64_t>(data, i, value);
+  case DType::I4:
+  case DType::U4:
+    break;
   }
+  throw Error("elements of " + std::string(dtypeName(dtype)) +
+              " cannot be written one by one; use an array of 8-bit integers, and cast it");
 }
 } // namespace
 

@@ -43,6 +43,10 @@ Type elementTypeOf(DType dtype, MLIRContext *context) {
     return b.getIntegerType(64, false);
   case DType::Bool:
     return b.getI1Type();
+  case DType::I4:
+    return b.getIntegerType(4);
+  case DType::U4:
+    return b.getIntegerType(4, false);
   }
   throw Error("element type " + std::to_string(int(dtype)) + " is none that dlc has");
 }
@@ -61,6 +65,8 @@ DType dtypeOf(Type element) {
   switch (integer.getWidth()) {
   case 1:
     return DType::Bool;
+  case 4:
+    return u ? DType::U4 : DType::I4;
   case 8:
     return u ? DType::U8 : DType::I8;
   case 16:

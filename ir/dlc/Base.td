@@ -36,6 +36,10 @@ def Dlc_Dialect : Dialect {
     A result of which the run finds a size has room for the largest: `dlc.counted = array<i64: DIMENSION, RESULT>` says that along the dimension it
     has only as many elements as that result tells; what is there stands at the beginning of its memory, as a tensor of that size would.
     - (C6) `dlc.counted` is two numbers; DIMENSION is one of the tensor's, and RESULT is an i64 tensor of rank 0 without such an attribute.
+
+    `dlc-pack-integers` replaces arguments and results of 4-bit integers by their bytes. `dlc.packed = TYPE` keeps the type, which a program's
+    interface reports.
+    - (C7) `dlc.packed` is a type of 4-bit integers whose bytes have the type of the argument or result.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;

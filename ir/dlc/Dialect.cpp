@@ -127,6 +127,22 @@ LogicalResult checkCounted(FunctionOpInterface function, Type type, Attribute va
          << "; write array<i64: 0, 1> where the second result counts the first dimension";
 }
 
+/// C7.
+LogicalResult checkPacked(Operation *op, Type type, Attribute value) {
+  auto given = dyn_cast<TypeAttr>(value);
+  auto packed = given ? dyn_cast<RankedTensorType>(given.getValue()) : RankedTensorType();
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (packed && tensor && ref::isPackedElement(packed.getElementType())) {
+    RankedTensorType bytes = ref::bytesType(packed);
+    if (bytes.getShape() == tensor.getShape() && bytes.getElementType() == tensor.getElementType())
+      return success();
+  }
+  return op->emitError() << "C7: `dlc.packed` must be a type of 4-bit integers whose bytes have the "
+                            "type of the argument or result; found "
+                         << value << " on a tensor of type " << type
+                         << "; write tensor<2x5xi4> for a tensor<2x3xui8>";
+}
+
 RankedTensorType wholeOf(RankedTensorType type, DenseI64ArrayAttr part) {
   SmallVector<int64_t> shape(type.getShape());
   if (part.size() == 3 && part[0] >= 0 && part[0] < type.getRank())
@@ -157,6 +173,8 @@ LogicalResult DlcDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsi
     return checkStateName(op, "argument", type, attribute.getValue(), all, argument);
   if (isShared(attribute))
     return checkPart(op, type, attribute);
+  if (attribute.getName() == kPackedAttr)
+    return checkPacked(op, type, attribute.getValue());
   if (attribute.getName() != "dlc.init")
     return success();
   auto wanted = dyn_cast<RankedTensorType>(type);
@@ -187,6 +205,8 @@ LogicalResult DlcDialect::verifyRegionResultAttribute(Operation *op, unsigned, u
   Type type = function.getResultTypes()[result];
   if (isShared(attribute))
     return checkPart(op, type, attribute);
+  if (attribute.getName() == kPackedAttr)
+    return checkPacked(op, type, attribute.getValue());
   if (attribute.getName() == "dlc.counted")
     return checkCounted(function, type, attribute.getValue());
   if (attribute.getName() != "dlc.state")

@@ -47,6 +47,9 @@ bool isCheapMath(mlir::Operation *op);
 /// dimension equal or dynamic on one side.
 bool areCompatible(mlir::TypeRange inferred, mlir::TypeRange declared);
 
+/// Of an argument or result of a function that holds packed integers as bytes: its packed type.
+constexpr llvm::StringLiteral kPackedAttr = "dlc.packed";
+
 class IndexMap;
 class OnAttr;
 

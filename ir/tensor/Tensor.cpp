@@ -88,6 +88,14 @@ int64_t storageBytes(mlir::RankedTensorType type) {
   return count == 0 ? 0 : count / rowSize(type) * packedRowBytes(rowSize(type));
 }
 
+mlir::RankedTensorType bytesType(mlir::RankedTensorType packed) {
+  llvm::SmallVector<int64_t> shape(packed.getShape());
+  if (!shape.empty())
+    shape.back() = packedRowBytes(shape.back());
+  auto byte = mlir::IntegerType::get(packed.getContext(), 8, mlir::IntegerType::Unsigned);
+  return mlir::RankedTensorType::get(shape, byte, packed.getEncoding());
+}
+
 std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (int64_t d = int64_t(shape.size()) - 2; d >= 0; --d)

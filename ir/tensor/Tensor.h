@@ -90,6 +90,8 @@ int64_t elementBytes(mlir::Type element);
 int64_t storageBytes(mlir::RankedTensorType type);
 /// Whether it is an integer type of 4 bits, of which two elements share a byte.
 bool isPackedElement(mlir::Type element);
+/// The type of the bytes (ui8) that a packed tensor consists of.
+mlir::RankedTensorType bytesType(mlir::RankedTensorType packed);
 /// Bytes of one row, the last dimension, of 4-bit integers.
 inline int64_t packedRowBytes(int64_t elements) { return (elements + 1) / 2; }
 

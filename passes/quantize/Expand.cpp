@@ -278,30 +278,6 @@ struct ExpandQuantizedPass : PassWrapper<ExpandQuantizedPass, OperationPass<Modu
     return "spells quantized operations out as casts, arithmetic and products of i32";
   }
 
-  /// Kernels have no 4-bit integers yet: only constants that were expanded may be 4 bits wide.
-  LogicalResult checkNoPacked() {
-    auto isPacked = [](Type type) {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      return tensor && ref::isPackedElement(tensor.getElementType());
-    };
-    auto visit = [&](Operation *op) {
-      if (isa<ConstantOp>(op) && op->use_empty() && isPacked(op->getResult(0).getType())) {
-        op->erase();
-        return WalkResult::advance();
-      }
-      auto function = dyn_cast<FunctionOpInterface>(op);
-      bool found = llvm::any_of(op->getOperandTypes(), isPacked) ||
-                   (function && llvm::any_of(function.getArgumentTypes(), isPacked)) ||
-                   (!isa<ConstantOp>(op) && llvm::any_of(op->getResultTypes(), isPacked));
-      if (!found)
-        return WalkResult::advance();
-      op->emitError("4-bit integers are supported as constants that are dequantized or multiplied; "
-                    "found another use; cast them to 8 bits where the model is made");
-      return WalkResult::interrupt();
-    };
-    return failure(getOperation()->walk<WalkOrder::PostOrder>(visit).wasInterrupted());
-  }
-
   void runOnOperation() final {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
@@ -312,8 +288,6 @@ struct ExpandQuantizedPass : PassWrapper<ExpandQuantizedPass, OperationPass<Modu
       llvm::TypeSwitch<Operation *>(op)
           .Case<QuantizeOp, DequantizeOp, DynamicQuantizeOp, MatmulOp, ConvOp>(
               [](auto each) { Expander(each).expand(each); });
-    if (failed(checkNoPacked()))
-      signalPassFailure();
   }
 };
 

@@ -1,6 +1,7 @@
 //===- Combine.cpp - what is reduced, element by element ----------------------===//
 #include "runtime/collective/Combine.h"
 
+#include "runtime/program/Message.h"
 #include "runtime/program/Numeric.h"
 
 #include <algorithm>
@@ -37,6 +38,9 @@ template <typename Body> void withElement(DType type, Body body) {
     return body(uint64_t{});
   case DType::Bool:
     return body(Boolean{});
+  case DType::I4:
+  case DType::U4:
+    fail("collective: ", dtypeName(type), " elements cannot be reduced");
   }
 }
 

@@ -157,13 +157,14 @@ private:
       if (!parsed)
         failAt(node.where, "unknown element type '", dtype, "'");
       info.dtype = *parsed;
+      node.member("shape").forEach([&](const Node &dim) {
+        info.shape.push_back(static_cast<int64_t>(dim.unsignedUpTo(kMaxBytes)));
+      });
       uint64_t bytes = dtypeBytes(info.dtype);
       bool tooLarge = false;
-      node.member("shape").forEach([&](const Node &dim) {
-        uint64_t size = dim.unsignedUpTo(kMaxBytes);
-        tooLarge |= __builtin_mul_overflow(bytes, size, &bytes) || bytes > kMaxBytes;
-        info.shape.push_back(static_cast<int64_t>(size));
-      });
+      for (int64_t size : storedShape(info.dtype, info.shape))
+        tooLarge |= __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes) ||
+                    bytes > kMaxBytes;
       if (tooLarge)
         failAt(node.where, "a tensor of shape ", listed(info.shape), " is too large");
       if (info.shape.size() > size_t(kMaxRank))

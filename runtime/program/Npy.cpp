@@ -4,6 +4,7 @@
 #include "runtime/program/AtomicFile.h"
 #include "runtime/program/MappedFile.h"
 #include "runtime/program/Message.h"
+#include "runtime/program/Packed.h"
 
 #include <cctype>
 #include <cstring>
@@ -36,6 +37,8 @@ constexpr DescrName kDescrs[] = {{"<f4", DType::F32},
                                  {"|b1", DType::Bool},
                                  // Other spellings of the same, read but never written.
                                  {"|V2", DType::BF16},
+                                 {"<V1", DType::U4},
+                                 {"|V1", DType::U4},
                                  {"<i1", DType::I8},
                                  {"<u1", DType::U8},
                                  {"<b1", DType::Bool},
@@ -147,7 +150,7 @@ private:
       if (known.descr == descr)
         return known.dtype;
     std::string known;
-    for (int i = 0; i < kDTypeCount; ++i)
+    for (int i = 0; i <= int(DType::Bool); ++i)
       known += " " + std::string(kDescrs[i].descr);
     complain("element type '" + std::string(descr) + "' is not supported; supported are" + known);
   }
@@ -184,6 +187,13 @@ Span toRowMajor(const NpyArray &array, size_t count) {
   return result;
 }
 
+/// The elements, of a byte each, packed.
+Span packedSpan(const NpyArray &array) {
+  std::vector<char> packed(tensorBytes(DType::U4, array.shape));
+  pack(array.shape, array.data.data, packed.data());
+  return copyToSpan(packed.data(), packed.size());
+}
+
 } // namespace
 
 NpyArray parseNpy(const Span &file, const std::string &name) {
@@ -217,7 +227,24 @@ NpyArray parseNpy(const Span &file, const std::string &name) {
   array.data = {data + start + length, bytes, file.owner};
   if (fortran && array.shape.size() > 1 && bytes > 0)
     array.data = toRowMajor(array, bytes / dtypeBytes(array.dtype));
+  if (isPacked(array.dtype))
+    array.data = packedSpan(array);
   return array;
+}
+
+NpyArray packedArray(const NpyArray &array, DType dtype, const std::string &name) {
+  const bool isBits = array.dtype == DType::U4;
+  if (!isPacked(dtype) ||
+      (!isBits && array.dtype != (dtype == DType::I4 ? DType::I8 : DType::U8)))
+    return array;
+  if (isBits)
+    return {dtype, array.shape, array.data};
+  const auto *values = static_cast<const uint8_t *>(array.data.data);
+  if (uint64_t at = findUnpackable(dtype, values, array.data.bytes); at < array.data.bytes)
+    fail("'", name, "': required: ", dtypeName(dtype), "; found: ",
+         dtype == DType::I4 ? int(int8_t(values[at])) : int(values[at]), " (element ", at,
+         "); give integers from ", dtype == DType::I4 ? "-8 to 7" : "0 to 15");
+  return {dtype, array.shape, packedSpan(array)};
 }
 
 NpyArray readNpy(const std::string &path) {
@@ -232,6 +259,13 @@ void writeNpy(const std::string &path, DType dtype, const std::vector<int64_t> &
   for (int64_t dim : shape) {
     dims += std::to_string(dim) + ", ";
     bytes *= static_cast<size_t>(dim);
+  }
+  std::vector<char> values;
+  if (isPacked(dtype)) {
+    values.resize(bytes);
+    unpack(dtype, shape, data, values.data());
+    data = values.data();
+    dtype = dtype == DType::I4 ? DType::I8 : DType::U8;
   }
   // Python writes (3,) for one dimension and (3, 4) for more.
   if (shape.size() == 1)

@@ -156,6 +156,9 @@ template <typename Fn> auto dispatch(DType type, Fn &&fn) {
     return fn(Type<int64_t>{});
   case DType::U64:
     return fn(Type<uint64_t>{});
+  // Programs have no operations on packed types.
+  case DType::I4:
+  case DType::U4:
   case DType::Bool:
     break;
   }

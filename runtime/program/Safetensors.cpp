@@ -222,6 +222,10 @@ void writeSafetensors(const std::string &path, const TensorViews &given) {
       throw Error(path + ": tensor '" + tensor->first + "' has no elements in memory");
     auto name = std::find_if(std::begin(names), std::end(names),
                              [&](const Name &n) { return n.dtype == array.dtype; });
+    if (name == std::end(names))
+      throw Error(path + ": tensor '" + tensor->first + "' is of " +
+                  std::string(dtypeName(array.dtype)) +
+                  ", which the format lacks; convert it to 8 bits");
     header[tensor->first] = {
         {"dtype", name->text}, {"shape", array.shape}, {"data_offsets", {at, at + array.bytes}}};
     at += array.bytes;

@@ -101,7 +101,7 @@ CollectiveDesc read(const json &desc, std::span<const BufferInfo> buffers, const
          "': all_reduce, all_gather, reduce_scatter or broadcast expected");
   const std::string dtype = desc.at("dtype").get<std::string>();
   std::optional<DType> type = parseDType(dtype);
-  if (!type)
+  if (!type || isPacked(*type))
     fail(result.kind, ": unknown element type '", dtype, "'");
   result.call.type = *type;
   result.call.share = desc.at("share").get<uint64_t>();

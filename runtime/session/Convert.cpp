@@ -2,6 +2,9 @@
 #include "runtime/session/Convert.h"
 
 #include "runtime/program/Numeric.h"
+#include "runtime/program/Packed.h"
+
+#include <algorithm>
 
 namespace dlc::runtime {
 
@@ -11,6 +14,12 @@ template <typename T> struct Type { using Element = T; };
 struct Boolean {
   uint8_t byte;
 };
+/// An integer of 4 bits, held in 8.
+template <typename Wide> struct FourBits {
+  Wide value;
+};
+template <typename T> constexpr bool isFourBits = false;
+template <typename Wide> constexpr bool isFourBits<FourBits<Wide>> = true;
 
 template <typename Body> void withType(DType type, const Body &body) {
   switch (type) {
@@ -40,7 +49,20 @@ template <typename Body> void withType(DType type, const Body &body) {
     return body(Type<uint64_t>());
   case DType::Bool:
     return body(Type<Boolean>());
+  case DType::I4:
+    return body(Type<FourBits<int8_t>>());
+  case DType::U4:
+    return body(Type<FourBits<uint8_t>>());
   }
+}
+
+/// Saturates floats, and keeps the low bits of integers.
+template <typename Wide, typename From> FourBits<Wide> toFourBits(From value) {
+  constexpr int low = std::is_signed_v<Wide> ? -8 : 0;
+  if constexpr (std::is_floating_point_v<From>)
+    return {value == value ? static_cast<Wide>(std::clamp<From>(value, low, low + 15)) : Wide(0)};
+  else
+    return {static_cast<Wide>(((static_cast<int>(value & 15) - low) & 15) + low)};
 }
 
 template <typename To> To toInteger(double value) {
@@ -58,6 +80,10 @@ template <typename To, typename From> To converted(From value) {
     return converted<To>(static_cast<uint8_t>(value.byte != 0));
   else if constexpr (std::is_same_v<From, Float16> || std::is_same_v<From, BFloat16>)
     return converted<To>(static_cast<float>(value));
+  else if constexpr (isFourBits<From>)
+    return converted<To>(value.value);
+  else if constexpr (isFourBits<To>)
+    return toFourBits<decltype(To::value)>(value);
   else if constexpr (std::is_same_v<To, Boolean>)
     return {static_cast<uint8_t>(value != 0)};
   else if constexpr (std::is_same_v<To, Float16> || std::is_same_v<To, BFloat16>)
@@ -70,17 +96,34 @@ template <typename To, typename From> To converted(From value) {
 
 } // namespace
 
-void convertElements(void *to, DType toType, const void *from, DType fromType, uint64_t count) {
+void convertElements(void *to, DType toType, const void *from, DType fromType,
+                     const std::vector<int64_t> &shape) {
+  uint64_t count = 1;
+  for (int64_t size : shape)
+    count *= static_cast<uint64_t>(size);
+  std::vector<uint8_t> taken, made;
+  if (isPacked(fromType)) {
+    taken.resize(count);
+    unpack(fromType, shape, from, taken.data());
+    from = taken.data();
+  }
+  void *values = to;
+  if (isPacked(toType)) {
+    made.resize(count);
+    values = made.data();
+  }
   withType(toType, [&](auto target) {
     withType(fromType, [&](auto source) {
       using To = typename decltype(target)::Element;
       using From = typename decltype(source)::Element;
-      auto *out = static_cast<To *>(to);
+      auto *out = static_cast<To *>(values);
       auto *in = static_cast<const From *>(from);
       for (uint64_t i = 0; i < count; ++i)
         out[i] = converted<To>(in[i]);
     });
   });
+  if (isPacked(toType))
+    pack(shape, values, to);
 }
 
 } // namespace dlc::runtime

@@ -4,13 +4,12 @@
 
 #include "dlc/DType.h"
 
-#include <cstdint>
-
 namespace dlc::runtime {
 
 /// On the host. Between integers modulo the range; reals to integers towards zero, out of range to
 /// the nearest (not a number: 0); anything but 0 is true.
-void convertElements(void *to, DType toType, const void *from, DType fromType, uint64_t count);
+void convertElements(void *to, DType toType, const void *from, DType fromType,
+                     const std::vector<int64_t> &shape);
 
 } // namespace dlc::runtime
 

@@ -119,9 +119,7 @@ Side sideOf(const DLTensor &tensor, const char *name) {
   side.info.name = name;
   side.info.dtype = typeOf(tensor.dtype);
   side.info.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
-  side.info.bytes = dlc::dtypeBytes(side.info.dtype);
-  for (int64_t dim : side.info.shape)
-    side.info.bytes *= static_cast<uint64_t>(dim);
+  side.info.bytes = dlc::tensorBytes(side.info.dtype, side.info.shape);
   side.data = static_cast<char *>(outputData(tensor, side.info, "tensor"));
   side.device = &openDevice(nameOf(tensor.device));
   return side;
@@ -187,8 +185,7 @@ dlc_error *dlc_tensor_copy(const DLTensor *to, const DLTensor *from) {
       made.resize(target.info.bytes);
       out = made.data();
     }
-    convertElements(out, target.info.dtype, in, source.info.dtype,
-                    source.info.bytes / dlc::dtypeBytes(source.info.dtype));
+    convertElements(out, target.info.dtype, in, source.info.dtype, source.info.shape);
     if (out != target.data)
       copyBytes(target.data, *target.device, out, host, target.info.bytes);
   });

@@ -12,7 +12,7 @@
 namespace dlc::runtime {
 
 DLDataType dlpackType(DType type) {
-  uint8_t bits = static_cast<uint8_t>(8 * dtypeBytes(type));
+  uint8_t bits = static_cast<uint8_t>(dtypeBits(type));
   switch (type) {
   case DType::F32:
   case DType::F16:
@@ -20,6 +20,7 @@ DLDataType dlpackType(DType type) {
     return {kDLFloat, bits, 1};
   case DType::BF16:
     return {kDLBfloat, bits, 1};
+  case DType::I4:
   case DType::I8:
   case DType::I16:
   case DType::I32:
@@ -73,6 +74,9 @@ static bool isCompact(const DLTensor &tensor, const TensorInfo &info) {
     if (tensor.shape[d] != 1 && tensor.strides[d] != step)
       return false;
     step *= tensor.shape[d];
+    // Each row begins at a byte.
+    if (isPacked(info.dtype) && d + 1 == tensor.ndim)
+      step = (step + 1) / 2 * 2;
   }
   return true;
 }
@@ -96,8 +100,8 @@ const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vecto
   if (isCompact(tensor, info))
     return data;
   DeviceName where = *deviceName(tensor.device);
-  if (!where.isHost())
-    fail(what, " '", info.name, "' lies on ", where.text(),
+  if (!where.isHost() || isPacked(info.dtype))
+    fail(what, " '", info.name, "' of ", dtypeName(info.dtype), " lies on ", where.text(),
          " with strides; give a contiguous tensor");
   copy.resize(info.bytes);
   uint8_t *to = copy.data();

@@ -33,6 +33,10 @@ Type elementTypeOf(MLIRContext &context, DType dtype) {
     return b.getBF16Type();
   case DType::F64:
     return b.getF64Type();
+  case DType::I4:
+    return b.getIntegerType(4);
+  case DType::U4:
+    return unsignedType(4);
   case DType::I8:
     return b.getI8Type();
   case DType::I16:

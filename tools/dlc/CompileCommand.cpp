@@ -59,7 +59,7 @@ Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &o
   made.source = std::make_unique<Source>(arguments.model);
   Source &source = *made.source;
   source.requireModel();
-  Values values = readInputs(arguments.inputs);
+  Values values = readInputs(arguments.inputs, source);
   Shapes shapes = withBatch(source, shapesOf(arguments, values), arguments.batch);
   if (arguments.train) {
     if (!values.empty())

@@ -239,8 +239,8 @@ int inspect(const InspectArguments &given, runtime::World &process) {
     throw Error("--link: " + std::to_string(process.size()) +
                 " processes were started, whose link is measured; required: one process, or no "
                 "--link");
-  Values values = readInputs(arguments.inputs);
   Source source(arguments.model);
+  Values values = readInputs(arguments.inputs, source);
   Shapes shapes = completeWithOnes(source, shapesOf(arguments, values));
   std::set<std::string> bound;
   std::shared_ptr<runtime::Program> program =

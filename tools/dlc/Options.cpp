@@ -40,11 +40,14 @@ Shapes parseShapes(const std::vector<std::string> &texts) {
   return shapes;
 }
 
-Values readInputs(const std::vector<std::string> &texts) {
+Values readInputs(const std::vector<std::string> &texts, const Source &source) {
   Values values;
   for (const std::string &text : texts) {
     auto [name, path] = splitAtEquals(text, "--input", "NAME=FILE.npy");
     values[name] = runtime::readNpy(path);
+    for (const ValueInfo &input : source.inputs())
+      if (input.name == name && input.dtype)
+        values[name] = runtime::packedArray(values[name], *input.dtype, path);
   }
   return values;
 }

@@ -92,8 +92,8 @@ int devicesCommand();
 
 /// "x=1x3x224x224" each. Throws dlc::Error.
 Shapes parseShapes(const std::vector<std::string> &texts);
-/// "x=file.npy" each: the arrays, read.
-Values readInputs(const std::vector<std::string> &texts);
+/// "x=file.npy" each: the arrays, read, and packed if the input has 4-bit integers.
+Values readInputs(const std::vector<std::string> &texts, const Source &source);
 /// The shapes given and those of the arrays; both for one input must agree.
 Shapes shapesOf(const ModelArguments &arguments, const Values &values);
 /// What came of a model; the sources hold the context that the module lives in.

@@ -6,6 +6,7 @@
 
 #include "dlc/Error.h"
 #include "runtime/program/Checker.h"
+#include "runtime/program/Packed.h"
 #include "runtime/session/Collectives.h"
 #include "runtime/session/FoundShape.h"
 #include "runtime/session/Together.h"
@@ -56,6 +57,7 @@ double elementAt(const runtime::TensorInfo &info, const void *data, size_t i) {
     return llvm::APFloat(llvm::APFloat::IEEEhalf(), llvm::APInt(16, bits())).convertToDouble();
   case DType::BF16:
     return llvm::APFloat(llvm::APFloat::BFloat(), llvm::APInt(16, bits())).convertToDouble();
+  case DType::I4: // unpacked
   case DType::I8:
     return get(int8_t());
   case DType::I16:
@@ -64,6 +66,7 @@ double elementAt(const runtime::TensorInfo &info, const void *data, size_t i) {
     return get(int32_t());
   case DType::I64:
     return get(int64_t());
+  case DType::U4: // unpacked
   case DType::U8:
   case DType::Bool:
     return get(uint8_t());
@@ -78,7 +81,15 @@ double elementAt(const runtime::TensorInfo &info, const void *data, size_t i) {
 }
 
 void printOutput(const runtime::TensorInfo &info, const void *data) {
-  size_t count = info.bytes / dtypeBytes(info.dtype);
+  size_t count = 1;
+  for (int64_t size : info.shape)
+    count *= size_t(size);
+  std::vector<char> values;
+  if (isPacked(info.dtype)) {
+    values.resize(count);
+    runtime::unpack(info.dtype, info.shape, data, values.data());
+    data = values.data();
+  }
   std::printf("%s  %s %s ", info.name.c_str(), std::string(dtypeName(info.dtype)).c_str(),
               shapeText(info.shape).c_str());
   double low = INFINITY, high = -INFINITY;
@@ -112,7 +123,7 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   options.progress = [&](llvm::StringRef what, int done, int total) {
     progress.show(what.str(), done, total);
   };
-  Values values = readInputs(arguments.inputs);
+  Values values = readInputs(arguments.inputs, *source);
   Shapes shapes = completeWithOnes(*source, shapesOf(arguments, values));
   std::set<std::string> bound;
   auto ready = std::make_shared<Ready>();
@@ -171,9 +182,7 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   for (size_t i = 0; i < session.plan().results(); ++i) {
     infos.push_back(session.plan().outputs[i]);
     infos[i].shape = runtime::foundShape(session.plan(), i, outputs);
-    infos[i].bytes = dtypeBytes(infos[i].dtype);
-    for (int64_t dim : infos[i].shape)
-      infos[i].bytes *= uint64_t(dim);
+    infos[i].bytes = tensorBytes(infos[i].dtype, infos[i].shape);
   }
   if (!arguments.outputDir.empty()) {
     if (std::error_code error = llvm::sys::fs::create_directories(arguments.outputDir))

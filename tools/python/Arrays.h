@@ -31,8 +31,10 @@ public:
   const Family &family() const { return whose; }
   const int64_t *shape() const { return dims; }
   int rank() const { return ndim; }
+  std::vector<int64_t> sizes() const { return {dims, dims + ndim}; }
   int64_t elements() const;
-  /// The elements in row-major order: where they are, or a copy in `copy`.
+  /// The elements in row-major order: where they are, or a copy in `copy`. Throws a Python exception
+  /// if integers of 8 bits do not fit into the 4 bits of the value's type.
   const void *compact(std::unique_ptr<char[]> &copy) const;
 
 private:
@@ -40,11 +42,15 @@ private:
   void openPacked(nanobind::handle object, const Value &value);
   void take(const DLTensor &tensor, nanobind::handle object, const Value &value);
   bool isCompact() const;
+  const void *plain(std::unique_ptr<char[]> &copy) const;
+  const void *packed(std::unique_ptr<char[]> &copy) const;
   void gather(int dim, int inner, size_t bytes, const char *from, char *&to) const;
 
   Family whose;
   const char *data = nullptr;
   std::optional<DType> type;
+  /// The value's type of 4 bits, if the object has integers of 8 bits.
+  std::optional<DType> packs;
   int ndim = 0;
   size_t itemBytes = 1;
   const int64_t *dims = nullptr;
@@ -62,16 +68,20 @@ public:
   explicit Results(const runtime::TensorInfo &info);
   /// A new array of that family for the program to write to. finish() makes of it what users get.
   nanobind::object make(const Family &family, void *&address) const;
-  nanobind::object finish(const Family &family, nanobind::object made) const;
-  /// What the run found of one of them: a view of its beginning.
-  static nanobind::object found(const nanobind::object &made, const std::vector<int64_t> &shape);
+  /// `shape` is the shape that the run found, and `address` that of `made`.
+  nanobind::object finish(const Family &family, nanobind::object made, const void *address,
+                          const std::vector<int64_t> &shape) const;
 
 private:
+  /// What the run found of an array: a view of its beginning.
+  static nanobind::object found(const nanobind::object &made, const std::vector<int64_t> &shape);
   nanobind::object makeNumpy(void *&address) const;
   VersionedTensor *makePacked(const ExchangeTable &table) const;
 
   const runtime::TensorInfo &info;
-  DLTensor like{};
+  /// Type and shape of the arrays: 4-bit integers are written to bytes.
+  DType stored;
+  std::vector<int64_t> dims;
   nanobind::object shape;
   mutable nanobind::object numpyType; ///< looked up when first needed
 };

@@ -1,4 +1,5 @@
 //===- Results.cpp - arrays that a program writes to --------------------------===//
+#include "runtime/program/Packed.h"
 #include "tools/python/Arrays.h"
 #include "tools/python/Raise.h"
 #include "tools/python/ResultMemory.h"
@@ -17,7 +18,7 @@ namespace dlc::python {
 static const char *numpyName(DType type) {
   constexpr const char *names[] = {"float32", "float16", "uint16", "float64", "int8",
                                    "uint8",   "int16",   "uint16", "int32",   "uint32",
-                                   "int64",   "uint64",  "bool"};
+                                   "int64",   "uint64",  "bool",   "int8",    "uint8"};
   static_assert(std::size(names) == kDTypeCount);
   return names[int(type)];
 }
@@ -29,18 +30,14 @@ static nb::object tupleOf(const std::vector<int64_t> &shape) {
   return nb::tuple(dims);
 }
 
-Results::Results(const runtime::TensorInfo &info) : info(info) {
-  like.device = {kDLCPU, 0};
-  like.ndim = int32_t(info.shape.size());
-  like.dtype = detail::toDlpack(info.dtype);
-  like.shape = const_cast<int64_t *>(info.shape.data());
-  shape = tupleOf(info.shape);
-}
+Results::Results(const runtime::TensorInfo &info)
+    : info(info), stored(isPacked(info.dtype) ? DType::U8 : info.dtype),
+      dims(storedShape(info.dtype, info.shape)), shape(tupleOf(dims)) {}
 
 nb::object Results::makeNumpy(void *&address) const {
   static PyObject *empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
   if (!numpyType.is_valid())
-    numpyType = nb::module_::import_("numpy").attr("dtype")(numpyName(info.dtype));
+    numpyType = nb::module_::import_("numpy").attr("dtype")(numpyName(stored));
   if (info.bytes >= ResultMemory::kLeast) {
     auto block = std::make_unique<ReusedBlock>(info.bytes);
     address = block->data();
@@ -92,11 +89,15 @@ struct Reused {
 } // namespace
 
 VersionedTensor *Results::makePacked(const ExchangeTable &table) const {
+  DLTensor like{};
+  like.device = {kDLCPU, 0};
+  like.ndim = int32_t(dims.size());
+  like.dtype = detail::toDlpack(stored);
+  like.shape = const_cast<int64_t *>(dims.data());
   if (info.bytes >= ResultMemory::kLeast)
     return &(new Reused(like, info.bytes))->packed;
   VersionedTensor *made = nullptr;
-  DLTensor prototype = like;
-  if (table.allocate(&prototype, &made, nullptr, setErrorOf) != 0) {
+  if (table.allocate(&like, &made, nullptr, setErrorOf) != 0) {
     setErrorOf(nullptr, "MemoryError", "no memory for a result");
     throw nb::python_error();
   }
@@ -123,19 +124,41 @@ nb::object Results::found(const nb::object &made, const std::vector<int64_t> &sh
       tupleOf(shape));
 }
 
-nb::object Results::finish(const Family &family, nb::object made) const {
+/// ml_dtypes, or none if the package is not installed.
+static nb::object typesBeyondNumpy() {
+  try {
+    return nb::module_::import_("ml_dtypes");
+  } catch (nb::python_error &) {
+    return nb::none();
+  }
+}
+
+nb::object Results::finish(const Family &family, nb::object made, const void *address,
+                           const std::vector<int64_t> &shape) const {
+  if (isPacked(info.dtype)) {
+    runtime::TensorInfo wide = info;
+    wide.dtype = info.dtype == DType::I4 ? DType::I8 : DType::U8;
+    wide.shape = shape;
+    wide.bytes = tensorBytes(wide.dtype, shape);
+    void *to = nullptr;
+    Results results(wide);
+    made = results.make(family, to);
+    runtime::unpack(info.dtype, shape, address, to);
+    nb::object types = family.kind == Family::Kind::Numpy ? typesBeyondNumpy() : nb::none();
+    if (!types.is_none())
+      return made.attr("astype")(types.attr(info.dtype == DType::I4 ? "int4" : "uint4"));
+  } else if (info.counter >= 0) {
+    made = found(made, shape);
+  }
   if (family.kind == Family::Kind::Exchange)
     return made;
   if (info.dtype == DType::BF16) {
     // NumPy has no such type; whoever works with it there has this package.
-    nb::object types;
-    try {
-      types = nb::module_::import_("ml_dtypes");
-    } catch (nb::python_error &) {
+    nb::object types = typesBeyondNumpy();
+    if (types.is_none())
       raise(PyExc_TypeError, "output '" + info.name +
                                  "' is bf16, which NumPy gets from the package ml_dtypes: install "
                                  "it, or give PyTorch's tensors");
-    }
     return made.attr("view")(types.attr("bfloat16"));
   }
   if (family.kind == Family::Kind::Numpy || !nb::hasattr(family.object, "__array_namespace__"))

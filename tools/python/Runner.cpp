@@ -140,7 +140,7 @@ std::shared_ptr<Runner::Program> Runner::make(const std::vector<View> &views,
     shapes[ins[i].name.c_str()] = nb::tuple(shape);
     if (int64_t count = views[i].elements(); count <= kMostValues)
       values[ins[i].name.c_str()] = nb::make_tuple(
-          ins[i].typeName, nb::bytes(addresses[i], size_t(count) * dtypeBytes(*ins[i].dtype)));
+          ins[i].typeName, nb::bytes(addresses[i], tensorBytes(*ins[i].dtype, views[i].sizes())));
   }
   nb::object made = nb::find(*this).attr("_make")(shapes, values);
   add(nb::cast<std::shared_ptr<Session>>(made));
@@ -207,9 +207,8 @@ std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
   const runtime::Plan &plan = program->session->shared()->plan();
   for (size_t output : program->outputOf) {
     lastOutputs.push_back(to[output]);
-    if (plan.outputs[output].counter >= 0)
-      made[output] = Results::found(made[output], runtime::foundShape(plan, output, to));
-    outputs.push_back(program->results[output].finish(family, made[output]));
+    outputs.push_back(program->results[output].finish(family, made[output], to[output],
+                                                      runtime::foundShape(plan, output, to)));
   }
   lastInputs = std::move(addresses);
   return outputs;

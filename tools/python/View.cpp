@@ -1,4 +1,5 @@
 //===- View.cpp - what a Python object holds ----------------------------------===//
+#include "runtime/program/Packed.h"
 #include "tools/python/Arrays.h"
 #include "tools/python/Raise.h"
 
@@ -159,11 +160,15 @@ void View::open(nb::handle object, const Value &value) {
       raise(PyExc_TypeError, required(value) + "a masked array, whose mask dlc would not see; fill "
                                                "it first, as in x.filled(0)");
     openBuffer(object);
-    // ml_dtypes' bfloat16 cannot go through a buffer; its bits can.
-    if (!buffer.obj && typeText(object) == "bfloat16") {
+    // ml_dtypes' types cannot go through a buffer; their bits can.
+    const std::string text = buffer.obj ? "" : typeText(object);
+    if (text == "bfloat16") {
       kept = object.attr("view")("uint16");
       openBuffer(kept);
       type = DType::BF16;
+    } else if (text == "int4" || text == "uint4") {
+      kept = object.attr("astype")(text == "int4" ? "int8" : "uint8");
+      openBuffer(kept);
     }
   } else if (const ExchangeTable *table = exchangeOf(object)) {
     whose = {Family::Kind::Exchange, table, object};
@@ -185,7 +190,11 @@ void View::open(nb::handle object, const Value &value) {
   // Booleans come as bytes from libraries that follow DLPack before 0.8.
   if (type == DType::U8 && value.dtype == DType::Bool && whose.kind != Family::Kind::Numpy)
     type = DType::Bool;
-  if (!type || type != value.dtype)
+  const bool isUnpacked = value.dtype && isPacked(*value.dtype) &&
+                          type == (value.dtype == DType::I4 ? DType::I8 : DType::U8);
+  if (isUnpacked)
+    packs = *value.dtype;
+  if (!type || (type != value.dtype && !isUnpacked) || isPacked(*type))
     raise(PyExc_TypeError, required(value) +
                                (type ? std::string(dtypeName(*type)) : typeText(object)) +
                                "; convert it first, as in x." +
@@ -249,6 +258,26 @@ void View::gather(int dim, int inner, size_t bytes, const char *from, char *&to)
 }
 
 const void *View::compact(std::unique_ptr<char[]> &copy) const {
+  if (packs)
+    return packed(copy);
+  return plain(copy);
+}
+
+const void *View::packed(std::unique_ptr<char[]> &copy) const {
+  std::unique_ptr<char[]> gathered;
+  const void *values = plain(gathered);
+  const auto count = uint64_t(elements());
+  if (uint64_t at = runtime::findUnpackable(*packs, values, count); at < count)
+    raise(PyExc_ValueError,
+          "element " + std::to_string(at) + " of an array of 4-bit integers is out of range; " +
+              "give integers from " + (*packs == DType::I4 ? "-8 to 7" : "0 to 15"));
+  const std::vector<int64_t> shape = sizes();
+  copy.reset(new char[std::max<size_t>(tensorBytes(*packs, shape), 1)]);
+  runtime::pack(shape, values, copy.get());
+  return copy.get();
+}
+
+const void *View::plain(std::unique_ptr<char[]> &copy) const {
   if (isCompact())
     return data;
   copy.reset(new char[std::max<size_t>(size_t(elements()) * itemBytes, 1)]);

@@ -34,7 +34,7 @@ struct Element {
   bool adds;
 };
 
-// In the order of DType. Halves and truths travel as what has as many bytes. Open MPI's sums of
+// In the order of DType. Halves, truths and packed integers travel as what has as many bytes. Open MPI's sums of
 // short integers end at the greatest, ours go round.
 const std::array<Element, kDTypeCount> &elements() {
   static const std::array<Element, kDTypeCount> known = {{{MPI_FLOAT, true},
@@ -49,6 +49,8 @@ const std::array<Element, kDTypeCount> &elements() {
                                                           {MPI_UINT32_T, true},
                                                           {MPI_INT64_T, true},
                                                           {MPI_UINT64_T, true},
+                                                          {MPI_UINT8_T, false},
+                                                          {MPI_UINT8_T, false},
                                                           {MPI_UINT8_T, false}}};
   return known;
 }

@@ -6,22 +6,49 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace dlc {
 
-enum class DType : uint8_t { F32, F16, BF16, F64, I8, U8, I16, U16, I32, U32, I64, U64, Bool };
+/// Element types. Two elements of I4 or U4 are packed into a byte, the first in its low half; each
+/// row (the last dimension) begins at a byte.
+enum class DType : uint8_t { F32, F16, BF16, F64, I8, U8, I16, U16, I32, U32, I64, U64, Bool, I4, U4 };
 
-inline constexpr int kDTypeCount = 13;
+inline constexpr int kDTypeCount = 15;
 
 constexpr std::string_view dtypeName(DType type) {
-  constexpr std::string_view names[kDTypeCount] = {"f32", "f16", "bf16", "f64", "i8",  "u8",  "i16",
-                                                   "u16", "i32", "u32",  "i64", "u64", "bool"};
+  constexpr std::string_view names[kDTypeCount] = {"f32", "f16", "bf16", "f64", "i8",
+                                                   "u8",  "i16", "u16",  "i32", "u32",
+                                                   "i64", "u64", "bool", "i4",  "u4"};
   return names[static_cast<int>(type)];
 }
 
+/// Whether two elements are packed into a byte.
+constexpr bool isPacked(DType type) { return type == DType::I4 || type == DType::U4; }
+
+/// Bytes of one element, or of two packed ones.
 constexpr size_t dtypeBytes(DType type) {
-  constexpr size_t bytes[kDTypeCount] = {4, 2, 2, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1};
+  constexpr size_t bytes[kDTypeCount] = {4, 2, 2, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1, 1, 1};
   return bytes[static_cast<int>(type)];
+}
+
+constexpr int dtypeBits(DType type) {
+  return isPacked(type) ? 4 : 8 * static_cast<int>(dtypeBytes(type));
+}
+
+/// A tensor's shape in units of dtypeBytes(): rows of packed elements have half as many bytes.
+inline std::vector<int64_t> storedShape(DType type, std::vector<int64_t> shape) {
+  if (isPacked(type) && !shape.empty())
+    shape.back() = (shape.back() + 1) / 2;
+  return shape;
+}
+
+/// Bytes of all elements of a tensor.
+inline uint64_t tensorBytes(DType type, const std::vector<int64_t> &shape) {
+  uint64_t bytes = dtypeBytes(type);
+  for (int64_t size : storedShape(type, shape))
+    bytes *= static_cast<uint64_t>(size);
+  return bytes;
 }
 
 constexpr std::optional<DType> parseDType(std::string_view name) {

@@ -21,7 +21,7 @@ namespace dlc {
 namespace detail {
 
 inline DLDataType toDlpack(DType type) {
-  uint8_t bits = static_cast<uint8_t>(8 * dtypeBytes(type));
+  uint8_t bits = static_cast<uint8_t>(dtypeBits(type));
   char first = dtypeName(type)[0];
   uint8_t code = type == DType::BF16   ? kDLBfloat
                  : type == DType::Bool ? kDLBool
@@ -202,7 +202,7 @@ public:
       count *= dim;
     return count;
   }
-  size_t bytes() const { return static_cast<size_t>(elements()) * dtypeBytes(type); }
+  size_t bytes() const { return tensorBytes(type, dims); }
 
   /// The very same memory where it is on that device already, else a copy there. `nonBlocking` lets
   /// the copy go on after this returns, at full speed from pinned memory: whoever uses the result
@@ -240,7 +240,7 @@ public:
   }
   template <typename T> T *data() const {
     static_assert(!std::is_same_v<T, void>);
-    if (sizeof(T) != dtypeBytes(type))
+    if (isPacked(type) || sizeof(T) != dtypeBytes(type))
       throw Error("a tensor of " + std::string(dtypeName(type)) +
                   " read as a type of another size");
     if (!where.isHost())

@@ -99,8 +99,8 @@ std::string Fields::word(const char *name, const char *otherwise) const {
 
 DType Fields::dtype(const char *name) const {
   auto type = parseDType(word(name));
-  if (!type)
-    refuse(name, "an element type");
+  if (!type || isPacked(*type))
+    refuse(name, "an element type of whole bytes");
   return *type;
 }
 

@@ -58,6 +58,7 @@ struct Arguments {
 LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<Named> &kernels) {
   PassManager passes(module.getContext());
   passes.addPass(createExpandQuantizedPass());
+  passes.addPass(createPackIntegersPass());
   passes.addPass(createSimplifyPass());
   passes.addPass(createMarkAttentionPass({.device = "cuda:0"}, /*gradients=*/true));
   passes.addPass(createGradPass());

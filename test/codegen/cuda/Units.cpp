@@ -158,6 +158,7 @@ void collectUnits(MLIRContext &context, ArrayRef<conformance::Case> cases, bool 
     PassManager passes(&context);
     passes.addPass(createPlacePass({.device = "cuda:0"}));
     passes.addPass(createExpandQuantizedPass());
+    passes.addPass(createPackIntegersPass());
     passes.addPass(createDecomposePass());
     passes.addPass(createExcessPrecisionPass());
     passes.addPass(createFusePass());

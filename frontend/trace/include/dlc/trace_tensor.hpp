@@ -41,7 +41,7 @@ struct Array {
   std::shared_ptr<const void> data;
 
   int64_t size() const;
-  size_t bytes() const { return static_cast<size_t>(size()) * dtypeBytes(dtype); }
+  size_t bytes() const { return tensorBytes(dtype, shape); }
   template <typename T> const T *as() const { return static_cast<const T *>(data.get()); }
 
   /// New zeros. `elements` is where to write them before the array is shared.
