@@ -1,6 +1,7 @@
 //===- Build.cpp - building, checking and folding dlc operations ----------===//
 #include "frontend/onnx/Build.h"
 
+#include "ir/dlc/Infer.h"
 #include "ir/reference/Evaluate.h"
 #include "mlir/IR/Verifier.h"
 
@@ -220,6 +221,28 @@ bool Build::lacks(ArrayRef<Value> operands) {
                   "an input that it needs is missing");
 }
 
+/// The type of 8 bits for one of 4; other types as they are.
+static Type widenedType(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer && ref::isPackedElement(element)
+             ? IntegerType::get(element.getContext(), 8, integer.getSignedness())
+             : element;
+}
+
+SmallVector<Value> Build::widened(ArrayRef<Value> operands) {
+  if (llvm::none_of(operands, [&](Value v) { return ref::isPackedElement(elem(v)); }))
+    return {};
+  return llvm::map_to_vector(operands, [&](Value v) { return cast(v, widenedType(elem(v))); });
+}
+
+std::vector<Value> Build::narrowed(std::vector<Value> results, ArrayRef<Value> operands) {
+  for (Value &result : results)
+    for (Value operand : operands)
+      if (ref::isPackedElement(elem(operand)) && elem(result) == widenedType(elem(operand)))
+        result = cast(result, elem(operand));
+  return results;
+}
+
 std::vector<Value> Build::finish(OperationState &state) {
   if (++made > operationLimit) {
     error("the model makes more than " + Twine(operationLimit) +
@@ -249,14 +272,23 @@ std::vector<Value> Build::finish(OperationState &state) {
   if (!quietly(reason,
                [&] { return mlir::succeeded(mlir::verify(op, /*verifyRecursively=*/false)); })) {
     op->erase();
-    error(reason);
-    return {};
+    SmallVector<Value> given(state.operands), wide = widened(given);
+    if (wide.empty()) {
+      error(reason);
+      return {};
+    }
+    state.operands.assign(wide.begin(), wide.end());
+    for (Type &type : state.types) {
+      auto tensor = llvm::cast<RankedTensorType>(type);
+      type = tensor.clone(widenedType(tensor.getElementType()));
+    }
+    return narrowed(finish(state), given);
   }
   std::vector<Value> values(op->result_begin(), op->result_end());
   // Passes decide whether quantized weights stay integers.
   auto cast = dyn_cast<CastOp>(op);
   constexpr int64_t kFewest = 16;
-  if ((isa<DequantizeOp>(op) || (cast && elem(cast.getX()).isInteger(8))) && operands > kFewest)
+  if ((isa<DequantizeOp>(op) || (cast && isNarrowInteger(elem(cast.getX())))) && operands > kFewest)
     return values;
   // What only repeats elements is cheaper to make again than to read.
   if (!constant || op->getNumRegions() || isa<RandomOp>(op) || operands > foldLimit ||

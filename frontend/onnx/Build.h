@@ -216,7 +216,13 @@ private:
   Value first(const std::vector<Value> &values) {
     return values.empty() ? Value() : values.front();
   }
-  /// Creates the operation, verifies it, and replaces it by constants where it folds.
+  /// The operands with 4-bit integers in 8 bits; empty if there are none.
+  llvm::SmallVector<Value> widened(ArrayRef<Value> operands);
+  /// Results of an operation on widened operands, of the operands' 4-bit type where they have the
+  /// type of 8 bits.
+  std::vector<Value> narrowed(std::vector<Value> results, ArrayRef<Value> operands);
+  /// Creates the operation, verifies it, and replaces it by constants where it folds. An operation
+  /// that does not accept 4-bit integers is computed in 8 bits.
   std::vector<Value> finish(mlir::OperationState &state);
   /// Runs f; what it says goes to `reason` and not to the user.
   bool quietly(std::string &reason, llvm::function_ref<bool()> f);
@@ -257,6 +263,8 @@ std::vector<Value> Build::ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttr
     return mlir::succeeded(
         Op::inferReturnTypes(context, loc, operands, dictionary, &properties, {}, types));
   });
+  if (auto wide = built ? llvm::SmallVector<Value>() : widened(operands); !wide.empty())
+    return narrowed(ops<Op>(wide, attributes), operands);
   if (!built) {
     error(reason.empty() ? "'" + Op::getOperationName().str() + "' does not take these operands"
                          : reason);

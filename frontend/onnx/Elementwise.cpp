@@ -83,15 +83,22 @@ void isInf(Node &n, Build &b) {
                           b.attr("negative", b.b.getBoolAttr(n.integer("detect_negative", 1)))}));
 }
 
+/// Floats are rounded before they become 4-bit integers, which keep the low bits.
+Value converted(Build &b, Value x, Type element) {
+  if (element && b.isFloat(x) && ref::isPackedElement(element))
+    x = b.cast(b.unary<RoundOp>(x), b.i32);
+  return b.cast(x, element);
+}
+
 void castNode(Node &n, Build &b) {
   if (!n.hasAttr("to"))
     return (void)b.error("attribute 'to' is required");
   if (const llvm::fltSemantics *small = n.smallFloat("to"))
     return n.set(0, roundedTo(b, b.cast(n.in(0), b.f32), *small, n.integer("saturate", 1) != 0));
-  n.set(0, b.cast(n.in(0), n.dataType("to", 0)));
+  n.set(0, converted(b, n.in(0), n.dataType("to", 0)));
 }
 
-void castLike(Node &n, Build &b) { n.set(0, b.cast(n.in(0), b.elem(n.in(1)))); }
+void castLike(Node &n, Build &b) { n.set(0, converted(b, n.in(0), b.elem(n.in(1)))); }
 
 void reciprocal(Node &n, Build &b) { n.set(0, b.div(b.like(n.in(0), 1), n.in(0))); }
 
@@ -101,8 +108,8 @@ void bitCast(Node &n, Build &b) {
   Type to = n.dataType("to", 0), from = b.elem(n.in(0));
   if (!b.ok() || from == to)
     return n.set(0, n.in(0));
-  if (!b.require(ref::elementBytes(from) == ref::elementBytes(to),
-                 "BitCast needs types of one width"))
+  auto bits = [](Type type) { return type.isInteger(1) ? 8u : type.getIntOrFloatBitWidth(); };
+  if (!b.require(bits(from) == bits(to), "BitCast needs types of one width"))
     return;
   if (!isa<FloatType>(from) && !isa<FloatType>(to))
     return n.set(0, b.cast(n.in(0), to));

@@ -110,12 +110,10 @@ std::optional<ref::Tensor> storedElements(Value v);
 /// f32 rounded to nearest even of small floats. What is larger than all of them becomes the largest
 /// of its sign, or else infinite or no number, as these floats have it.
 Value roundedTo(Build &b, Value x, const llvm::fltSemantics &kind, bool saturates);
-/// Rounds to nearest even, adds the zero point, and saturates; to fewer bits than the type has
-/// where `bits` is not 0.
-Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits = 0);
+/// Rounds to nearest even, adds the zero point, and saturates.
+Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element);
 /// x / scale, rounded to nearest even, plus the zero point, saturated.
-Value quantized(Build &b, Value x, const Quantization &q, Type element, Blocks blocks = {},
-                unsigned bits = 0);
+Value quantized(Build &b, Value x, const Quantization &q, Type element, Blocks blocks = {});
 /// What ranges of values at run time give: u8, with a range that holds 0.
 struct DynamicallyQuantized {
   Value values;

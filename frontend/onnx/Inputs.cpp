@@ -20,7 +20,7 @@ Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
   if (!element) {
     b.error(
         what + "has the element type " + dataTypeName(tensor.elem_type()) +
-        ", which is not supported; dlc has f16, bf16, f32, f64, bool and integers of 8 to 64 bits");
+        ", which is not supported; dlc has f16, bf16, f32, f64, bool and integers of 4 to 64 bits");
     return {};
   }
   Dims dims;
@@ -94,7 +94,6 @@ Value Importer::sparse(const onnx::SparseTensorProto &sparse, Build &b) {
     n *= d;
   }
   auto result = ref::Tensor::empty(RankedTensorType::get(dims, values->getElementType()));
-  int64_t width = ref::elementBytes(values->getElementType());
   bool flat = indices->getRank() == 1;
   int64_t r = int64_t(dims.size());
   if (!b.require(
@@ -113,7 +112,8 @@ Value Importer::sparse(const onnx::SparseTensorProto &sparse, Build &b) {
     }
     if (!b.require(inside && at >= 0 && at < n, "a sparse tensor's index is out of range"))
       return {};
-    memcpy(result.mutableData() + at * width, values->data() + i * width, width);
+    result.isFloat() ? result.setDouble(at, values->getDouble(i))
+                     : result.setInt(at, values->getInt(i));
   }
   return b.constant(result, sparse.values().name());
 }

@@ -35,6 +35,8 @@ Type elementTypeOf(int32_t dataType, MLIRContext *context) {
     return b.getF64Type();
   case T::BOOL:
     return b.getI1Type();
+  case T::INT4:
+    return b.getIntegerType(4);
   case T::INT8:
     return b.getI8Type();
   case T::INT16:
@@ -43,6 +45,8 @@ Type elementTypeOf(int32_t dataType, MLIRContext *context) {
     return b.getI32Type();
   case T::INT64:
     return b.getI64Type();
+  case T::UINT4:
+    return b.getIntegerType(4, false);
   case T::UINT8:
     return b.getIntegerType(8, false);
   case T::UINT16:
@@ -281,14 +285,15 @@ static std::string placesOf(const onnx::TensorProto &tensor) {
   return result;
 }
 
-/// Two numbers in each byte, the lower bits first.
-static ref::Tensor unpacked(const ref::Tensor &bytes, RankedTensorType type) {
+/// The elements that are packed in a file: two in each byte, the first in its low half. Rows do not
+/// begin at a byte there.
+static ref::Tensor fromPacked(const ref::Tensor &bytes, RankedTensorType type) {
+  if (ref::isPackedElement(type.getElementType()) && ref::storageBytes(type) == bytes.size() &&
+      (type.getRank() < 2 || type.getShape().back() % 2 == 0))
+    return ref::Tensor::borrow(type, bytes.data(), bytes.owner());
   ref::Tensor result = ref::Tensor::empty(type);
-  const bool isSigned = !type.getElementType().isUnsignedInteger();
-  for (int64_t i = 0; i < result.size(); ++i) {
-    int64_t value = bytes.getInt(i / 2) >> (i % 2 * 4) & 15;
-    result.setInt(i, isSigned && value > 7 ? value - 16 : value);
-  }
+  for (int64_t i = 0; i < result.size(); ++i)
+    result.setInt(i, bytes.getInt(i / 2) >> (i % 2 * 4) & 15);
   return result;
 }
 
@@ -308,11 +313,6 @@ static ref::Tensor decoded(const ref::Tensor &bits, RankedTensorType type,
   for (int64_t i = 0; i < result.size(); ++i)
     to[i] = values[size_t(bits.getInt(i))];
   return result;
-}
-
-bool isFourBits(const onnx::TensorProto &tensor) {
-  return tensor.data_type() == onnx::TensorProto::INT4 ||
-         tensor.data_type() == onnx::TensorProto::UINT4;
 }
 
 FailureOr<ref::Tensor> ModelFile::elements(const onnx::TensorProto &tensor, RankedTensorType type,
@@ -351,18 +351,14 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
                                          std::string &reason) {
   const int32_t dataType = tensor.data_type();
   const llvm::fltSemantics *small = smallFloatOf(dataType);
-  const bool packed =
-      isFourBits(tensor) || (small && llvm::APFloat::semanticsSizeInBits(*small) == 4);
   Builder b(context);
-  // What stands in the file: small floats as their bits.
-  Type element = elementTypeOf(small                                 ? onnx::TensorProto::UINT8
-                               : !packed                             ? dataType
-                               : dataType == onnx::TensorProto::INT4 ? onnx::TensorProto::INT8
-                                                                     : onnx::TensorProto::UINT8,
-                               context);
+  // Small floats are read as their bits.
+  Type element = elementTypeOf(small ? int32_t(onnx::TensorProto::UINT8) : dataType, context);
+  const bool packed = small ? llvm::APFloat::semanticsSizeInBits(*small) == 4
+                            : element && ref::isPackedElement(element);
   if (!element) {
     reason = "element type " + dataTypeName(tensor.data_type()) +
-             " is not supported; dlc has f16, bf16, f32, f64, bool and integers of 8 to 64 bits";
+             " is not supported; dlc has f16, bf16, f32, f64, bool and integers of 4 to 64 bits";
     return failure();
   }
   SmallVector<int64_t> dims(tensor.dims().begin(), tensor.dims().end());
@@ -390,7 +386,7 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
       tensor, packed ? RankedTensorType::get({(count + 1) / 2}, b.getIntegerType(8, false)) : type,
       reason);
   if (succeeded(numbers) && packed)
-    numbers = unpacked(*numbers, type);
+    numbers = fromPacked(*numbers, type);
   if (succeeded(numbers) && small)
     numbers = decoded(*numbers, real, *small);
   return numbers;

@@ -31,8 +31,6 @@ constexpr uint32_t extentField = 1000;
 
 /// The element type of a TensorProto::DataType; null when dlc has none.
 mlir::Type elementTypeOf(int32_t dataType, mlir::MLIRContext *context);
-/// Whether a tensor has elements of four bits. They are read as integers of eight.
-bool isFourBits(const onnx::TensorProto &tensor);
 /// Floats of eight or four bits, whose values dlc holds as f32; null for any other type.
 const llvm::fltSemantics *smallFloatOf(int32_t dataType);
 /// "FLOAT", "STRING", …, or the number.

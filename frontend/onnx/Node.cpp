@@ -19,11 +19,6 @@ const onnx::TensorProto *Node::initializer(int64_t i) const {
   return nullptr;
 }
 
-bool Node::isFourBits(int64_t i) const {
-  const onnx::TensorProto *tensor = initializer(i);
-  return tensor && onnxfront::isFourBits(*tensor);
-}
-
 const llvm::fltSemantics *Node::smallFloat(int64_t i) const {
   const onnx::TensorProto *tensor = initializer(i);
   return tensor ? smallFloatOf(tensor->data_type()) : nullptr;

@@ -82,8 +82,6 @@ public:
   bool has(int64_t i) const { return i < numInputs() && inputs[i].kind != Item::Absent; }
   /// A tensor, or null where an optional input is left out.
   Value in(int64_t i) const { return i < numInputs() ? inputs[i].value : Value(); }
-  /// Whether an input is an initializer of four bits, which stands as one of eight.
-  bool isFourBits(int64_t i) const;
   /// Of which small floats an initializer is that stands as f32; null: of none.
   const llvm::fltSemantics *smallFloat(int64_t i) const;
   bool wants(int64_t i) const { return i < numOutputs() && !proto.output(i).empty(); }

@@ -102,13 +102,13 @@ Value roundedTo(Build &b, Value x, const llvm::fltSemantics &kind, bool saturate
   return b.select(b.compare(Predicate::gt, b.unary<AbsOp>(y), b.like(x, most)), sign(beyond), y);
 }
 
-Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element, unsigned bits) {
+Value toQuantized(Build &b, Value scaled, Value zeroPoint, Type element) {
   if (zeroPoint && b.rank(zeroPoint) > 0) {
     Dims shape = b.dims(zeroPoint);
     shape.insert(shape.begin(), std::max<int64_t>(b.rank(scaled) - int64_t(shape.size()), 0), 1);
     zeroPoint = b.reshape(zeroPoint, shape);
   }
-  return quantized(b, scaled, {b.like(scaled, 1), zeroPoint}, element, {}, bits);
+  return quantized(b, scaled, {b.like(scaled, 1), zeroPoint}, element);
 }
 
 Value centred(Build &b, Value x, Value zeroPoint) {
@@ -133,8 +133,7 @@ std::optional<ref::Tensor> storedElements(Value v) {
   return found;
 }
 
-Value quantized(Build &b, Value x, const Quantization &q, Type element, Blocks blocks,
-                unsigned bits) {
+Value quantized(Build &b, Value x, const Quantization &q, Type element, Blocks blocks) {
   if (!b.require(element && isa<IntegerType>(element) && !element.isInteger(1),
                  "the quantised type must be an integer"))
     return {};
@@ -143,11 +142,6 @@ Value quantized(Build &b, Value x, const Quantization &q, Type element, Blocks b
     operands.push_back(q.zeroPoint);
   auto attributes = blockAttributes(b, x, q.scale, blocks);
   attributes.push_back(b.attr("to", TypeAttr::get(element)));
-  if (bits) {
-    int64_t size = int64_t(1) << bits, low = element.isUnsignedInteger() ? 0 : -size / 2;
-    attributes.push_back(b.attr("low", low));
-    attributes.push_back(b.attr("high", low + size - 1));
-  }
   return b.op<QuantizeOp>(operands, attributes);
 }
 
@@ -222,7 +216,7 @@ void quantizeLinear(Node &n, Build &b) {
     return n.set(0, roundedTo(b, scaled, *small, n.integer("saturate", 1) != 0));
   }
   Type element = b.b.getIntegerType(8, false);
-  if (n.has(2) && n.integer("output_dtype", 0) && !n.isFourBits(2) &&
+  if (n.has(2) && n.integer("output_dtype", 0) &&
       !b.require(n.dataType("output_dtype", 0) == b.elem(n.in(2)),
                  "attribute 'output_dtype' contradicts the zero point; required: its type, " +
                      nameOf(b.elem(n.in(2))) + "; found: " + nameOf(n.dataType("output_dtype", 0)) +
@@ -237,8 +231,7 @@ void quantizeLinear(Node &n, Build &b) {
   Value scale = alongAxis(b, n.in(1), x, blocks), zero = alongAxis(b, n.in(2), x, blocks);
   Type wide = b.elem(x) == b.f64 ? b.f64 : b.f32;
   if (b.ok())
-    n.set(0, quantized(b, b.isFloat(x) ? x : b.cast(x, wide), {scale, zero}, element, blocks,
-                       n.isFourBits(2) ? 4 : 0));
+    n.set(0, quantized(b, b.isFloat(x) ? x : b.cast(x, wide), {scale, zero}, element, blocks));
 }
 
 void dequantizeLinear(Node &n, Build &b) {

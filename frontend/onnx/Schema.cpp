@@ -140,10 +140,6 @@ TypeMask typesOf(Type element) {
     Type represented = elementTypeOf(type, element.getContext());
     if (smallFloatOf(type))
       represented = Float32Type::get(element.getContext());
-    else if (type == onnx::TensorProto::INT4)
-      represented = elementTypeOf(onnx::TensorProto::INT8, element.getContext());
-    else if (type == onnx::TensorProto::UINT4)
-      represented = elementTypeOf(onnx::TensorProto::UINT8, element.getContext());
     if (represented == element)
       result |= TypeMask(1) << type;
   }

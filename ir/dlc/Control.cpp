@@ -152,6 +152,10 @@ LogicalResult LoopOp::verify() {
       isSplat(getTrip(), number) ? std::max<int64_t>(int64_t(number), 0) : ShapedType::kDynamic;
   for (size_t i = carried; i < yielded.size(); ++i) {
     auto part = cast<RankedTensorType>(yielded[i]);
+    if (part.getRank() == 0 && ref::isPackedElement(part.getElementType()))
+      return emitOpError() << "C4: 4-bit integers are stacked as rows; required: a rank of 1 or more; "
+                              "found "
+                           << part << "; cast it to 8 bits";
     SmallVector<int64_t> shape{trips};
     llvm::append_range(shape, part.getShape());
     OnAttr place = getPlace(part);

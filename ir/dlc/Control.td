@@ -30,10 +30,11 @@ def Dlc_LoopOp : Dlc_Op<"loop", [RecursiveMemoryEffects, SingleBlockImplicitTerm
     - (C1) trip is a 0-d i64, condition a 0-d bool; at least one is there.
     - (C2) the region's arguments, yields and the results agree in number and type.
     - (C3) stacked results need a trip and no condition; their first dimension is the trip count, dynamic while that is not constant.
+    - (C4) what is stacked as 4-bit integers has rows: its rank is 1 or more.
   }];
-  let arguments = (ins Optional<Dlc_Tensor>:$trip, Optional<Dlc_BoolTensor>:$condition, Variadic<Dlc_Tensor>:$inits);
+  let arguments = (ins Optional<Dlc_Tensor>:$trip, Optional<Dlc_BoolTensor>:$condition, Variadic<Dlc_PackedOrTensor>:$inits);
   let regions = (region SizedRegion<1>:$body);
-  let results = (outs Variadic<Dlc_Tensor>:$results);
+  let results = (outs Variadic<Dlc_PackedOrTensor>:$results);
   let hasVerifier = 1;
   let assemblyFormat = [{(`trip` `(` $trip^ `:` type($trip) `)`)? (`while` `(` $condition^ `:` type($condition) `)`)?
     `inits` `(` ($inits^ `:` type($inits))? `)` (`->` `(` type($results)^ `)`)? $body attr-dict}];

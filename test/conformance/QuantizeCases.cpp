@@ -1,7 +1,7 @@
 //===- QuantizeCases.cpp - quantize, dequantize and dynamic_quantize ------------===//
 //
-// Every kind of scale (tensor, axis, block), zero points of every type, and contractions of 4- and
-// 8-bit operands with zero points.
+// Every kind of scale (tensor, axis, block), zero points of every type, contractions of 4- and 8-bit
+// operands with zero points, and packed tensors of 4-bit integers in every role.
 //
 //===----------------------------------------------------------------------------===//
 #include "test/conformance/Case.h"
@@ -202,6 +202,104 @@ void addContractions(std::vector<Case> &cases) {
       }
 }
 
+/// All values of 4 bits.
+Operand packedOperand(const Shape &shape, const std::string &type) {
+  const double low = type[0] == 'u' ? 0 : -8;
+  return {shape, type, {Fill::Uniform, low, low + 15}};
+}
+
+/// A function of `body`'s arguments, in text.
+Case packedText(const std::string &op, const std::string &label,
+                const std::vector<Operand> &operands, const std::string &lines,
+                const std::string &result) {
+  return {op,       "packed/" + label,
+          operands, "",
+          1,        {},
+          {result}, lines + "\nreturn %y : " + result};
+}
+
+/// 4-bit integers as arguments, results, constants and values in between.
+void addPacked(std::vector<Case> &cases) {
+  for (const Shape &shape : std::vector<Shape>{
+           {}, {1}, {7}, {8}, {5, 1}, {3, 5}, {4, 6}, {2, 3, 9}, {0, 5}, {4, 0}, {33, 257}})
+    for (const char *type : {"i4", "ui4"}) {
+      std::string label = type;
+      for (int64_t d : shape)
+        label += "_" + std::to_string(d);
+      const std::string four = typeText(shape, type);
+      for (const char *other : {"f32", "f16", "i8", "ui8", "i32", "i64", "i1"}) {
+        const bool isWide = shape == Shape{3, 5} || std::string(other) == "f32";
+        if (!isWide)
+          continue;
+        const std::string plain = typeText(shape, other);
+        auto castOf = [](const std::string &name, const std::string &x, const std::string &to,
+                         const std::string &types) {
+          return name + " = dlc.cast " + x + " to " + to + " : " + types + "\n";
+        };
+        const std::string up = "(" + four + ") -> " + plain, down = "(" + plain + ") -> " + four;
+        cases.push_back(packedText("cast", label + "_to_" + other, {packedOperand(shape, type)},
+                                   castOf("%y", "%a0", other, up), plain));
+        Operand given{shape, other, {Fill::Uniform, -20, 20}};
+        cases.push_back(packedText("cast", std::string(other) + "_to_" + label, {given},
+                                   castOf("%y", "%a0", type, down), four));
+        cases.push_back(
+            packedText("cast", std::string(other) + "_through_" + label, {given},
+                       castOf("%q", "%a0", type, down) + castOf("%y", "%q", other, up), plain));
+      }
+      const std::string other = type[0] == 'u' ? "i4" : "ui4";
+      cases.push_back(packedText("cast", label + "_to_" + other, {packedOperand(shape, type)},
+                                 "%y = dlc.cast %a0 to " + other + " : (" + four + ") -> " +
+                                     typeText(shape, other) + "\n",
+                                 typeText(shape, other)));
+      const std::string constant =
+          "%w = dlc.constant " + constantIntegers(shape, type, type[0] == 'u' ? 0 : -8, 16) + "\n";
+      cases.push_back(packedText("constant", label, {}, constant + "%y = dlc.cast %w to f32 : (" +
+                                     four + ") -> " + typeText(shape, "f32") + "\n",
+                                 typeText(shape, "f32")));
+      cases.push_back({"constant", "packed/returned_" + label, {}, "", 1, {}, {four},
+                       constant + "return %w : " + four});
+    }
+  for (const char *type : {"i4", "ui4"}) {
+    const std::string label = type;
+    for (const Scales &s : scales) {
+      Body down;
+      down.argument({image, "f32", {Fill::Uniform, -1, 1}});
+      down.argument(scaleOf(s, "f32"));
+      down.argument(packedOperand(s.shape, type));
+      cases.push_back(down.end("quantize", "packed/" + label + "/" + s.label,
+                               " to " + label + s.attributes, {typeText(image, type)}));
+      Body up;
+      up.argument(packedOperand(image, type));
+      up.argument(scaleOf(s, "f32"));
+      up.argument(packedOperand(s.shape, type));
+      cases.push_back(up.end("dequantize", "packed/" + label + "/" + s.label, s.attributes,
+                             {typeText(image, "f32")}));
+    }
+    for (int64_t columns : {9, 64}) {
+      const std::string table = typeText({11, 3, columns}, type),
+                        rows = typeText({2, 4, 3, columns}, type);
+      cases.push_back(
+          packedText("gather", label + "_" + std::to_string(columns),
+                     {packedOperand({11, 3, columns}, type), {{2, 4}, "i64", {Fill::Index, 0, 10}}},
+                     "%y = dlc.gather 0 %a0, %a1 : (" + table + ", tensor<2x4xi64>) -> " + rows,
+                     rows));
+    }
+    Body product;
+    product.argument({{7, 33}, "ui8", {Fill::Uniform, 0, 127}});
+    product.argument(packedOperand({33, 21}, type));
+    product.argument(packedOperand({1, 21}, type), " b_zero_point ");
+    cases.push_back(product.end("matmul", "packed/" + label, "", {typeText({7, 21}, "i32")}));
+    const std::string four = typeText({3, 5}, type);
+    cases.push_back(packedText("if", label,
+                               {{{}, "i1", {Fill::Uniform, 0, 2}},
+                                packedOperand({3, 5}, type),
+                                packedOperand({3, 5}, type)},
+                               "%y = dlc.if %a0 : (tensor<i1>) -> " + four + " {\ndlc.yield %a1 : " +
+                                   four + "\n} else {\ndlc.yield %a2 : " + four + "\n}",
+                               four));
+  }
+}
+
 } // namespace
 
 void addQuantizeCases(std::vector<Case> &cases) {
@@ -209,6 +307,7 @@ void addQuantizeCases(std::vector<Case> &cases) {
   addDequantize(cases);
   addDynamic(cases);
   addContractions(cases);
+  addPacked(cases);
 }
 
 } // namespace dlc::conformance

@@ -35,6 +35,8 @@ TEST(Npy, RoundTripOfEveryType) {
   TemporaryFolder folder;
   for (int i = 0; i < kDTypeCount; ++i) {
     DType type = static_cast<DType>(i);
+    if (isPacked(type))
+      continue;
     for (const std::vector<int64_t> &shape :
          {std::vector<int64_t>{}, {3}, {2, 3}, {0, 4}, {1, 2, 3, 4}}) {
       size_t count = 1;
@@ -53,6 +55,39 @@ TEST(Npy, RoundTripOfEveryType) {
       EXPECT_EQ(data.empty() ? 0 : reinterpret_cast<uintptr_t>(back.data.data) % 64, 0u);
     }
   }
+}
+
+TEST(Npy, PackedIntegersHaveBytesInFiles) {
+  TemporaryFolder folder;
+  const std::vector<int64_t> shape = {2, 3};
+  const uint8_t packed[] = {0x8f, 0x07, 0x21, 0x0e}, bytes[] = {255, 248, 7, 1, 2, 254};
+  writeNpy(folder / "a.npy", DType::I4, shape, packed);
+  NpyArray back = readNpy(folder / "a.npy");
+  EXPECT_EQ(back.dtype, DType::I8);
+  ASSERT_EQ(back.data.bytes, sizeof bytes);
+  EXPECT_EQ(std::memcmp(back.data.data, bytes, sizeof bytes), 0);
+  NpyArray again = packedArray(back, DType::I4, "a.npy");
+  EXPECT_EQ(again.dtype, DType::I4);
+  EXPECT_EQ(again.shape, shape);
+  ASSERT_EQ(again.data.bytes, sizeof packed);
+  EXPECT_EQ(std::memcmp(again.data.data, packed, sizeof packed), 0);
+  // What NumPy makes of ml_dtypes' int4 and uint4: the bits.
+  NpyArray bits = parse(npy("{'descr': '<V1', 'fortran_order': False, 'shape': (2, 3), }\n",
+                            {15, 8, 7, 1, 2, 14}));
+  EXPECT_EQ(bits.dtype, DType::U4);
+  EXPECT_EQ(std::memcmp(packedArray(bits, DType::I4, "").data.data, packed, sizeof packed), 0);
+  NpyArray large =
+      parse(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }\n", {1, 16, 2}));
+  try {
+    packedArray(large, DType::U4, "b.npy");
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "'b.npy': required: u4; found: 16 (element 1); give integers from 0 "
+                               "to 15");
+  }
+  // Other types are the caller's affair.
+  EXPECT_EQ(packedArray(large, DType::I4, "").dtype, DType::U8);
+  EXPECT_EQ(packedArray(large, DType::F32, "").dtype, DType::U8);
 }
 
 TEST(Npy, FortranOrder) {

@@ -22,9 +22,10 @@ struct Loader {
     if (!isElsewhere && tensor.data_type() != onnx::TensorProto::FLOAT)
       return;
     std::string reason;
-    bool isPacked = onnxfront::isFourBits(tensor);
+    bool isFourBits = tensor.data_type() == onnx::TensorProto::INT4 ||
+                      tensor.data_type() == onnx::TensorProto::UINT4;
     mlir::FailureOr<ref::Tensor> elements = mlir::failure();
-    if (isPacked)
+    if (isFourBits)
       reason = "its elements have four bits";
     else
       elements = file.tensor(tensor, &context, reason);

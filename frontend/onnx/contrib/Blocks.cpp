@@ -194,15 +194,15 @@ void matMulBnb4(Node &n, Build &b) {
 void gatherBlockQuantized(Node &n, Build &b) {
   Value data = n.in(0), indices = n.in(1), scales = n.in(2);
   auto p = packingOf(n, b, 128);
-  // A table of four-bit numbers comes unpacked, with 0 in its middle.
-  bool apart = n.isFourBits(0);
+  // 4-bit integers have 0 in their middle, and are not unpacked.
+  bool apart = b.elem(data) && ref::isPackedElement(b.elem(data));
   double middle = p && !apart ? p->middle() : 0;
   if (p && apart)
     p->bits = 8;
   int64_t rank = b.rank(data), axis = b.axis(n.integer("gather_axis", 0), rank, "gather_axis"),
           along = b.axis(n.integer("quantize_axis", 1), rank, "quantize_axis");
   if (!p || !b.ok() ||
-      !b.require(isBytes(b, data) || apart, "data must be of type ui8, or a constant of 4 bits") ||
+      !b.require(isBytes(b, data) || apart, "data must be of type ui8, i4 or ui4") ||
       !b.require(axis != along && along == rank - 1,
                  "quantize_axis must be the last, along which numbers are packed, and gather_axis "
                  "another"))

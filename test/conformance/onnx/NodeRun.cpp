@@ -62,9 +62,21 @@ double elementOf(dlc::DType type, const void *data, size_t i) {
   }
 }
 
-std::string compare(const dlc::Tensor &found, const dlc::runtime::NpyArray &wanted,
-                    const Options &options) {
-  if (found.dtype() != wanted.dtype || found.shape() != wanted.shape)
+/// 4-bit integers in 8 bits; other tensors as they are.
+dlc::Tensor unpacked(const dlc::Tensor &x) {
+  using dlc::DType;
+  return dlc::isPacked(x.dtype()) ? x.to(x.dtype() == DType::I4 ? DType::I8 : DType::U8) : x;
+}
+
+/// The array of a file, for a value of that type.
+dlc::Tensor readArray(const std::string &path, dlc::DType dtype) {
+  auto array = std::make_shared<dlc::runtime::NpyArray>(
+      dlc::runtime::packedArray(dlc::runtime::readNpy(path), dtype, path));
+  return dlc::Tensor::view(const_cast<void *>(array->data.data), array->dtype, array->shape, array);
+}
+
+std::string compare(const dlc::Tensor &found, const dlc::Tensor &wanted, const Options &options) {
+  if (found.dtype() != wanted.dtype() || found.shape() != wanted.shape())
     return "another type or shape";
   if (options.write)
     return "";
@@ -73,12 +85,12 @@ std::string compare(const dlc::Tensor &found, const dlc::runtime::NpyArray &want
   int64_t wrong = 0, first = -1;
   for (int64_t i = 0; i < found.elements(); ++i) {
     double a = elementOf(found.dtype(), found.raw(), i),
-           b = elementOf(found.dtype(), wanted.data.data, i);
+           b = elementOf(found.dtype(), wanted.raw(), i);
     bool same = isFloat
                     ? a == b || (std::isnan(a) && std::isnan(b)) ||
                           std::abs(a - b) <= options.atol + options.rtol * std::abs(b)
                     : !std::memcmp(static_cast<char *>(found.raw()) + i * width,
-                                   static_cast<const char *>(wanted.data.data) + i * width, width);
+                                   static_cast<char *>(wanted.raw()) + i * width, width);
     if (!same && wrong++ == 0)
       first = i;
   }
@@ -88,7 +100,7 @@ std::string compare(const dlc::Tensor &found, const dlc::runtime::NpyArray &want
          " elements differ; element " + std::to_string(first) +
          (isFloat ? " is " + std::to_string(elementOf(found.dtype(), found.raw(), first)) +
                         " instead of " +
-                        std::to_string(elementOf(found.dtype(), wanted.data.data, first))
+                        std::to_string(elementOf(found.dtype(), wanted.raw(), first))
                   : "");
 }
 
@@ -98,11 +110,10 @@ std::string runOne(const std::string &directory, const Options &options) {
         dlc::compile(directory + "/model.onnx", {.threads = options.threads, .cacheDir = ""});
     std::string data = directory + "/test_data_set_0/";
     std::map<std::string, dlc::Tensor> inputs;
-    std::vector<dlc::runtime::NpyArray> arrays;
     for (size_t i = 0; i < model.inputs().size(); ++i) {
-      arrays.push_back(dlc::runtime::readNpy(data + "input_" + std::to_string(i) + ".npy"));
-      inputs[model.inputs()[i].name] = dlc::Tensor::view(
-          const_cast<void *>(arrays.back().data.data), arrays.back().dtype, arrays.back().shape);
+      const dlc::ModelValue &input = model.inputs()[i];
+      inputs[input.name] = readArray(data + "input_" + std::to_string(i) + ".npy",
+                                     input.dtype.value_or(dlc::DType::F32));
     }
     std::map<std::string, dlc::Tensor> outputs = model.run(inputs);
     for (size_t i = 0; i < model.outputs().size(); ++i) {
@@ -110,9 +121,10 @@ std::string runOne(const std::string &directory, const Options &options) {
       if (options.write)
         std::ofstream(data + "found_" + std::to_string(i) + ".bin", std::ios::binary)
             .write(static_cast<const char *>(found.raw()),
-                   found.elements() * std::streamsize(dlc::dtypeBytes(found.dtype())));
-      std::string difference = compare(
-          found, dlc::runtime::readNpy(data + "output_" + std::to_string(i) + ".npy"), options);
+                   std::streamsize(found.bytes()));
+      dlc::Tensor wanted =
+          readArray(data + "output_" + std::to_string(i) + ".npy", found.dtype());
+      std::string difference = compare(unpacked(found), unpacked(wanted), options);
       if (!difference.empty())
         return "output " + std::to_string(i) + ": " + difference;
     }

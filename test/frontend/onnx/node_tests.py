@@ -5,7 +5,7 @@
   node_tests.py check --out DIR --runner dlc-onnx-ref --expected FILE [--update]
                                            dumps when needed, runs all, and compares with the names expected to pass
 
-The tests that count have only numeric tensors (bool, integers of 8 to 64 bits, f16, f32, f64) as inputs and outputs, and
+The tests that count have only numeric tensors (bool, integers of 4 to 64 bits, f16, f32, f64) as inputs and outputs, and
 nothing random.
 """
 import argparse
@@ -17,7 +17,7 @@ import warnings
 
 def numeric():
     from onnx import TensorProto as T
-    return {T.FLOAT, T.DOUBLE, T.FLOAT16, T.BOOL, T.INT8, T.INT16, T.INT32, T.INT64, T.UINT8, T.UINT16, T.UINT32, T.UINT64}
+    return {T.FLOAT, T.DOUBLE, T.FLOAT16, T.BOOL, T.INT4, T.UINT4, T.INT8, T.INT16, T.INT32, T.INT64, T.UINT8, T.UINT16, T.UINT32, T.UINT64}
 
 
 RANDOM = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli"}

@@ -46,12 +46,12 @@ def versions():
 
 
 def allowed(schema, formal):
-    """The type strings that dlc permits for a parameter: f32 also represents small floats, and integers of eight bits those of four."""
+    """The type strings that dlc permits for a parameter: f32 also represents small floats."""
     types = [formal.type_str]
     for constraint in schema.type_constraints:
         if constraint.type_param_str == formal.type_str:
             types = list(constraint.allowed_type_strs)
-    for small, wide in (("tensor(float8e", "tensor(float)"), ("tensor(float4e2m1", "tensor(float)"), ("tensor(int4", "tensor(int8)"), ("tensor(uint4", "tensor(uint8)")):
+    for small, wide in (("tensor(float8e", "tensor(float)"), ("tensor(float4e2m1", "tensor(float)")):
         if any(t.startswith(small) for t in types):
             types.append(wide)
     return types

@@ -57,6 +57,8 @@ TEST_F(Safetensors, AllTypesComeBack) {
   safetensors::Tensors tensors;
   for (int i = 0; i < kDTypeCount; ++i) {
     DType dtype = static_cast<DType>(i);
+    if (isPacked(dtype)) // the format has no such types
+      continue;
     Array array = Array::of({2, 3}, {0.f, 1.f, 2.f, 100.f, 0.5f, 1.f}).to(dtype);
     tensors["tensor " + std::string(dtypeName(dtype))] = array;
   }

@@ -136,6 +136,22 @@ TEST(DeviceApi, CopyBetweenTypes) {
               HasSubstr("copy_: the tensor has shape [4], what is copied [2, 2]"));
 }
 
+TEST(DeviceApi, PackedIntegers) {
+  Tensor from = Tensor::of<float>({2, 3}, {-9, -2.5f, 7.9f, 1, NAN, 300}, kThere);
+  Tensor packed = from.to(DType::I4);
+  EXPECT_EQ(packed.bytes(), 4u);
+  EXPECT_EQ(textOf(packed), std::string("tensor([[-8, -2, 7], [1, 0, 7]], i4, ") + kThere + ")");
+  const auto *bytes = static_cast<const uint8_t *>(packed.to("cpu").copy().raw());
+  EXPECT_EQ(bytes[0], 0xe8);
+  EXPECT_EQ(bytes[1], 0x07);
+  EXPECT_EQ(textOf(Tensor::of<int>({4}, {-1, 15, 16, 7}).to(DType::U4)),
+            "tensor([15, 15, 0, 7], u4, cpu)");
+  EXPECT_EQ(textOf(Tensor::of<int>({1}, {9}).to(DType::I4).to(DType::U4)), "tensor([9], u4, cpu)");
+  EXPECT_EQ(textOf(Tensor::full({}, 3, DType::U4)), "tensor(3, u4, cpu)");
+  EXPECT_THAT(errorOf([&] { packed.to("cpu").data<int8_t>(); }),
+              HasSubstr("a tensor of i4 read as a type of another size"));
+}
+
 TEST(DeviceApi, Pinned) {
   Tensor x = Tensor::ones({3});
   Tensor pinned = x.pin();
