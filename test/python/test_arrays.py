@@ -49,6 +49,27 @@ def test_bfloat16_of_ml_dtypes():
     assert y.dtype == x.dtype and (y == x + x).all()
 
 
+@pytest.mark.parametrize("kind, low", [(TensorProto.INT4, -8), (TensorProto.UINT4, 0)])
+@pytest.mark.parametrize("shape", [(2, 5), (16,), (), (3, 0), (1, 7, 1)])
+def test_four_bits(kind, low, shape):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    wide, four = ("int8", ml_dtypes.int4) if low else ("uint8", ml_dtypes.uint4)
+    net = dlc.compile(models.made([("Identity", ["x"], ["same"], {}), ("Cast", ["x"], ["y"], {"to": TensorProto.FLOAT}), ("Cast", ["y"], ["z"], {"to": kind})],
+                                  {"x": (kind, list(shape))}, {"same": (kind, list(shape)), "y": (TensorProto.FLOAT, list(shape)), "z": (kind, list(shape))}))
+    assert net.inputs[0].dtype == ("i4" if low else "u4")
+    x = (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 16 + low).astype(wide)
+    for given in (x, x.astype(four), np.asfortranarray(x)):
+        for y in net(given):
+            assert y.shape == shape and (y.astype("float32") == x).all()
+        assert [y.dtype for y in net(given)] == [four, np.float32, four]
+    if x.size:
+        for wrong in (16 + low, low - 1):
+            with pytest.raises((ValueError, TypeError), match="4-bit integers is out of range; give integers from"):
+                net(np.full(shape, wrong & 255, "uint8").view(wide))
+    with pytest.raises(TypeError, match="convert it first"):
+        net(x.astype("int32"))
+
+
 def test_no_dimensions():
     net = dlc.compile(models.doubled(TensorProto.FLOAT, ()))
     y = net(np.array(3, "float32"))

@@ -119,6 +119,13 @@ def models():
     narrow = text(HEAD.replace("20", "21") + "agraph (float[3, 5] x) => (float[3, 5] y) { q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z) }")
     narrow.graph.initializer.extend([numpy_helper.from_array(np.array(0.25, np.float32), "s"), numpy_helper.from_array(np.array(-3, ml_dtypes.int4), "z")])
     yield "quantize-four-bits", narrow, [f32(3, 5)]
+    # Operators that have no form for 4-bit integers of their own, and models that move them only.
+    four = text(HEAD.replace("20", "21") + """agraph (int4[3, 5] x, int64[2] i, bool c) => (int4[5, 3] t, int4[15] r, int4[3, 2] g, int4[2, 5] w, int4[3, 5] b, float[3, 5] y) {
+        t = Transpose<perm=[1, 0]>(x) s = Constant<value_ints=[15]>() r = Reshape(x, s) f = Cast<to=1>(x) i8 = Cast<to=3>(x)
+        g8 = Gather<axis=1>(i8, i) g = Cast<to=22>(g8) w8 = Gather(i8, i) w = Cast<to=22>(w8)
+        b = If(c) <then_branch = yes () => (int4[3, 5] a) { a = Identity(x) }, else_branch = no () => (int4[3, 5] a) { h = Constant<value_float=2.0>() m = Mul(f, h) a = Cast<to=22>(m) }>
+        y = CastLike(b, f) }""")
+    yield "four-bits", four, [np.arange(-7, 8).reshape(3, 5).astype(ml_dtypes.int4), np.array([2, 0]), np.array(False)]
     lstm = """agraph (float[5, 2, 3] x) => (float[5, D, 2, 4] y, float[D, 2, 4] h) {
         y, h = OP<hidden_size=4, direction="bidirectional">(x, w, r, b) }"""
     for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):

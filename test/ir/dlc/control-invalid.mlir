@@ -200,3 +200,14 @@ func.func @no_tensor(%c: tensor<i1>, %i: index) {
   }) : (tensor<i1>) -> ()
   return
 }
+
+// -----
+
+func.func @loop_c4(%n: tensor<i64>, %x: tensor<i4>) {
+  // expected-error @+1 {{'dlc.loop' op C4: 4-bit integers are stacked as rows; required: a rank of 1 or more; found 'tensor<i4>'; cast it to 8 bits}}
+  %0 = dlc.loop trip(%n : tensor<i64>) inits() -> (tensor<?xi4>) {
+  ^bb0(%i: tensor<i64>):
+    dlc.yield %x : tensor<i4>
+  }
+  return
+}

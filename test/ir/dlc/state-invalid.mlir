@@ -89,3 +89,13 @@ func.func private @c6_counter() -> (tensor<4xf32> {dlc.counted = array<i64: 0, 1
 
 // expected-error @+1 {{C6: `dlc.counted` must be a dimension and the number of an i64 result}}
 func.func private @c6_number() -> (tensor<4xf32> {dlc.counted = array<i64: 0, 2>}, tensor<i64>)
+
+// -----
+
+// expected-error @+1 {{C7: `dlc.packed` must be a type of 4-bit integers whose bytes have the type of the argument or result; found tensor<2x5xi4> on a tensor of type 'tensor<2x5xui8>'; write tensor<2x5xi4> for a tensor<2x3xui8>}}
+func.func private @c7_shape(tensor<2x5xui8> {dlc.packed = tensor<2x5xi4>})
+
+// -----
+
+// expected-error @+1 {{C7: `dlc.packed` must be a type of 4-bit integers}}
+func.func private @c7_type() -> (tensor<4xui8> {dlc.packed = tensor<4xi8>})

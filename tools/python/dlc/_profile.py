@@ -72,7 +72,7 @@ def random_arrays(session: _runtime.Session) -> dict[str, Any]:
     """An array for each input: floats uniform in [-1, 1), integers 0 or 1."""
     import numpy
 
-    names = {"bool": "bool", "f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16"}
+    names = {"bool": "bool", "f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "i4": "int8", "u4": "uint8"}
     generator = numpy.random.default_rng(0)
     arrays = {}
     for value in session.inputs:
