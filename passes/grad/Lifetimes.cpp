@@ -12,9 +12,7 @@ namespace dlc::grad {
 
 int64_t tensorBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape())
-    return 0;
-  return tensor.getNumElements() * ref::elementBytes(tensor.getElementType());
+  return tensor && tensor.hasStaticShape() ? ref::storageBytes(tensor) : 0;
 }
 
 Value Lifetimes::rootOf(Value value) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -105,6 +106,43 @@ TEST(CApi, WrongTensors) {
   EXPECT_NE(messageOf(dlc_session_run(session, &in, 1, &out, 0)), "");
   EXPECT_NE(messageOf(dlc_session_run(session, &in, 0, &out, 1)), "");
   dlc_session_destroy(session);
+}
+
+/// Rows begin at bytes.
+TEST(CApi, PackedIntegers) {
+  Program copy = emptyProgram();
+  copy.manifest["inputs"] = {tensor("x", "i4", {2, 3})};
+  copy.manifest["outputs"] = {tensor("y", "i4", {2, 3})};
+  copy.manifest["buffers"] = {buffer("input", 0, 4), buffer("output", 0, 4)};
+  copy.manifest["commands"] = {{{"op", "copy"}, {"from", 0}, {"to", 1}, {"bytes", 4}}};
+  dlc_program *program = dlc::runtime::wrapProgram(share(copy));
+  dlc_tensor_info info;
+  ASSERT_EQ(dlc_program_input(program, 0, &info), nullptr);
+  EXPECT_EQ(info.dtype.code, kDLInt);
+  EXPECT_EQ(info.dtype.bits, 4);
+  EXPECT_EQ(info.bytes, 4u);
+  dlc_session *session = nullptr;
+  ASSERT_EQ(dlc_session_create(program, nullptr, &session), nullptr);
+  std::vector<uint8_t> x = {0x8f, 0x07, 0x21, 0x0e};
+  std::vector<int64_t> shape = {2, 3}, strides = {4, 1}, apart = {3, 1};
+  DLTensor in = {x.data(), {kDLCPU, 0}, 2, {kDLInt, 4, 1}, shape.data(), strides.data(), 0};
+  DLManagedTensor *out = nullptr;
+  ASSERT_EQ(dlc_session_run_alloc(session, &in, 1, &out, 1), nullptr);
+  EXPECT_EQ(out->dl_tensor.dtype.bits, 4);
+  EXPECT_EQ(std::memcmp(out->dl_tensor.data, x.data(), x.size()), 0);
+  out->deleter(out);
+  in.strides = apart.data();
+  std::string error = messageOf(dlc_session_run_alloc(session, &in, 1, &out, 1));
+  EXPECT_NE(error.find("give a contiguous tensor"), std::string::npos) << error;
+  in.dtype = {kDLUInt, 4, 1};
+  error = messageOf(dlc_session_run_alloc(session, &in, 1, &out, 1));
+  EXPECT_NE(error.find("must be of type i4, found u4"), std::string::npos) << error;
+  dlc_session_destroy(session);
+  dlc::Session face(program);
+  dlc::Tensor given = dlc::Tensor::view(x.data(), dlc::DType::I4, shape);
+  dlc::Tensor y = face.run({{"x", given}}).at("y").to(dlc::DType::I8);
+  EXPECT_EQ(std::vector<int8_t>(y.data<int8_t>(), y.data<int8_t>() + 6),
+            (std::vector<int8_t>{-1, -8, 7, 1, 2, -2}));
 }
 
 TEST(CApi, AllocatedOutputsOutliveTheSession) {
