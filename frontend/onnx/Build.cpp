@@ -288,7 +288,9 @@ std::vector<Value> Build::finish(OperationState &state) {
   // Passes decide whether quantized weights stay integers.
   auto cast = dyn_cast<CastOp>(op);
   constexpr int64_t kFewest = 16;
-  if ((isa<DequantizeOp>(op) || (cast && isNarrowInteger(elem(cast.getX())) && !isNarrowInteger(cast.getTo()))) && operands > kFewest)
+  if ((isa<DequantizeOp>(op) ||
+       (cast && isNarrowInteger(elem(cast.getX())) && !isNarrowInteger(cast.getTo()))) &&
+      operands > kFewest)
     return values;
   // What only repeats elements is cheaper to make again than to read.
   if (!constant || op->getNumRegions() || isa<RandomOp>(op) || operands > foldLimit ||

@@ -153,9 +153,10 @@ LogicalResult LoopOp::verify() {
   for (size_t i = carried; i < yielded.size(); ++i) {
     auto part = cast<RankedTensorType>(yielded[i]);
     if (part.getRank() == 0 && ref::isPackedElement(part.getElementType()))
-      return emitOpError() << "C4: 4-bit integers are stacked as rows; required: a rank of 1 or more; "
-                              "found "
-                           << part << "; cast it to 8 bits";
+      return emitOpError()
+             << "C4: 4-bit integers are stacked as rows; required: a rank of 1 or more; "
+                "found "
+             << part << "; cast it to 8 bits";
     SmallVector<int64_t> shape{trips};
     llvm::append_range(shape, part.getShape());
     OnAttr place = getPlace(part);

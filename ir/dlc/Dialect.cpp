@@ -137,10 +137,11 @@ LogicalResult checkPacked(Operation *op, Type type, Attribute value) {
     if (bytes.getShape() == tensor.getShape() && bytes.getElementType() == tensor.getElementType())
       return success();
   }
-  return op->emitError() << "C7: `dlc.packed` must be a type of 4-bit integers whose bytes have the "
-                            "type of the argument or result; found "
-                         << value << " on a tensor of type " << type
-                         << "; write tensor<2x5xi4> for a tensor<2x3xui8>";
+  return op->emitError()
+         << "C7: `dlc.packed` must be a type of 4-bit integers whose bytes have the "
+            "type of the argument or result; found "
+         << value << " on a tensor of type " << type
+         << "; write tensor<2x5xi4> for a tensor<2x3xui8>";
 }
 
 RankedTensorType wholeOf(RankedTensorType type, DenseI64ArrayAttr part) {

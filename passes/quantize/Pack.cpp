@@ -46,8 +46,8 @@ public:
     // A scalar is the row of one element.
     if (rows.empty())
       rows.push_back(1);
-    auto sign = packed.getElementType().isUnsignedInteger() ? IntegerType::Unsigned
-                                                            : IntegerType::Signless;
+    auto sign =
+        packed.getElementType().isUnsignedInteger() ? IntegerType::Unsigned : IntegerType::Signless;
     eight = IntegerType::get(op.getContext(), 8, sign);
   }
 
@@ -69,8 +69,8 @@ public:
     x = b.cast(x, eight);
     if (!isFloat)
       return withoutHigh(x, {}, {4});
-    auto [low, high] = integerRange(
-        IntegerType::get(builder.getContext(), 4, eight.getSignedness()));
+    auto [low, high] =
+        integerRange(IntegerType::get(builder.getContext(), 4, eight.getSignedness()));
     x = b.make<MaxOp>(x, b.scalar(double(low), x));
     return b.make<MinOp>(x, b.scalar(double(high), x));
   }

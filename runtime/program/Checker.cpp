@@ -163,8 +163,8 @@ private:
       uint64_t bytes = dtypeBytes(info.dtype);
       bool tooLarge = false;
       for (int64_t size : storedShape(info.dtype, info.shape))
-        tooLarge |= __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes) ||
-                    bytes > kMaxBytes;
+        tooLarge |=
+            __builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes) || bytes > kMaxBytes;
       if (tooLarge)
         failAt(node.where, "a tensor of shape ", listed(info.shape), " is too large");
       if (info.shape.size() > size_t(kMaxRank))

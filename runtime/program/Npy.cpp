@@ -234,16 +234,15 @@ NpyArray parseNpy(const Span &file, const std::string &name) {
 
 NpyArray packedArray(const NpyArray &array, DType dtype, const std::string &name) {
   const bool isBits = array.dtype == DType::U4;
-  if (!isPacked(dtype) ||
-      (!isBits && array.dtype != (dtype == DType::I4 ? DType::I8 : DType::U8)))
+  if (!isPacked(dtype) || (!isBits && array.dtype != (dtype == DType::I4 ? DType::I8 : DType::U8)))
     return array;
   if (isBits)
     return {dtype, array.shape, array.data};
   const auto *values = static_cast<const uint8_t *>(array.data.data);
   if (uint64_t at = findUnpackable(dtype, values, array.data.bytes); at < array.data.bytes)
-    fail("'", name, "': required: ", dtypeName(dtype), "; found: ",
-         dtype == DType::I4 ? int(int8_t(values[at])) : int(values[at]), " (element ", at,
-         "); give integers from ", dtype == DType::I4 ? "-8 to 7" : "0 to 15");
+    fail("'", name, "': required: ", dtypeName(dtype),
+         "; found: ", dtype == DType::I4 ? int(int8_t(values[at])) : int(values[at]), " (element ",
+         at, "); give integers from ", dtype == DType::I4 ? "-8 to 7" : "0 to 15");
   return {dtype, array.shape, packedSpan(array)};
 }
 

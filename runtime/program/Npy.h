@@ -31,8 +31,8 @@ struct NpyArray {
 /// Throws dlc::Error saying where and what.
 DLC_EXPORT NpyArray readNpy(const std::string &path);
 DLC_EXPORT NpyArray parseNpy(const Span &file, const std::string &name);
-/// The array as one of i4 or u4 if its elements are integers of 8 bits, or the bits of integers of 4.
-/// Throws dlc::Error if an element is out of range. Other arrays are returned unchanged.
+/// The array as one of i4 or u4 if its elements are integers of 8 bits, or the bits of integers
+/// of 4. Throws dlc::Error if an element is out of range. Other arrays are returned unchanged.
 DLC_EXPORT NpyArray packedArray(const NpyArray &array, DType dtype, const std::string &name);
 /// Writes atomically. `data` is contiguous in C order.
 DLC_EXPORT void writeNpy(const std::string &path, DType dtype, const std::vector<int64_t> &shape,

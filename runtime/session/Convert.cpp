@@ -15,9 +15,7 @@ struct Boolean {
   uint8_t byte;
 };
 /// An integer of 4 bits, held in 8.
-template <typename Wide> struct FourBits {
-  Wide value;
-};
+template <typename Wide> struct FourBits { Wide value; };
 template <typename T> constexpr bool isFourBits = false;
 template <typename Wide> constexpr bool isFourBits<FourBits<Wide>> = true;
 

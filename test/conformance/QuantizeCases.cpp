@@ -1,7 +1,7 @@
 //===- QuantizeCases.cpp - quantize, dequantize and dynamic_quantize ------------===//
 //
-// Every kind of scale (tensor, axis, block), zero points of every type, contractions of 4- and 8-bit
-// operands with zero points, and packed tensors of 4-bit integers in every role.
+// Every kind of scale (tensor, axis, block), zero points of every type, contractions of 4- and
+// 8-bit operands with zero points, and packed tensors of 4-bit integers in every role.
 //
 //===----------------------------------------------------------------------------===//
 #include "test/conformance/Case.h"
@@ -212,10 +212,7 @@ Operand packedOperand(const Shape &shape, const std::string &type) {
 Case packedText(const std::string &op, const std::string &label,
                 const std::vector<Operand> &operands, const std::string &lines,
                 const std::string &result) {
-  return {op,       "packed/" + label,
-          operands, "",
-          1,        {},
-          {result}, lines + "\nreturn %y : " + result};
+  return {op, "packed/" + label, operands, "", 1, {}, {result}, lines + "\nreturn %y : " + result};
 }
 
 /// 4-bit integers as arguments, results, constants and values in between.
@@ -242,9 +239,9 @@ void addPacked(std::vector<Case> &cases) {
         Operand given{shape, other, {Fill::Uniform, -20, 20}};
         cases.push_back(packedText("cast", std::string(other) + "_to_" + label, {given},
                                    castOf("%y", "%a0", type, down), four));
-        cases.push_back(
-            packedText("cast", std::string(other) + "_through_" + label, {given},
-                       castOf("%q", "%a0", type, down) + castOf("%y", "%q", other, up), plain));
+        cases.push_back(packedText("cast", std::string(other) + "_through_" + label, {given},
+                                   castOf("%q", "%a0", type, down) + castOf("%y", "%q", other, up),
+                                   plain));
       }
       const std::string other = type[0] == 'u' ? "i4" : "ui4";
       cases.push_back(packedText("cast", label + "_to_" + other, {packedOperand(shape, type)},
@@ -253,10 +250,17 @@ void addPacked(std::vector<Case> &cases) {
                                  typeText(shape, other)));
       const std::string constant =
           "%w = dlc.constant " + constantIntegers(shape, type, type[0] == 'u' ? 0 : -8, 16) + "\n";
-      cases.push_back(packedText("constant", label, {}, constant + "%y = dlc.cast %w to f32 : (" +
-                                     four + ") -> " + typeText(shape, "f32") + "\n",
+      cases.push_back(packedText("constant", label, {},
+                                 constant + "%y = dlc.cast %w to f32 : (" + four + ") -> " +
+                                     typeText(shape, "f32") + "\n",
                                  typeText(shape, "f32")));
-      cases.push_back({"constant", "packed/returned_" + label, {}, "", 1, {}, {four},
+      cases.push_back({"constant",
+                       "packed/returned_" + label,
+                       {},
+                       "",
+                       1,
+                       {},
+                       {four},
                        constant + "return %w : " + four});
     }
   for (const char *type : {"i4", "ui4"}) {
@@ -278,11 +282,10 @@ void addPacked(std::vector<Case> &cases) {
     for (int64_t columns : {9, 64}) {
       const std::string table = typeText({11, 3, columns}, type),
                         rows = typeText({2, 4, 3, columns}, type);
-      cases.push_back(
-          packedText("gather", label + "_" + std::to_string(columns),
-                     {packedOperand({11, 3, columns}, type), {{2, 4}, "i64", {Fill::Index, 0, 10}}},
-                     "%y = dlc.gather 0 %a0, %a1 : (" + table + ", tensor<2x4xi64>) -> " + rows,
-                     rows));
+      cases.push_back(packedText(
+          "gather", label + "_" + std::to_string(columns),
+          {packedOperand({11, 3, columns}, type), {{2, 4}, "i64", {Fill::Index, 0, 10}}},
+          "%y = dlc.gather 0 %a0, %a1 : (" + table + ", tensor<2x4xi64>) -> " + rows, rows));
     }
     Body product;
     product.argument({{7, 33}, "ui8", {Fill::Uniform, 0, 127}});
@@ -294,8 +297,9 @@ void addPacked(std::vector<Case> &cases) {
                                {{{}, "i1", {Fill::Uniform, 0, 2}},
                                 packedOperand({3, 5}, type),
                                 packedOperand({3, 5}, type)},
-                               "%y = dlc.if %a0 : (tensor<i1>) -> " + four + " {\ndlc.yield %a1 : " +
-                                   four + "\n} else {\ndlc.yield %a2 : " + four + "\n}",
+                               "%y = dlc.if %a0 : (tensor<i1>) -> " + four +
+                                   " {\ndlc.yield %a1 : " + four +
+                                   "\n} else {\ndlc.yield %a2 : " + four + "\n}",
                                four));
   }
 }

@@ -72,8 +72,8 @@ TEST(Npy, PackedIntegersHaveBytesInFiles) {
   ASSERT_EQ(again.data.bytes, sizeof packed);
   EXPECT_EQ(std::memcmp(again.data.data, packed, sizeof packed), 0);
   // What NumPy makes of ml_dtypes' int4 and uint4: the bits.
-  NpyArray bits = parse(npy("{'descr': '<V1', 'fortran_order': False, 'shape': (2, 3), }\n",
-                            {15, 8, 7, 1, 2, 14}));
+  NpyArray bits = parse(
+      npy("{'descr': '<V1', 'fortran_order': False, 'shape': (2, 3), }\n", {15, 8, 7, 1, 2, 14}));
   EXPECT_EQ(bits.dtype, DType::U4);
   EXPECT_EQ(std::memcmp(packedArray(bits, DType::I4, "").data.data, packed, sizeof packed), 0);
   NpyArray large =

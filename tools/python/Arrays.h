@@ -33,8 +33,8 @@ public:
   int rank() const { return ndim; }
   std::vector<int64_t> sizes() const { return {dims, dims + ndim}; }
   int64_t elements() const;
-  /// The elements in row-major order: where they are, or a copy in `copy`. Throws a Python exception
-  /// if integers of 8 bits do not fit into the 4 bits of the value's type.
+  /// The elements in row-major order: where they are, or a copy in `copy`. Throws a Python
+  /// exception if integers of 8 bits do not fit into the 4 bits of the value's type.
   const void *compact(std::unique_ptr<char[]> &copy) const;
 
 private:

@@ -34,8 +34,8 @@ struct Element {
   bool adds;
 };
 
-// In the order of DType. Halves, truths and packed integers travel as what has as many bytes. Open MPI's sums of
-// short integers end at the greatest, ours go round.
+// In the order of DType. Halves, truths and packed integers travel as what has as many bytes. Open
+// MPI's sums of short integers end at the greatest, ours go round.
 const std::array<Element, kDTypeCount> &elements() {
   static const std::array<Element, kDTypeCount> known = {{{MPI_FLOAT, true},
                                                           {MPI_UINT16_T, false},

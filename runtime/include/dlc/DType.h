@@ -12,7 +12,23 @@ namespace dlc {
 
 /// Element types. Two elements of I4 or U4 are packed into a byte, the first in its low half; each
 /// row (the last dimension) begins at a byte.
-enum class DType : uint8_t { F32, F16, BF16, F64, I8, U8, I16, U16, I32, U32, I64, U64, Bool, I4, U4 };
+enum class DType : uint8_t {
+  F32,
+  F16,
+  BF16,
+  F64,
+  I8,
+  U8,
+  I16,
+  U16,
+  I32,
+  U32,
+  I64,
+  U64,
+  Bool,
+  I4,
+  U4
+};
 
 inline constexpr int kDTypeCount = 15;
 

@@ -1,9 +1,9 @@
 /*===- dlc.h - the C interface of the runtime: load a program and run it ------===
  *
  * Every function that can fail returns a dlc_error *, NULL meaning success; the caller frees an
- * error with dlc_error_free. Tensors are DLPack's; integers of 4 bits are packed, two in a byte, the
- * first in the low half, and each row (the last dimension) begins at a byte. A session may be used by several threads (its
- * runs are then serialised); several sessions run at once.
+ * error with dlc_error_free. Tensors are DLPack's; integers of 4 bits are packed, two in a byte,
+ * the first in the low half, and each row (the last dimension) begins at a byte. A session may be
+ * used by several threads (its runs are then serialised); several sessions run at once.
  */
 #ifndef DLC_DLC_H
 #define DLC_DLC_H

@@ -86,11 +86,10 @@ std::string compare(const dlc::Tensor &found, const dlc::Tensor &wanted, const O
   for (int64_t i = 0; i < found.elements(); ++i) {
     double a = elementOf(found.dtype(), found.raw(), i),
            b = elementOf(found.dtype(), wanted.raw(), i);
-    bool same = isFloat
-                    ? a == b || (std::isnan(a) && std::isnan(b)) ||
-                          std::abs(a - b) <= options.atol + options.rtol * std::abs(b)
-                    : !std::memcmp(static_cast<char *>(found.raw()) + i * width,
-                                   static_cast<char *>(wanted.raw()) + i * width, width);
+    bool same = isFloat ? a == b || (std::isnan(a) && std::isnan(b)) ||
+                              std::abs(a - b) <= options.atol + options.rtol * std::abs(b)
+                        : !std::memcmp(static_cast<char *>(found.raw()) + i * width,
+                                       static_cast<char *>(wanted.raw()) + i * width, width);
     if (!same && wrong++ == 0)
       first = i;
   }
@@ -98,10 +97,10 @@ std::string compare(const dlc::Tensor &found, const dlc::Tensor &wanted, const O
     return "";
   return std::to_string(wrong) + " of " + std::to_string(found.elements()) +
          " elements differ; element " + std::to_string(first) +
-         (isFloat ? " is " + std::to_string(elementOf(found.dtype(), found.raw(), first)) +
-                        " instead of " +
-                        std::to_string(elementOf(found.dtype(), wanted.raw(), first))
-                  : "");
+         (isFloat
+              ? " is " + std::to_string(elementOf(found.dtype(), found.raw(), first)) +
+                    " instead of " + std::to_string(elementOf(found.dtype(), wanted.raw(), first))
+              : "");
 }
 
 std::string runOne(const std::string &directory, const Options &options) {
@@ -120,10 +119,8 @@ std::string runOne(const std::string &directory, const Options &options) {
       const dlc::Tensor &found = outputs.at(model.outputs()[i].name);
       if (options.write)
         std::ofstream(data + "found_" + std::to_string(i) + ".bin", std::ios::binary)
-            .write(static_cast<const char *>(found.raw()),
-                   std::streamsize(found.bytes()));
-      dlc::Tensor wanted =
-          readArray(data + "output_" + std::to_string(i) + ".npy", found.dtype());
+            .write(static_cast<const char *>(found.raw()), std::streamsize(found.bytes()));
+      dlc::Tensor wanted = readArray(data + "output_" + std::to_string(i) + ".npy", found.dtype());
       std::string difference = compare(unpacked(found), unpacked(wanted), options);
       if (!difference.empty())
         return "output " + std::to_string(i) + ": " + difference;
