@@ -272,7 +272,7 @@ std::vector<Value> Build::finish(OperationState &state) {
   if (!quietly(reason,
                [&] { return mlir::succeeded(mlir::verify(op, /*verifyRecursively=*/false)); })) {
     op->erase();
-    SmallVector<Value> given(state.operands), wide = widened(given);
+    SmallVector<Value> given(state.operands.begin(), state.operands.end()), wide = widened(given);
     if (wide.empty()) {
       error(reason);
       return {};
