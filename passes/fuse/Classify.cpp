@@ -122,7 +122,9 @@ bool keepsVectors(Operation *op) {
     return std::abs(slice.getStride().back()) <= kNearStep;
   // Of a few elements each, or of so many that they fill vectors.
   constexpr int64_t vector = 16;
-  if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && typeOf(reshape.getX()).getRank() > 0) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  if (reshape && typeOf(reshape.getX()).getRank() > 0 &&
+      typeOf(reshape.getX()).getNumElements() > 0) {
     int64_t run = shapeOf(reshape.getX()).back(), row = innermost(shapeOf(reshape.getY()));
     // A GPU's threads walk parts of rows as well.
     if (can(deviceOf(reshape.getX().getType()), DLC_DEVICE_GPU_CODE) && run % row == 0 &&

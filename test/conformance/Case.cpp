@@ -40,7 +40,8 @@ std::string constantIntegers(const Shape &shape, const std::string &type, int64_
       all += (i ? ", " : "") + self(self, d + 1, at * shape[d] + i);
     return all + "]";
   };
-  return "dense<" + text(text, 0, 0) + "> : " + typeText(shape, type);
+  const bool isEmpty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  return "dense<" + (isEmpty ? "" : text(text, 0, 0)) + "> : " + typeText(shape, type);
 }
 
 bool isFloatName(const std::string &type) { return type[0] == 'f' || type[0] == 'b'; }
