@@ -5,12 +5,12 @@ from onnx import TensorProto, helper, numpy_helper
 F32 = TensorProto.FLOAT
 
 
-def made(nodes, inputs, outputs, initializers=()):
+def made(nodes, inputs, outputs, initializers=(), opset=17):
     """Nodes as (type, inputs, outputs, attributes); values as {name: (type, shape)}."""
     nodes = [helper.make_node(kind, given, results, name=f"n{i}", **attributes) for i, (kind, given, results, attributes) in enumerate(nodes)]
     values = [[helper.make_tensor_value_info(name, *what) for name, what in these.items()] for these in (inputs, outputs)]
     graph = helper.make_graph(nodes, "g", *values, [numpy_helper.from_array(array, name) for name, array in dict(initializers).items()])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8 if opset < 21 else 10).SerializeToString()
 
 
 def ten_operations():

@@ -55,9 +55,9 @@ def test_four_bits(kind, low, shape):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     wide, four = ("int8", ml_dtypes.int4) if low else ("uint8", ml_dtypes.uint4)
     net = dlc.compile(models.made([("Identity", ["x"], ["same"], {}), ("Cast", ["x"], ["y"], {"to": TensorProto.FLOAT}), ("Cast", ["y"], ["z"], {"to": kind})],
-                                  {"x": (kind, list(shape))}, {"same": (kind, list(shape)), "y": (TensorProto.FLOAT, list(shape)), "z": (kind, list(shape))}))
+                                  {"x": (kind, list(shape))}, {"same": (kind, list(shape)), "y": (TensorProto.FLOAT, list(shape)), "z": (kind, list(shape))}, opset=21))
     assert net.inputs[0].dtype == ("i4" if low else "u4")
-    x = (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 16 + low).astype(wide)
+    x = np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape) % 16 + low, wide)
     for given in (x, x.astype(four), np.asfortranarray(x)):
         for y in net(given):
             assert y.shape == shape and (y.astype("float32") == x).all()
