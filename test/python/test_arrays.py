@@ -58,7 +58,7 @@ def test_four_bits(kind, low, shape):
                                   {"x": (kind, list(shape))}, {"same": (kind, list(shape)), "y": (TensorProto.FLOAT, list(shape)), "z": (kind, list(shape))}, opset=21))
     assert net.inputs[0].dtype == ("i4" if low else "u4")
     x = np.asarray(np.arange(np.prod(shape, dtype=int)).reshape(shape) % 16 + low, wide)
-    for given in (x, x.astype(four), np.asfortranarray(x)):
+    for given in (x, x.astype(four), np.array(x, order="F")):
         for y in net(given):
             assert y.shape == shape and (y.astype("float32") == x).all()
         assert [y.dtype for y in net(given)] == [four, np.float32, four]
