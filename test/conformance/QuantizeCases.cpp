@@ -301,6 +301,19 @@ void addPacked(std::vector<Case> &cases) {
                                    " {\ndlc.yield %a1 : " + four +
                                    "\n} else {\ndlc.yield %a2 : " + four + "\n}",
                                four));
+    const std::string stacked = typeText({3, 3, 5}, type), wide = typeText({3, 3, 5}, "f32"),
+                      part = typeText({3, 5}, "f32");
+    cases.push_back(packedText(
+        "loop", label, {packedOperand({3, 5}, type)},
+        "%n = dlc.constant dense<3> : tensor<i64>\n%two = dlc.constant dense<2.0> : tensor<f32>\n"
+        "%r:2 = dlc.loop trip(%n : tensor<i64>) inits(%a0 : " +
+            four + ") -> (" + four + ", " + stacked + ") {\n^bb0(%i: tensor<i64>, %p: " + four +
+            "):\n%f = dlc.cast %p to f32 : (" + four + ") -> " + part +
+            "\n%d = dlc.div %f, %two : (" + part + ", tensor<f32>) -> " + part +
+            "\n%q = dlc.cast %d to " + type + " : (" + part + ") -> " + four +
+            "\ndlc.yield %q, %p : " + four + ", " + four + "\n}\n%y = dlc.cast %r#1 to f32 : (" +
+            stacked + ") -> " + wide,
+        wide));
   }
 }
 
