@@ -36,10 +36,11 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
   case Phase::Simplify:
     passes.addPass(createRememberDevicesPass());
     passes.addPass(createAccuracyPass(options, /*beforeSimplify=*/true));
+    passes.addPass(createHalvesPass(options, costs));
+    passes.addPass(createRaiseQuantizedPass());
+    passes.addPass(createIntegerSumsPass(options, costs));
     passes.addPass(createExpandQuantizedPass());
     passes.addPass(createPackIntegersPass());
-    passes.addPass(createHalvesPass(options, costs));
-    passes.addPass(createQuantizedPass(options, costs));
     passes.addPass(createSimplifyPass());
     passes.addPass(createTablesPass());
     passes.addPass(createPrecomputePass(options));

@@ -13,7 +13,8 @@ void dlc::registerPasses(const CostsMaker &kernels) {
   mlir::registerPass([] { return createRecomputePass(); });
   mlir::registerPass([] { return createAccuracyPass(); });
   mlir::registerPass([] { return createWeightsPass(); });
-  mlir::registerPass([=] { return createQuantizedPass({}, kernels); });
+  mlir::registerPass([] { return createRaiseQuantizedPass(); });
+  mlir::registerPass([=] { return createIntegerSumsPass({}, kernels); });
   mlir::registerPass([=] { return createHalvesPass({}, kernels); });
   mlir::registerPass([] { return createExpandQuantizedPass(); });
   mlir::registerPass([] { return createPackIntegersPass(); });

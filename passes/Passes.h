@@ -40,10 +40,14 @@ std::unique_ptr<mlir::Pass> createAccuracyPass(const ModelOptions &options = {},
                                                bool beforeSimplify = false);
 /// `dlc-weights`: constant weights of products in fewer bits, with what makes f32 of them in front.
 std::unique_ptr<mlir::Pass> createWeightsPass(const ModelOptions &options = {});
-/// `dlc-quantized`: products of dequantised operands are sums of integers where there are kernels
-/// for that; sums of integers without kernels are products of f32, in parts that are exact.
-std::unique_ptr<mlir::Pass> createQuantizedPass(const ModelOptions &options = {},
-                                                CostsMaker kernels = assumedCosts);
+/// `dlc-raise-quantized`: dequantizations that a model spells out with casts, subtractions and
+/// multiplications become dlc.dequantize.
+std::unique_ptr<mlir::Pass> createRaiseQuantizedPass();
+/// `dlc-integer-sums`: contractions of dequantized operands become sums of integers where there are
+/// kernels for these; sums of integers without kernels become contractions of f32, split into parts
+/// that are exact.
+std::unique_ptr<mlir::Pass> createIntegerSumsPass(const ModelOptions &options = {},
+                                                  CostsMaker kernels = assumedCosts);
 /// `dlc-expand-quantized`: quantize, dequantize and dynamic_quantize as elementwise operations, and
 /// contractions of 4- or 8-bit integers as contractions of i32.
 std::unique_ptr<mlir::Pass> createExpandQuantizedPass();

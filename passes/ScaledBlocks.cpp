@@ -17,7 +17,8 @@ static bool dropsPadding(SliceOp slice) {
          all(slice.getStride(), 1);
 }
 
-std::optional<ScaledBlocks> matchScaledBlocks(Value value) {
+/// Reads a product's right operand [n, k].
+static std::optional<ScaledBlocks> matchScaledBlocks(Value value) {
   ScaledBlocks found;
   auto step = [&]<typename Op>(Op op) {
     if (op)
@@ -39,27 +40,13 @@ std::optional<ScaledBlocks> matchScaledBlocks(Value value) {
   SmallVector<int64_t> each(shapeOf(mul.getY()));
   if (each[0] != shapeOf(reshape.getY())[0] || found.k <= (each[1] - 1) * each[2])
     return std::nullopt;
-  auto takeZero = [&] {
-    if (auto sub = value.getDefiningOp<SubOp>(); sub && !found.zero) {
-      step(sub);
-      found.zero = sub.getB();
-      value = sub.getA();
-    }
-  };
-  takeZero();
-  auto cast = step(value.getDefiningOp<CastOp>());
-  if (!cast)
-    return std::nullopt;
-  found.isKept = isInt8(cast.getX().getType());
-  value = cast.getX();
-  if (!found.isKept) {
-    if (found.zero || !isInt32(value.getType()))
-      return std::nullopt;
-    takeZero();
-    cast = step(value.getDefiningOp<CastOp>());
-    if (!cast || !isInt8(cast.getX().getType()))
-      return std::nullopt;
+  if (auto sub = step(value.getDefiningOp<SubOp>())) {
+    found.zero = sub.getB();
+    value = sub.getA();
   }
+  auto cast = step(value.getDefiningOp<CastOp>());
+  if (!cast || !isInt8(cast.getX().getType()))
+    return std::nullopt;
   found.numbers = cast.getX();
   constexpr int64_t kUnit = 16;
   bool fits = typeOf(found.numbers).getElementType().isSignlessInteger() &&
@@ -72,9 +59,8 @@ std::optional<ScaledBlocks> matchScaledBlocks(Value value) {
 
 std::optional<ScaledBlocks> keptBlocksOf(Operation *op) {
   auto product = dyn_cast_or_null<MatmulOp>(op);
-  auto blocks = product && product.getTransposeB() ? matchScaledBlocks(product.getB())
-                                                   : std::optional<ScaledBlocks>();
-  return blocks && blocks->isKept ? blocks : std::nullopt;
+  return product && product.getTransposeB() ? matchScaledBlocks(product.getB())
+                                            : std::optional<ScaledBlocks>();
 }
 
 bool makesKeptBlocks(CastOp cast) {

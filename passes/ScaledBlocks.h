@@ -2,9 +2,7 @@
 //
 //   numbers [n, blocks, depth] -> cast -> - zero -> * scale -> reshape -> slice -> [n, k]
 //
-// Weights that are quantised so come as that from all front ends: through i32, as dequantised
-// values do, and zero points, where they are whole numbers, are subtracted there. Where a kernel
-// reads the few bits (passes/precision/Quantized.cpp), they are made f32 at once instead, and stay.
+// The form of weights whose few bits a kernel reads; passes/quantize/Blocks.cpp makes it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_SCALEDBLOCKS_H
@@ -20,9 +18,8 @@ constexpr llvm::StringLiteral kActivationsAttr = "dlc.activations";
 struct ScaledBlocks {
   mlir::Value numbers; ///< i8 [n, blocks, depth]
   mlir::Value scale;   ///< f32 [n, blocks, 1]
-  mlir::Value zero;    ///< [n, blocks, 1], f32 where numbers are kept, else i32; null: none
+  mlir::Value zero;    ///< [n, blocks, 1], f32, or i32 before it is made; null: none
   int64_t k = 0;
-  bool isKept = false; ///< made f32 at once
   /// From the last one backwards.
   llvm::SmallVector<mlir::Operation *, 6> ops;
 
@@ -32,8 +29,6 @@ struct ScaledBlocks {
 };
 
 /// Reads a product's right operand [n, k].
-std::optional<ScaledBlocks> matchScaledBlocks(mlir::Value value);
-/// The same of a product that reads it so, where its kernel is to read the few bits.
 std::optional<ScaledBlocks> keptBlocksOf(mlir::Operation *product);
 /// Whether the cast makes f32 of such numbers for products that read the few bits.
 bool makesKeptBlocks(CastOp cast);

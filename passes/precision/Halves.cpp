@@ -142,7 +142,7 @@ private:
       if (op->hasTrait<NoGradient>() || isa<CastOp, RemOp>(op))
         return false;
       return op->hasTrait<Elementwise>() ||
-             isa<SoftmaxOp, LogSoftmaxOp, ReduceOp, CumulativeOp, LstmOp, GruOp, RnnOp>(op);
+             isa<DequantizeOp, SoftmaxOp, LogSoftmaxOp, ReduceOp, CumulativeOp, LstmOp, GruOp, RnnOp>(op);
     case NumericClass::Exact: {
       bool any = false;
       for (Value operand : op->getOperands()) {

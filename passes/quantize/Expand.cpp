@@ -5,11 +5,12 @@
 //   dynamic_quantize x      ->  the range's scale and zero point, and a quantize
 //   matmul a, b of 8 bits   ->  matmul (a in i32) - a_zero_point, (b in i32) - b_zero_point
 //
-// Scales and zero points per block are repeated for the elements of their block. Constant matrices
-// in blocks become [n, blocks, depth] instead, the form of passes/ScaledBlocks.h. Values of 4 bits
+// Scales and zero points per block are repeated for the elements of their block. Values of 4 bits
 // become 8 bits wide first.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/quantize/Expand.h"
+
 #include "ir/dlc/Infer.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
@@ -29,24 +30,21 @@ bool isFloat(Value v) { return isa<FloatType>(typeOf(v).getElementType()); }
 
 class Expander {
 public:
-  explicit Expander(Operation *op) : builder(op), b(builder, op->getLoc()) {}
+  explicit Expander(Operation *op) : Expander(OpBuilder(op), op->getLoc()) {}
+  Expander(const OpBuilder &at, Location loc) : builder(at), b(builder, loc) {}
 
   void expand(DequantizeOp op) {
-    Value y = constantBlocks(op);
-    if (!y) {
-      Value scale = repeated(op, op.getScale()), zero = repeated(op, op.getZeroPoint());
-      Type element = typeOf(scale).getElementType();
-      Value x = unpacked(op.getX());
-      if (zero && isFloat(zero))
-        x = b.make<SubOp>(b.cast(x, element), zero);
-      else
-        x = b.cast(centered(x, zero), element);
-      y = b.make<MulOp>(x, scale);
-    }
-    replace(op, y);
+    Value scale = repeated(op, op.getScale()), zero = repeated(op, op.getZeroPoint());
+    Type element = typeOf(scale).getElementType();
+    Value x = zero && isFloat(zero) ? b.make<SubOp>(b.cast(unpacked(op.getX()), element), zero)
+                                    : b.cast(centered(op.getX(), zero), element);
+    replace(op, b.make<MulOp>(x, scale));
   }
 
-  void expand(QuantizeOp op) {
+  void expand(QuantizeOp op) { replace(op, b.make<CastOp>(rounded(op), op.getTo())); }
+
+  /// The values before the cast to integers.
+  Value rounded(QuantizeOp op) {
     Value scale = repeated(op, op.getScale()), zero = repeated(op, op.getZeroPoint());
     bool isF64 = typeOf(op.getX()).getElementType().isF64();
     Type wide = isF64 ? Type(builder.getF64Type()) : builder.getF32Type();
@@ -66,8 +64,7 @@ public:
       shift();
     auto [low, high] = integerRange(cast<IntegerType>(op.getTo()));
     y = b.make<MaxOp>(y, b.scalar(double(int64_t(op.getLow().value_or(uint64_t(low)))), y));
-    y = b.make<MinOp>(y, b.scalar(double(int64_t(op.getHigh().value_or(uint64_t(high)))), y));
-    replace(op, b.make<CastOp>(y, op.getTo()));
+    return b.make<MinOp>(y, b.scalar(double(int64_t(op.getHigh().value_or(uint64_t(high)))), y));
   }
 
   void expand(DynamicQuantizeOp op) {
@@ -97,30 +94,36 @@ public:
     Expander(quantize).expand(quantize);
   }
 
-  void expand(MatmulOp op) {
-    if (!isNarrowInteger(typeOf(op.getA()).getElementType()))
-      return;
-    Value y = b.make<MatmulOp>(centered(unpacked(op.getA()), op.getAZeroPoint()),
-                               centered(unpacked(op.getB()), op.getBZeroPoint()),
-                               op.getTransposeA(), op.getTransposeB());
-    y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    replace(op, y);
+  Value widened(MatmulOp op) {
+    return b.make<MatmulOp>(centered(op.getA(), op.getAZeroPoint()),
+                            centered(op.getB(), op.getBZeroPoint()), op.getTransposeA(),
+                            op.getTransposeB());
   }
 
-  void expand(ConvOp op) {
-    if (!isNarrowInteger(typeOf(op.getX()).getElementType()))
-      return;
+  Value widened(ConvOp op) {
     Value zero = op.getWZeroPoint();
     if (zero && typeOf(zero).getRank() == 1) {
       SmallVector<int64_t> shape(typeOf(op.getW()).getRank(), 1);
       shape[0] = shapeOf(zero)[0];
       zero = folded(b.reshape(unpacked(zero), shape));
     }
-    Value y = b.make<ConvOp>(centered(unpacked(op.getX()), op.getXZeroPoint()),
-                             centered(unpacked(op.getW()), zero), op.getBias(), op.getStrides(),
-                             op.getDilations(), op.getLow(), op.getHigh(), op.getGroups());
+    return b.make<ConvOp>(centered(op.getX(), op.getXZeroPoint()), centered(op.getW(), zero),
+                          op.getBias(), op.getStrides(), op.getDilations(), op.getLow(),
+                          op.getHigh(), op.getGroups());
+  }
+
+  template <typename Op> Operation *widen(Op op) {
+    Value y = widened(op);
     y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     replace(op, y);
+    return y.getDefiningOp();
+  }
+
+  /// In i32, less the zero point (null: 0).
+  Value centered(Value x, Value zero) {
+    Type i32 = builder.getI32Type();
+    x = b.cast(unpacked(x), i32);
+    return zero ? b.make<SubOp>(x, folded(b.cast(unpacked(zero), i32))) : x;
   }
 
 private:
@@ -161,13 +164,6 @@ private:
     return x.getDefiningOp<ConstantOp>() ? constant(wide) : wide;
   }
 
-  /// In i32, less the zero point (null: 0).
-  Value centered(Value x, Value zero) {
-    Type i32 = builder.getI32Type();
-    x = b.cast(x, i32);
-    return zero ? b.make<SubOp>(x, folded(b.cast(unpacked(zero), i32))) : x;
-  }
-
   /// A scale or zero point that broadcasts to x: repeated for the elements of each block.
   template <typename Op> Value repeated(Op op, Value each) {
     if (!each || !op.getBlockSize() || typeOf(each).getRank() == 0 ||
@@ -195,77 +191,6 @@ private:
 
   Value transposed(Value v) { return folded(b.make<TransposeOp>(v, ArrayRef<int64_t>{1, 0})); }
 
-  /// A constant matrix in blocks along one axis, as passes/ScaledBlocks.h has it; null if it is no
-  /// such matrix.
-  Value constantBlocks(DequantizeOp op) {
-    constexpr int64_t kUnit = 16;
-    auto isConstant = [](Value v) { return !v || v.getDefiningOp<ConstantOp>(); };
-    Value scale = op.getScale(), zero = op.getZeroPoint();
-    if (!op.getBlockSize() || *op.getBlockSize() % kUnit || typeOf(op.getX()).getRank() != 2 ||
-        !isConstant(op.getX()) || !isConstant(scale) || !isConstant(zero) ||
-        typeOf(scale).getRank() != 2 || typeOf(scale).getElementType().isF64() ||
-        (zero && (isFloat(zero) || typeOf(zero).getRank() == 1)))
-      return {};
-    auto x = constantTensor(op.getX());
-    if (!x || !isNarrowInteger(x->getElementType()))
-      return {};
-    const bool isAcross = *op.getAxis() == 0; // blocks of columns
-    auto sizeOf = [=](ArrayRef<int64_t> shape, bool along) { return shape[isAcross != along]; };
-    const int64_t rows = sizeOf(x->getShape(), false), k = sizeOf(x->getShape(), true),
-                  block = int64_t(*op.getBlockSize()), blocks = (k + block - 1) / block;
-    if (sizeOf(shapeOf(scale), false) != rows || sizeOf(shapeOf(scale), true) != blocks ||
-        (zero && typeOf(zero).getRank() == 2 && shapeOf(zero) != shapeOf(scale)))
-      return {};
-    // Unsigned values are moved to the range of i8 by half of their range.
-    const bool isUnsigned = x->getElementType().isUnsignedInteger();
-    const int64_t middle =
-        !isUnsigned ? 0 : int64_t(1) << (x->getElementType().getIntOrFloatBitWidth() - 1);
-    auto values =
-        ref::Tensor::empty(RankedTensorType::get({rows, blocks, block}, builder.getI8Type()));
-    auto *to = reinterpret_cast<int8_t *>(values.mutableData());
-    const int64_t rowStep = isAcross ? 1 : k, step = isAcross ? rows : 1;
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t i = 0; i < k; ++i)
-        to[row * blocks * block + i] = int8_t(x->getInt(row * rowStep + i * step) - middle);
-    Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
-    Attribute place = deviceOf(op.getX().getType());
-    auto typed = [&](ArrayRef<int64_t> shape, Type element) {
-      return RankedTensorType::get(shape, element, place);
-    };
-    auto turned = [&](Value v) { return isAcross ? transposed(v) : v; };
-    Value centre;
-    if (zero && typeOf(zero).getRank() == 2) {
-      centre = folded(b.cast(turned(unpacked(zero)), i32));
-      if (middle)
-        centre = folded(b.make<SubOp>(centre, b.scalar(double(middle), centre)));
-      centre = folded(b.reshape(centre, {rows, blocks, 1}));
-    } else {
-      auto given = zero ? splatValue(zero) : std::optional<double>(0);
-      if (!given)
-        return {};
-      if (double shift = *given - double(middle); shift != 0)
-        centre = folded(
-            b.broadcast(b.make<ConstantOp>(constantAttr(integer(int64_t(shift)), typed({}, i32))),
-                        {rows, blocks, 1}));
-    }
-    Value y = b.cast(makeConstant(builder, op.getLoc(), values,
-                                  typed({rows, blocks, block}, values.getElementType())),
-                     i32);
-    if (centre)
-      y = b.make<SubOp>(y, centre);
-    Value each = folded(b.reshape(folded(b.cast(turned(scale), f32)), {rows, blocks, 1}));
-    y = b.make<MulOp>(b.cast(y, f32), each);
-    y = prefix(b.reshape(y, {rows, blocks * block}), 1, k);
-    return b.cast(isAcross ? b.make<TransposeOp>(y, ArrayRef<int64_t>{1, 0}) : y,
-                  typeOf(scale).getElementType());
-  }
-
-  ref::Tensor integer(int64_t value) {
-    auto one = ref::Tensor::empty(RankedTensorType::get({}, builder.getI32Type()));
-    one.setInt(0, value);
-    return one;
-  }
-
   OpBuilder builder;
   TensorBuilder b;
 };
@@ -286,12 +211,26 @@ struct ExpandQuantizedPass : PassWrapper<ExpandQuantizedPass, OperationPass<Modu
     });
     for (Operation *op : ops)
       llvm::TypeSwitch<Operation *>(op)
-          .Case<QuantizeOp, DequantizeOp, DynamicQuantizeOp, MatmulOp, ConvOp>(
-              [](auto each) { Expander(each).expand(each); });
+          .Case<QuantizeOp, DequantizeOp, DynamicQuantizeOp>(
+              [](auto each) { Expander(each).expand(each); })
+          .Default(quantize::widenContraction);
   }
 };
 
 } // namespace
+
+Operation *quantize::widenContraction(Operation *op) {
+  if (!isa<MatmulOp, ConvOp>(op) || !isNarrowInteger(typeOf(op->getOperand(0)).getElementType()))
+    return op;
+  return llvm::TypeSwitch<Operation *, Operation *>(op).Case<MatmulOp, ConvOp>(
+      [](auto each) { return Expander(each).widen(each); });
+}
+
+Value quantize::centered(OpBuilder &builder, Location loc, Value x, Value zeroPoint) {
+  return Expander(builder, loc).centered(x, zeroPoint);
+}
+
+Value quantize::roundedValues(QuantizeOp op) { return Expander(op).rounded(op); }
 
 std::unique_ptr<Pass> createExpandQuantizedPass() {
   return std::make_unique<ExpandQuantizedPass>();

@@ -97,7 +97,7 @@ FOLDERS = {
     "passes/place": ["passes"],
     "passes/precision": ["passes", "passes/simplify"],
     "passes/share": ["passes"],
-    "passes/quantize": ["passes", "passes/simplify"],
+    "passes/quantize": ["passes", "passes/precision", "passes/simplify"],
     "passes/simplify": ["passes"],
     "frontend/aten": ["frontend", "frontend/onnx"],
     "frontend/mlir": ["frontend"],

@@ -40,19 +40,16 @@ func.func @contractions(%a: tensor<2x3xui8>, %b: tensor<3x4xi8>, %za: tensor<ui8
   return %0, %1 : tensor<2x4xi32>, tensor<1x5x6xi32>
 }
 
-// Constant matrices of 4 bits in blocks: 8 bits from the middle of their range, and one scale for each block.
+// A scale for each block is repeated for the elements of its block.
 // CHECK-LABEL: @blocks
-// CHECK: %[[Q:.*]] = dlc.constant dense<-5> : tensor<8x2x16xi8>
-// CHECK: %[[X:.*]] = dlc.cast %[[Q]] to i32
-// CHECK: %[[F:.*]] = dlc.cast %[[X]] to f32
-// CHECK: %[[M:.*]] = dlc.mul %[[F]], %{{.*}} : (tensor<8x2x16xf32>, tensor<8x2x1xf32>)
-// CHECK: dlc.reshape %[[M]] : (tensor<8x2x16xf32>) -> tensor<8x32xf32>
-// CHECK: dlc.matmul {{.*}} transpose_b
-func.func @blocks(%x: tensor<1x32xf32>) -> tensor<1x8xf32> {
-  %w = dlc.constant dense<3> : tensor<8x32xui4>
+// CHECK: %[[S:.*]] = dlc.constant dense<5.0{{.*}}> : tensor<8x30xf32>
+// CHECK: %[[D:.*]] = dlc.sub %{{.*}} : (tensor<8x30xi32>, tensor<i32>)
+// CHECK: %[[F:.*]] = dlc.cast %[[D]] to f32
+// CHECK: dlc.mul %[[F]], %[[S]]
+func.func @blocks() -> tensor<8x30xf32> {
+  %w = dlc.constant dense<3> : tensor<8x30xui4>
   %s = dlc.constant dense<0.5> : tensor<8x2xf32>
   %z = dlc.constant dense<8> : tensor<ui4>
-  %0 = dlc.dequantize %w, %s, %z axis 1 block_size 16 : (tensor<8x32xui4>, tensor<8x2xf32>, tensor<ui4>) -> tensor<8x32xf32>
-  %1 = dlc.matmul %x, %0 transpose_b : (tensor<1x32xf32>, tensor<8x32xf32>) -> tensor<1x8xf32>
-  return %1 : tensor<1x8xf32>
+  %0 = dlc.dequantize %w, %s, %z axis 1 block_size 16 : (tensor<8x30xui4>, tensor<8x2xf32>, tensor<ui4>) -> tensor<8x30xf32>
+  return %0 : tensor<8x30xf32>
 }

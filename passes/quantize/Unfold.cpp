@@ -7,7 +7,7 @@
 // come last, as steps after a product know them; results are stored as the convolution has them.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/precision/Unfold.h"
+#include "passes/quantize/Unfold.h"
 
 #include "ir/tensor/Tensor.h"
 #include "passes/Widened.h"
@@ -15,7 +15,7 @@
 
 using namespace mlir;
 
-namespace dlc::precision {
+namespace dlc::quantize {
 
 namespace {
 
@@ -188,4 +188,4 @@ void keepInRows(Value planes) {
   }
 }
 
-} // namespace dlc::precision
+} // namespace dlc::quantize

@@ -1,6 +1,6 @@
-//===- Quantized.cpp - which products of 8-bit integers are sums of integers ===//
+//===- IntegerSums.cpp - contractions of 8-bit integers as sums of integers ===//
 //
-//   x·w of dequantised operands   ->  (x's integers · w's integers) * scales
+//   x·w of dequantized operands   ->  (x's integers · w's integers) * scales
 //   floats, rounded and clipped   ->  8 bits, with NaN in the scales of their rows
 //   a zero z for each row of x    ->  (x's integers · w's integers - z * Σw) * scales
 //   conv(x, w), generated sums    ->  a product                              (Unfold.cpp)
@@ -8,13 +8,14 @@
 //                                     groups one by one where there are parts
 //   x·w, of w that i8 cannot hold ->  x·(w - c) + Σx * c, with c for each channel
 //   x·w, of w in blocks           ->  Blocks.cpp
-//   what 16 bits hold, in f32     ->  Whole.cpp
+//   quantize after dequantize     ->  Requantize.cpp
 //
 // Sums of integers where there are kernels for them: those of a library on processors, or generated
 // ones without VNNI; of tensor cores on GPUs. Products of f32 where there are none: for windows
 // that a library lacks, between devices of both kinds.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Infer.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/Costs.h"
 #include "passes/Devices.h"
@@ -23,10 +24,11 @@
 #include "passes/SubPixels.h"
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
-#include "passes/precision/Blocks.h"
 #include "passes/precision/Names.h"
-#include "passes/precision/Unfold.h"
-#include "passes/precision/Whole.h"
+#include "passes/quantize/Blocks.h"
+#include "passes/quantize/Expand.h"
+#include "passes/quantize/Requantize.h"
+#include "passes/quantize/Unfold.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/Sequence.h"
@@ -94,17 +96,16 @@ bool isPlainInt8(Value value) {
          (!widened->zeroPoint || isSplatOf(widened->zeroPoint, 0));
 }
 
-/// The i32 integers, of 8 bits, that these floats are; null where they are others.
-Value integersOf(Value floats, OpBuilder &builder) {
-  auto cast = floats.getDefiningOp<CastOp>();
-  if (!cast || !typeOf(floats).getElementType().isF32())
-    return nullptr;
-  if (isInt8(cast.getX().getType()))
-    return TensorBuilder(builder, cast.getLoc()).cast(cast.getX(), builder.getI32Type());
-  return isInt32(cast.getX().getType()) && boundOf(cast.getX()) ? cast.getX() : Value();
+/// Whether a dequantization has a scale or zero point for each of several blocks.
+bool hasBlocks(DequantizeOp op) {
+  return op.getBlockSize() && llvm::any_of(op->getOperands().drop_front(), [&](Value each) {
+           return typeOf(each).getRank() != 0 && shapeOf(each)[*op.getAxis()] != 1;
+         });
 }
 
-std::optional<Dequantized> dequantized(Value value, OpBuilder &builder) {
+/// Matches a dequantization to f32 of integers of 4 or 8 bits, and views of one that has one scale.
+/// `byRows`: zero points that are floats, or several, are not subtracted from the integers.
+std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byRows = false) {
   // Views of what has one scale are views of its integers.
   if (Operation *op = value.getDefiningOp();
       op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1) {
@@ -116,11 +117,26 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder) {
     view->getResult(0).setType(typeOf(value).clone(builder.getI32Type()));
     return Dequantized{view->getResult(0), inner->scale, Value(), Value()};
   }
-  auto mul = value.getDefiningOp<MulOp>();
-  Value integers = mul ? integersOf(mul.getA(), builder) : Value();
-  if (!integers || shapeOf(integers) != shapeOf(value))
+  auto op = value.getDefiningOp<DequantizeOp>();
+  auto isRead = [](Value x) {
+    return isNarrowInteger(typeOf(x).getElementType()) || (isInt32(x.getType()) && boundOf(x));
+  };
+  if (!op || !typeOf(value).getElementType().isF32() || hasBlocks(op) || !isRead(op.getX()))
     return std::nullopt;
-  return Dequantized{integers, mul.getB(), Value(), Value()};
+  Value zero = op.getZeroPoint();
+  const bool isFloat = zero && isa<FloatType>(typeOf(zero).getElementType());
+  if (!zero || !(isFloat || (byRows && typeOf(zero).getNumElements() != 1)))
+    return Dequantized{quantize::centered(builder, op.getLoc(), op.getX(), zero), op.getScale(),
+                       Value(), Value()};
+  if (!byRows)
+    return std::nullopt;
+  Value integers = quantize::centered(builder, op.getLoc(), op.getX(), Value());
+  if (isSplatOf(zero, 0))
+    return Dequantized{integers, op.getScale(), Value(), Value()};
+  TensorBuilder b(builder, op.getLoc());
+  if (!isFloat)
+    zero = b.cast(b.cast(zero, builder.getI32Type()), builder.getF32Type());
+  return Dequantized{integers, op.getScale(), zero, Value()};
 }
 
 /// The i32 integers, of 8 bits, that these floats are unless they are NaN: rounded and clipped.
@@ -151,28 +167,17 @@ Value roundedIntegers(Value floats, OpBuilder &builder) {
                 builder.getI32Type());
 }
 
-/// The same of what each row may have its own scale and zero for.
+/// The same of what each row may have its own scale and zero point for.
 std::optional<Dequantized> dequantizedRows(Value value, OpBuilder &builder) {
   auto mul = value.getDefiningOp<MulOp>();
   auto sub = mul ? mul.getA().getDefiningOp<SubOp>() : SubOp();
-  std::optional<Dequantized> found;
   Value floats = sub ? sub.getA() : mul ? mul.getA() : Value();
-  if (Value integers = sub ? integersOf(floats, builder) : Value()) {
-    found = Dequantized{integers, mul.getB(), sub.getB(), Value()};
-  } else if (Value integers = floats ? roundedIntegers(floats, builder) : Value()) {
-    found = Dequantized{integers, mul.getB(), sub ? sub.getB() : Value(), floats};
-  } else {
-    found = dequantized(value, builder);
-    sub = found ? found->integers.getDefiningOp<SubOp>() : SubOp();
-    if (!sub || typeOf(sub.getB()).getNumElements() == 1)
-      return found;
-    found->integers = sub.getA();
-    if (!isSplatOf(sub.getB(), 0))
-      found->zeros = TensorBuilder(builder, sub.getLoc()).cast(sub.getB(), builder.getF32Type());
-  }
-  if (shapeOf(found->integers) != shapeOf(value))
+  Value integers = floats ? roundedIntegers(floats, builder) : Value();
+  if (!integers)
+    return dequantized(value, builder, /*byRows=*/true);
+  if (shapeOf(integers) != shapeOf(value))
     return std::nullopt;
-  return found;
+  return Dequantized{integers, mul.getB(), sub ? sub.getB() : Value(), floats};
 }
 
 class Rewriter {
@@ -194,7 +199,7 @@ public:
       return;
     }
     auto product = dyn_cast<MatmulOp>(op);
-    if (product && precision::keepBlocks(product, isHost && !isTraining ? &costs : nullptr))
+    if (product && quantize::keepBlocks(product, isHost && !isTraining ? &costs : nullptr))
       return;
     if (element.isF32() && (isHost || isGpu) && !isTraining) {
       Operation *sums = asIntegers(op);
@@ -208,10 +213,10 @@ public:
     bool isThere = hasKernelAsItIs(op);
     if (auto conv = dyn_cast<ConvOp>(op); conv && !isThere && isProduct(conv)) {
       TensorBuilder b(builder, op->getLoc());
-      Value y = precision::unfolded(conv, b);
+      Value y = quantize::unfolded(conv, b);
       conv.getY().replaceAllUsesWith(y);
       conv.erase();
-      return precision::keepInRows(y);
+      return quantize::keepInRows(y);
     }
     if (!isThere)
       asFloats(op);
@@ -227,7 +232,7 @@ private:
   }
 
   bool isProduct(ConvOp conv) {
-    return isHost && costs.generatesSums() && precision::canUnfold(conv);
+    return isHost && costs.generatesSums() && quantize::canUnfold(conv);
   }
 
   bool hasKernelAsItIs(Operation *op) {
@@ -253,28 +258,31 @@ private:
     Value right = product.getB();
     auto transpose = right.getDefiningOp<TransposeOp>();
     bool isTurned = product.getTransposeB() != (transpose && transpose.getPermutation()[0] == 1);
-    auto w = dequantized(transpose ? transpose.getX() : right, builder);
-    auto sub = w ? w->integers.getDefiningOp<SubOp>() : SubOp();
-    auto widened = w ? matchWidened(sub ? sub.getA() : w->integers) : std::nullopt;
+    auto w = (transpose ? transpose.getX() : right).getDefiningOp<DequantizeOp>();
+    Value zero = w ? w.getZeroPoint() : Value();
     int64_t axis = isTurned ? 0 : 1;
-    if (!widened || widened->zeroPoint || !isOfConstants(widened->x) ||
-        !isPerIndex(right, axis, w->scale) || (sub && !isPerIndex(right, axis, sub.getB())))
+    if (!w || !typeOf(right).getElementType().isF32() || hasBlocks(w) ||
+        !isNarrowInteger(typeOf(w.getX()).getElementType()) || !isOfConstants(w.getX()) ||
+        !isPerIndex(right, axis, w.getScale()) ||
+        (zero &&
+         (!isa<IntegerType>(typeOf(zero).getElementType()) || !isPerIndex(right, axis, zero))))
       return;
     auto constantOf = [](Value v) { return isOfConstants(v) ? evaluated(v) : std::nullopt; };
-    auto numbers = constantOf(widened->x), scales = constantOf(w->scale),
-         zeros = sub ? constantOf(sub.getB()) : std::nullopt;
-    if (numbers && scales && (!sub || zeros)) {
-      precision::Channels weights{*numbers, *scales, zeros, isTurned};
-      if (Value y = precision::keepChannels(product, weights, costs)) {
+    auto numbers = constantOf(w.getX()), scales = constantOf(w.getScale()),
+         zeros = zero ? constantOf(zero) : std::nullopt;
+    if (numbers && scales && (!zero || zeros)) {
+      quantize::Channels weights{*numbers, *scales, zeros, isTurned};
+      if (Value y = quantize::keepChannels(product, weights, costs)) {
         op->getResult(0).replaceAllUsesWith(y);
         return op->erase();
       }
     }
-    auto factors = perChannel(op, w->scale);
-    if (sub || transpose || !factors || !waitsForWeights(product, kMostRows))
+    auto factors = perChannel(op, w.getScale());
+    if (zero || transpose || !factors || !isInt8(w.getX().getType()) ||
+        !waitsForWeights(product, kMostRows))
       return;
     TensorBuilder b(builder, op->getLoc());
-    Value bits = b.cast(widened->x, builder.getF32Type());
+    Value bits = b.cast(w.getX(), builder.getF32Type());
     Operation *sums = builder.clone(*op);
     sums->setOperand(1, bits);
     op->getResult(0).replaceAllUsesWith(b.make<MulOp>(sums->getResult(0), *factors));
@@ -668,20 +676,20 @@ private:
   bool isTraining = false;
 };
 
-struct QuantizedPass : OptionPass<QuantizedPass> {
-  QuantizedPass(const ModelOptions &options, CostsMaker kernels)
-      : OptionPass("dlc-quantized",
-                   "products of 8-bit integers as sums of integers where there are kernels",
+struct IntegerSumsPass : OptionPass<IntegerSumsPass> {
+  IntegerSumsPass(const ModelOptions &options, CostsMaker kernels)
+      : OptionPass("dlc-integer-sums",
+                   "contractions of 8-bit integers as sums of integers where there are kernels",
                    {"device", "place", "threads"}, options),
         kernels(std::move(kernels)) {}
-  QuantizedPass(const QuantizedPass &other) : OptionPass(other), kernels(other.kernels) {}
+  IntegerSumsPass(const IntegerSumsPass &other) : OptionPass(other), kernels(other.kernels) {}
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {
     std::unique_ptr<Costs> costs = makeCosts(which, kernels, options, module);
     if (!costs)
       return failure();
     bool isGpu = can(options.device, DLC_DEVICE_GPU_CODE), isOnePlace = options.place.empty();
-    precision::keepWhole(module);
+    quantize::requantize(module);
     Rewriter rewriter(module, *costs, isOnePlace && !isGpu, isOnePlace && isGpu);
     SmallVector<Operation *> contractions;
     module.walk([&](Operation *op) {
@@ -689,7 +697,7 @@ struct QuantizedPass : OptionPass<QuantizedPass> {
         contractions.push_back(op);
     });
     for (Operation *op : contractions)
-      rewriter.rewrite(op);
+      rewriter.rewrite(quantize::widenContraction(op));
     return success();
   }
 
@@ -699,8 +707,8 @@ struct QuantizedPass : OptionPass<QuantizedPass> {
 
 } // namespace
 
-std::unique_ptr<Pass> createQuantizedPass(const ModelOptions &options, CostsMaker kernels) {
-  return std::make_unique<QuantizedPass>(options, std::move(kernels));
+std::unique_ptr<Pass> createIntegerSumsPass(const ModelOptions &options, CostsMaker kernels) {
+  return std::make_unique<IntegerSumsPass>(options, std::move(kernels));
 }
 
 } // namespace dlc

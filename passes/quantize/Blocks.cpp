@@ -1,17 +1,18 @@
 //===- Blocks.cpp - products by weights of few bits in blocks --------------===//
 //
-//   x·(cast(cast(Q to i32) - z) * s)  ->  x·((cast(Q) - z) * s), which a kernel reads as it is
-//                                     ->  Σ over blocks (x·cast(Q - z)) * s, of few rows
+//   x·dequantize(Q, s, z)  ->  x·((cast(Q) - z) * s), which a kernel reads as it is
+//                          ->  Σ over blocks (x·cast(Q - z)) * s, of few rows
 //
 //===----------------------------------------------------------------------===//
-#include "passes/precision/Blocks.h"
+#include "passes/quantize/Blocks.h"
 
+#include "ir/dlc/Infer.h"
 #include "passes/ScaledBlocks.h"
 #include "passes/precision/Names.h"
 
 using namespace mlir;
 
-namespace dlc::precision {
+namespace dlc::quantize {
 namespace {
 
 /// 4 or 8.
@@ -66,7 +67,7 @@ Value productOf(TensorBuilder &b, MatmulOp product, const ScaledBlocks &weights)
   auto y = b.make<MatmulOp>(product.getA(), kept(b, weights, *zero), product.getTransposeA(), true)
                .getDefiningOp<MatmulOp>();
   y->setDiscardableAttrs(product->getDiscardableAttrDictionary());
-  y->setAttr(kPrecisionAttr, StringAttr::get(y.getContext(), "f32"));
+  y->setAttr(precision::kPrecisionAttr, StringAttr::get(y.getContext(), "f32"));
   return y.getY();
 }
 
@@ -86,15 +87,71 @@ Value byBlocks(TensorBuilder &b, Value x, const ScaledBlocks &w, ArrayRef<int64_
   return b.reshape(b.reduce(ReduceKind::sum, b.make<MulOp>(each, scale), {0}), result);
 }
 
-/// Front ends may have made f32 of them at once, too, in the form that stays.
-void fold(Value weights) {
-  constexpr int64_t kMost = 16 << 20;
-  auto all = typeOf(weights).getNumElements() <= kMost ? evaluated(weights) : std::nullopt;
-  if (!all)
-    return;
-  OpBuilder builder(weights.getDefiningOp());
-  TensorBuilder b(builder, weights.getLoc());
-  weights.replaceAllUsesWith(b.make<ConstantOp>(all->toAttr()));
+/// A constant [n, k], or [k, n] for `isAcross`, in blocks along k: [n, blocks, depth]. Elements of
+/// the last block that the constant does not have are 0.
+ref::Tensor inBlocks(const ref::Tensor &plain, bool isAcross, int64_t depth, int64_t shift,
+                     Type element) {
+  const int64_t n = plain.getShape()[isAcross], k = plain.getShape()[!isAcross],
+                blocks = llvm::divideCeil(k, depth), rowStep = isAcross ? 1 : k,
+                step = isAcross ? n : 1;
+  auto made = ref::Tensor::empty(RankedTensorType::get({n, blocks, depth}, element));
+  const bool isFloat = isa<FloatType>(element);
+  for (int64_t row = 0; row < n; ++row)
+    for (int64_t i = 0; i < k; ++i) {
+      const int64_t to = row * blocks * depth + i, from = row * rowStep + i * step;
+      if (isFloat)
+        made.setDouble(to, plain.getDouble(from) - double(shift));
+      else
+        made.setInt(to, plain.getInt(from) - shift);
+    }
+  return made;
+}
+
+/// Constant weights of 4 or 8 bits in blocks along their rows, or along their columns for
+/// `isAcross`. Nothing for others, and for scales or zero points that are not one for each block of
+/// each row.
+std::optional<ScaledBlocks> blocksOf(DequantizeOp op, bool isAcross, OpBuilder &builder) {
+  constexpr int64_t kUnit = 16;
+  auto constantOf = [](Value v) { return v && isOfConstants(v) ? evaluated(v) : std::nullopt; };
+  auto x = constantOf(op.getX()), scale = constantOf(op.getScale()),
+       zero = constantOf(op.getZeroPoint());
+  if (!op.getBlockSize() || *op.getBlockSize() % kUnit || !x || x->getRank() != 2 ||
+      int64_t(*op.getAxis()) != !isAcross || !isNarrowInteger(x->getElementType()) || !scale ||
+      scale->getRank() != 2 || !typeOf(op.getY()).getElementType().isF32() ||
+      (op.getZeroPoint() && !zero))
+    return std::nullopt;
+  const int64_t depth = int64_t(*op.getBlockSize()), n = x->getShape()[isAcross],
+                k = x->getShape()[!isAcross], blocks = llvm::divideCeil(k, depth);
+  auto isOfBlocks = [&](const ref::Tensor &each) {
+    return each.getRank() == 2 && each.getShape()[isAcross] == n &&
+           each.getShape()[!isAcross] == blocks;
+  };
+  if (!isOfBlocks(*scale) || (zero && zero->size() != 1 && !isOfBlocks(*zero)))
+    return std::nullopt;
+  // Unsigned values are moved to the range of i8 by half of their range.
+  auto type = cast<IntegerType>(x->getElementType());
+  const int64_t middle = type.isUnsigned() ? int64_t(1) << (type.getWidth() - 1) : 0;
+  Type centre = zero && isa<FloatType>(zero->getElementType()) ? Type(builder.getF32Type())
+                                                               : builder.getI32Type();
+  ScaledBlocks found;
+  found.k = k;
+  auto constant = [&](const ref::Tensor &tensor) {
+    RankedTensorType plain = tensor.getType();
+    return makeConstant(builder, op.getLoc(), tensor,
+                        RankedTensorType::get(plain.getShape(), plain.getElementType(),
+                                              deviceOf(op.getX().getType())));
+  };
+  found.numbers = constant(inBlocks(*x, isAcross, depth, middle, builder.getI8Type()));
+  found.scale = constant(inBlocks(*scale, isAcross, 1, 0, builder.getF32Type()));
+  if (zero && zero->size() != 1) {
+    found.zero = constant(inBlocks(*zero, isAcross, 1, middle, centre));
+  } else if (double one = (zero ? zero->getDouble(0) : 0) - double(middle); one != 0) {
+    auto each = ref::Tensor::empty(RankedTensorType::get({n, blocks, 1}, centre));
+    for (int64_t i = 0; i < each.size(); ++i)
+      each.setDouble(i, one);
+    found.zero = constant(each);
+  }
+  return found;
 }
 
 } // namespace
@@ -107,21 +164,18 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
     isTurned ^= transpose.getPermutation()[0] == 1;
     w = transpose.getX();
   }
-  auto blocks =
-      isTurned && typeOf(w).hasStaticShape() ? matchScaledBlocks(w) : std::optional<ScaledBlocks>();
-  if (!blocks || !isOfConstants(blocks->scale) || (blocks->zero && !isOfConstants(blocks->zero)))
-    return false;
   OpBuilder builder(product);
+  auto dequantize = w.getDefiningOp<DequantizeOp>();
+  auto blocks =
+      dequantize ? blocksOf(dequantize, !isTurned, builder) : std::optional<ScaledBlocks>();
+  if (!blocks)
+    return false;
   TensorBuilder b(builder, product.getLoc());
   auto bits = bitsOf(blocks->numbers);
   bool isMuch = bits && typeOf(w).getNumElements() >= kFewest;
   Value y;
-  if (isMuch && costs && costs->rowsOfBlocks() > 0 && !isStrict(product))
+  if (isMuch && costs && costs->rowsOfBlocks() > 0 && !precision::isStrict(product))
     y = productOf(b, product, *blocks);
-  if (!y && blocks->isKept) {
-    fold(w);
-    return false;
-  }
   if (!y) {
     bool isWhole = blocks->k == blocks->blocks() * blocks->depth();
     // Numbers of eight bits less a zero point of their own may have nine.
@@ -137,8 +191,8 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
 
 Value keepChannels(MatmulOp product, const Channels &from, Costs &costs) {
   const ref::Tensor &numbers = from.numbers;
-  if (numbers.getRank() != 2 || !numbers.getElementType().isInteger(8) || !costs.rowsOfBlocks() ||
-      isStrict(product))
+  if (numbers.getRank() != 2 || !isNarrowInteger(numbers.getElementType()) ||
+      !costs.rowsOfBlocks() || precision::isStrict(product))
     return {};
   // In blocks of some size: numbers of the other operand that are much larger than others then
   // spoil those of their blocks alone.
@@ -152,18 +206,24 @@ Value keepChannels(MatmulOp product, const Channels &from, Costs &costs) {
            ref::Tensor::empty(RankedTensorType::get({n, blocks, depth}, types.getIntegerType(8))),
        factors = ref::Tensor::empty(RankedTensorType::get({n, blocks, 1}, types.getF32Type())),
        centres = ref::Tensor::empty(RankedTensorType::get({n, blocks, 1}, types.getI32Type()));
-  ArrayRef all(reinterpret_cast<const uint8_t *>(numbers.data()), size_t(numbers.size()));
+  auto within = [&](int64_t most) {
+    return llvm::all_of(llvm::seq(numbers.size()),
+                        [&](int64_t i) { return numbers.getInt(i) <= most; });
+  };
+  const auto *bytes = numbers.getElementType().isInteger(8)
+                          ? reinterpret_cast<const uint8_t *>(numbers.data())
+                          : nullptr;
   // What has no sign is taken from its middle.
-  int64_t middle = !numbers.getElementType().isUnsignedInteger()                  ? 0
-                   : llvm::all_of(all, [=](uint8_t x) { return x <= kFourBits; }) ? 8
-                                                                                  : 128;
+  int64_t middle = !numbers.getElementType().isUnsignedInteger() ? 0 : within(kFourBits) ? 8 : 128;
   auto *to = reinterpret_cast<uint8_t *>(each.mutableData());
   const auto *scale = reinterpret_cast<const float *>(from.scales.data());
   bool isCentred = false;
   for (int64_t column = 0; column < n; ++column) {
-    for (int64_t i = 0; i < k; ++i)
+    for (int64_t i = 0; i < k; ++i) {
+      const int64_t at = from.isTurned ? column * k + i : i * n + column;
       to[column * blocks * depth + i] =
-          uint8_t(all[from.isTurned ? column * k + i : i * n + column] - middle);
+          uint8_t((bytes ? int64_t(bytes[at]) : numbers.getInt(at)) - middle);
+    }
     auto *first = reinterpret_cast<float *>(factors.mutableData()) + column * blocks;
     std::fill_n(first, blocks, scale[from.scales.size() == 1 ? 0 : column]);
     int64_t zero = from.zeros ? from.zeros->getInt(from.zeros->size() == 1 ? 0 : column) : 0;
@@ -182,4 +242,4 @@ Value keepChannels(MatmulOp product, const Channels &from, Costs &costs) {
   return productOf(b, product, weights);
 }
 
-} // namespace dlc::precision
+} // namespace dlc::quantize

@@ -1,6 +1,6 @@
-// RUN: dlc-opt %s -dlc-quantized=costs=assumed -dlc-simplify | FileCheck %s
-// RUN: dlc-opt %s -dlc-quantized=costs=assumed -dlc-simplify -dlc-fuse | FileCheck %s --check-prefix=FUSE
-// RUN: dlc-opt %s "-dlc-quantized=costs=assumed device=cuda:0" -dlc-simplify | FileCheck %s --check-prefix=GPU
+// RUN: dlc-opt %s -dlc-raise-quantized -dlc-integer-sums=costs=assumed -dlc-expand-quantized -dlc-simplify | FileCheck %s
+// RUN: dlc-opt %s -dlc-raise-quantized -dlc-integer-sums=costs=assumed -dlc-expand-quantized -dlc-simplify -dlc-fuse | FileCheck %s --check-prefix=FUSE
+// RUN: dlc-opt %s -dlc-raise-quantized "-dlc-integer-sums=costs=assumed device=cuda:0" -dlc-expand-quantized -dlc-simplify | FileCheck %s --check-prefix=GPU
 
 // Numbers of few bits stay: what makes f32 of them is not folded, and joins the product.
 // CHECK-LABEL: @rows

@@ -1,6 +1,6 @@
 // Without instructions that libraries sum 8-bit integers by, generated code sums them in products. A convolution becomes one of what its
 // windows read, and the steps behind it follow the product at once; the result is stored as the convolution's.
-// RUN: dlc-opt %s -dlc-quantized=costs=generated-sums -cse | FileCheck %s
+// RUN: dlc-opt %s -dlc-raise-quantized -dlc-integer-sums=costs=generated-sums -dlc-expand-quantized -cse | FileCheck %s
 
 // CHECK-LABEL: @window
 // CHECK: %[[P:.*]] = dlc.pad constant %{{.*}} low [0, 0, 1, 1] high [0, 0, 1, 1] {{.*}} -> tensor<1x4x10x10xui8>

@@ -1,10 +1,10 @@
 //===- Unfold.h - convolutions of integers as products ---------------------===//
-#ifndef DLC_PASSES_PRECISION_UNFOLD_H
-#define DLC_PASSES_PRECISION_UNFOLD_H
+#ifndef DLC_PASSES_QUANTIZE_UNFOLD_H
+#define DLC_PASSES_QUANTIZE_UNFOLD_H
 
 #include "passes/TensorBuilder.h"
 
-namespace dlc::precision {
+namespace dlc::quantize {
 
 /// Whether a convolution in i32 of 8-bit integers by weights that only constants make, all of them
 /// those of i8, may become a product: of one group, of more than a few weights, and with unfolded
@@ -19,6 +19,6 @@ mlir::Value unfolded(ConvOp conv, TensorBuilder &b);
 /// else reads what they read: so they follow the product at once.
 void keepInRows(mlir::Value unfolded);
 
-} // namespace dlc::precision
+} // namespace dlc::quantize
 
-#endif // DLC_PASSES_PRECISION_UNFOLD_H
+#endif // DLC_PASSES_QUANTIZE_UNFOLD_H

@@ -1,6 +1,6 @@
-// RUN: dlc-opt %s -dlc-quantized=costs=assumed -cse | FileCheck %s
-// RUN: dlc-opt %s "-dlc-quantized=costs=assumed device=cuda:0 place=some=cpu" -dlc-simplify | FileCheck %s --check-prefix=BOTH
-// RUN: dlc-opt %s "-dlc-quantized=costs=assumed device=cuda:0" -cse | FileCheck %s --check-prefix=GPU
+// RUN: dlc-opt %s -dlc-raise-quantized -dlc-integer-sums=costs=assumed -dlc-expand-quantized -cse | FileCheck %s
+// RUN: dlc-opt %s -dlc-raise-quantized "-dlc-integer-sums=costs=assumed device=cuda:0 place=some=cpu" -dlc-expand-quantized -dlc-simplify | FileCheck %s --check-prefix=BOTH
+// RUN: dlc-opt %s -dlc-raise-quantized "-dlc-integer-sums=costs=assumed device=cuda:0" -dlc-expand-quantized -cse | FileCheck %s --check-prefix=GPU
 
 // Sums of integers, then one factor for each channel.
 // CHECK-LABEL: @conv
@@ -134,38 +134,22 @@ func.func @channels(%x: tensor<1x8x4x4xui8>, %s: tensor<f32>, %ws: tensor<8x1x1x
   return %y, %z : tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>
 }
 
-// Whole numbers that 16 bits hold need not be made such; what may not be whole, or not fit, is.
+// Quantized values of 16 bits that are dequantized stay in f32. Other readers have the integers.
 // CHECK-LABEL: @sixteen
-// CHECK-NOT: xui16
 // CHECK: %[[M:.*]] = dlc.min
 // CHECK: %[[C:.*]] = dlc.sub %[[M]], %{{.*}} : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
 // CHECK: %[[Y:.*]] = dlc.mul %[[C]], %arg1
-// CHECK: %[[Q:.*]] = dlc.cast %{{.*}} to i16
-// CHECK: %[[W:.*]] = dlc.cast %[[Q]] to i32
-// CHECK: %[[Z:.*]] = dlc.cast %[[W]] to f32
-// CHECK: return %[[Y]], %[[Z]]
-func.func @sixteen(%x: tensor<4x8xf32>, %s: tensor<f32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
-  %point = dlc.constant dense<32000.0> : tensor<f32>
-  %low = dlc.constant dense<0.0> : tensor<f32>
-  %high = dlc.constant dense<65535.0> : tensor<f32>
-  %zero = dlc.constant dense<32000> : tensor<i32>
-  %0 = dlc.div %x, %s : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  %1 = dlc.round %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = dlc.add %1, %point : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  %3 = dlc.max %2, %low : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  %4 = dlc.min %3, %high : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  %5 = dlc.cast %4 to ui16 : (tensor<4x8xf32>) -> tensor<4x8xui16>
-  %6 = dlc.cast %5 to i32 : (tensor<4x8xui16>) -> tensor<4x8xi32>
-  %7 = dlc.sub %6, %zero : (tensor<4x8xi32>, tensor<i32>) -> tensor<4x8xi32>
-  %8 = dlc.cast %7 to f32 : (tensor<4x8xi32>) -> tensor<4x8xf32>
-  %y = dlc.mul %8, %s : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  %9 = dlc.cast %4 to i16 : (tensor<4x8xf32>) -> tensor<4x8xi16>
-  %10 = dlc.cast %9 to i32 : (tensor<4x8xi16>) -> tensor<4x8xi32>
-  %z = dlc.cast %10 to f32 : (tensor<4x8xi32>) -> tensor<4x8xf32>
-  return %y, %z : tensor<4x8xf32>, tensor<4x8xf32>
+// CHECK: %[[Q:.*]] = dlc.cast %{{.*}} to ui16
+// CHECK: return %[[Y]], %[[Q]]
+func.func @sixteen(%x: tensor<4x8xf32>, %s: tensor<f32>) -> (tensor<4x8xf32>, tensor<4x8xui16>) {
+  %zero = dlc.constant dense<32000> : tensor<ui16>
+  %0 = dlc.quantize %x, %s, %zero to ui16 : (tensor<4x8xf32>, tensor<f32>, tensor<ui16>) -> tensor<4x8xui16>
+  %y = dlc.dequantize %0, %s, %zero : (tensor<4x8xui16>, tensor<f32>, tensor<ui16>) -> tensor<4x8xf32>
+  %z = dlc.quantize %x, %s, %zero to ui16 low 5 : (tensor<4x8xf32>, tensor<f32>, tensor<ui16>) -> tensor<4x8xui16>
+  return %y, %z : tensor<4x8xf32>, tensor<4x8xui16>
 }
 
-// Quantised again by the same scale and zero point, behind what moves values, they stay as they are.
+// A quantization by the scale and zero point of the dequantization before it, with movements between them, changes nothing.
 // CHECK-LABEL: @again
 // CHECK: %[[M:.*]] = dlc.min
 // CHECK: %[[T:.*]] = dlc.transpose %[[M]] [1, 0]
@@ -174,32 +158,27 @@ func.func @sixteen(%x: tensor<4x8xf32>, %s: tensor<f32>) -> (tensor<4x8xf32>, te
 // CHECK: return %[[Y]]
 func.func @again(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
   %s = dlc.constant dense<0.3> : tensor<f32>
-  %point = dlc.constant dense<32000.0> : tensor<f32>
-  %low = dlc.constant dense<0.0> : tensor<f32>
-  %high = dlc.constant dense<65535.0> : tensor<f32>
-  %zero = dlc.constant dense<32000> : tensor<i32>
-  %0 = dlc.div %x, %s : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  %1 = dlc.round %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %2 = dlc.add %1, %point : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  %3 = dlc.max %2, %low : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  %4 = dlc.min %3, %high : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  %5 = dlc.cast %4 to ui16 : (tensor<4x8xf32>) -> tensor<4x8xui16>
-  %6 = dlc.cast %5 to i32 : (tensor<4x8xui16>) -> tensor<4x8xi32>
-  %7 = dlc.sub %6, %zero : (tensor<4x8xi32>, tensor<i32>) -> tensor<4x8xi32>
-  %8 = dlc.cast %7 to f32 : (tensor<4x8xi32>) -> tensor<4x8xf32>
-  %9 = dlc.mul %8, %s : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
-  %t = dlc.transpose %9 [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
-  %10 = dlc.div %t, %s : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
-  %11 = dlc.round %10 : (tensor<8x4xf32>) -> tensor<8x4xf32>
-  %12 = dlc.add %11, %point : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
-  %13 = dlc.max %12, %low : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
-  %14 = dlc.min %13, %high : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
-  %15 = dlc.cast %14 to ui16 : (tensor<8x4xf32>) -> tensor<8x4xui16>
-  %16 = dlc.cast %15 to i32 : (tensor<8x4xui16>) -> tensor<8x4xi32>
-  %17 = dlc.sub %16, %zero : (tensor<8x4xi32>, tensor<i32>) -> tensor<8x4xi32>
-  %18 = dlc.cast %17 to f32 : (tensor<8x4xi32>) -> tensor<8x4xf32>
-  %y = dlc.mul %18, %s : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+  %zero = dlc.constant dense<32000> : tensor<ui16>
+  %0 = dlc.quantize %x, %s, %zero to ui16 : (tensor<4x8xf32>, tensor<f32>, tensor<ui16>) -> tensor<4x8xui16>
+  %1 = dlc.dequantize %0, %s, %zero : (tensor<4x8xui16>, tensor<f32>, tensor<ui16>) -> tensor<4x8xf32>
+  %t = dlc.transpose %1 [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %2 = dlc.quantize %t, %s, %zero to ui16 : (tensor<8x4xf32>, tensor<f32>, tensor<ui16>) -> tensor<8x4xui16>
+  %y = dlc.dequantize %2, %s, %zero : (tensor<8x4xui16>, tensor<f32>, tensor<ui16>) -> tensor<8x4xf32>
   return %y : tensor<8x4xf32>
+}
+
+// Another scale or zero point, or fewer integers, do change the values.
+// CHECK-LABEL: @others_again
+// CHECK-COUNT-3: dlc.div
+func.func @others_again(%x: tensor<4x8xi8>) -> (tensor<4x8xi8>, tensor<4x8xi8>, tensor<4x8xi8>) {
+  %s = dlc.constant dense<0.3> : tensor<f32>
+  %r = dlc.constant dense<0.31> : tensor<f32>
+  %zero = dlc.constant dense<3> : tensor<i8>
+  %0 = dlc.dequantize %x, %s, %zero : (tensor<4x8xi8>, tensor<f32>, tensor<i8>) -> tensor<4x8xf32>
+  %a = dlc.quantize %0, %r, %zero to i8 : (tensor<4x8xf32>, tensor<f32>, tensor<i8>) -> tensor<4x8xi8>
+  %b = dlc.quantize %0, %s to i8 : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xi8>
+  %c = dlc.quantize %0, %s, %zero to i8 low -127 : (tensor<4x8xf32>, tensor<f32>, tensor<i8>) -> tensor<4x8xi8>
+  return %a, %b, %c : tensor<4x8xi8>, tensor<4x8xi8>, tensor<4x8xi8>
 }
 
 // Transposed convolutions are sums of integers, too, where one convolution can compute them.
