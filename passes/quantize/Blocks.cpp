@@ -10,6 +10,8 @@
 #include "passes/ScaledBlocks.h"
 #include "passes/precision/Names.h"
 
+#include "llvm/ADT/Sequence.h"
+
 using namespace mlir;
 
 namespace dlc::quantize {
