@@ -59,8 +59,8 @@ static std::optional<ScaledBlocks> matchScaledBlocks(Value value) {
 
 std::optional<ScaledBlocks> keptBlocksOf(Operation *op) {
   auto product = dyn_cast_or_null<MatmulOp>(op);
-  return product && product.getTransposeB() ? matchScaledBlocks(product.getB())
-                                            : std::optional<ScaledBlocks>();
+  return product && product->hasAttr(kBlocksAttr) ? matchScaledBlocks(product.getB())
+                                                  : std::optional<ScaledBlocks>();
 }
 
 bool makesKeptBlocks(CastOp cast) {

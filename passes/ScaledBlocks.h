@@ -15,6 +15,9 @@ namespace dlc {
 /// On a product: its left operand may be rounded to "int8" in blocks.
 constexpr llvm::StringLiteral kActivationsAttr = "dlc.activations";
 
+/// On a product: its right operand is in this form, and its kernel reads the few bits.
+constexpr llvm::StringLiteral kBlocksAttr = "dlc.weights_in_blocks";
+
 struct ScaledBlocks {
   mlir::Value numbers; ///< i8 [n, blocks, depth]
   mlir::Value scale;   ///< f32 [n, blocks, 1]
@@ -28,7 +31,7 @@ struct ScaledBlocks {
   int64_t depth() const { return shapeOf(numbers)[2]; }
 };
 
-/// Reads a product's right operand [n, k].
+/// Reads the right operand [n, k] of a product with kBlocksAttr; nothing for other operations.
 std::optional<ScaledBlocks> keptBlocksOf(mlir::Operation *product);
 /// Whether the cast makes f32 of such numbers for products that read the few bits.
 bool makesKeptBlocks(CastOp cast);

@@ -69,6 +69,7 @@ Value productOf(TensorBuilder &b, MatmulOp product, const ScaledBlocks &weights)
   auto y = b.make<MatmulOp>(product.getA(), kept(b, weights, *zero), product.getTransposeA(), true)
                .getDefiningOp<MatmulOp>();
   y->setDiscardableAttrs(product->getDiscardableAttrDictionary());
+  y->setAttr(kBlocksAttr, UnitAttr::get(y.getContext()));
   y->setAttr(precision::kPrecisionAttr, StringAttr::get(y.getContext(), "f32"));
   return y.getY();
 }

@@ -5,8 +5,8 @@
 //   dynamic_quantize x      ->  the range's scale and zero point, and a quantize
 //   matmul a, b of 8 bits   ->  matmul (a in i32) - a_zero_point, (b in i32) - b_zero_point
 //
-// Scales and zero points per block are repeated for the elements of their block. Values of 4 bits
-// become 8 bits wide first.
+// An axis in blocks becomes two dimensions where the blocks divide it; else scales and zero points
+// are repeated for the elements of their block. Values of 4 bits become 8 bits wide first.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/quantize/Expand.h"
@@ -34,21 +34,22 @@ public:
   Expander(const OpBuilder &at, Location loc) : builder(at), b(builder, loc) {}
 
   void expand(DequantizeOp op) {
-    Value scale = repeated(op, op.getScale()), zero = repeated(op, op.getZeroPoint());
+    Value scale = perBlock(op, op.getScale()), zero = perBlock(op, op.getZeroPoint());
     Type element = typeOf(scale).getElementType();
-    Value x = zero && isFloat(zero) ? b.make<SubOp>(b.cast(unpacked(op.getX()), element), zero)
-                                    : b.cast(centered(op.getX(), zero), element);
-    replace(op, b.make<MulOp>(x, scale));
+    Value x = split(op, unpacked(op.getX()));
+    x = zero && isFloat(zero) ? b.make<SubOp>(b.cast(x, element), zero)
+                              : b.cast(centered(x, zero), element);
+    replace(op, merged(op, b.make<MulOp>(x, scale)));
   }
 
   void expand(QuantizeOp op) { replace(op, b.make<CastOp>(rounded(op), op.getTo())); }
 
   /// The values before the cast to integers.
   Value rounded(QuantizeOp op) {
-    Value scale = repeated(op, op.getScale()), zero = repeated(op, op.getZeroPoint());
+    Value scale = perBlock(op, op.getScale()), zero = perBlock(op, op.getZeroPoint());
     bool isF64 = typeOf(op.getX()).getElementType().isF64();
     Type wide = isF64 ? Type(builder.getF64Type()) : builder.getF32Type();
-    Value y = b.cast(op.getX(), wide);
+    Value y = b.cast(split(op, op.getX()), wide);
     if (op.getReciprocal())
       y = b.make<MulOp>(y, folded(b.cast(folded(b.make<DivOp>(b.scalar(1, scale), scale)), wide)));
     else
@@ -64,7 +65,8 @@ public:
       shift();
     auto [low, high] = integerRange(cast<IntegerType>(op.getTo()));
     y = b.make<MaxOp>(y, b.scalar(double(int64_t(op.getLow().value_or(uint64_t(low)))), y));
-    return b.make<MinOp>(y, b.scalar(double(int64_t(op.getHigh().value_or(uint64_t(high)))), y));
+    y = b.make<MinOp>(y, b.scalar(double(int64_t(op.getHigh().value_or(uint64_t(high)))), y));
+    return merged(op, y);
   }
 
   void expand(DynamicQuantizeOp op) {
@@ -134,7 +136,7 @@ private:
 
   /// The constant that a value of a few elements is, if only constants make it; else the value.
   Value folded(Value value) {
-    constexpr int64_t kMost = int64_t(1) << 20;
+    constexpr int64_t kMost = int64_t(16) << 20;
     Operation *op = value.getDefiningOp();
     bool isSmall = typeOf(value).hasStaticShape() && typeOf(value).getNumElements() <= kMost;
     if (!op || isa<ConstantOp>(op) || !isSmall ||
@@ -164,32 +166,51 @@ private:
     return x.getDefiningOp<ConstantOp>() ? constant(wide) : wide;
   }
 
-  /// A scale or zero point that broadcasts to x: repeated for the elements of each block.
-  template <typename Op> Value repeated(Op op, Value each) {
-    if (!each || !op.getBlockSize() || typeOf(each).getRank() == 0 ||
-        shapeOf(each)[*op.getAxis()] == 1)
+  /// The size of the blocks along an axis that they divide, which becomes two dimensions; else 0.
+  template <typename Op> int64_t wholeBlocks(Op op) {
+    if (!op.getBlockSize() || !typeOf(op.getX()).hasStaticShape())
+      return 0;
+    const auto block = int64_t(*op.getBlockSize());
+    return shapeOf(op.getX())[*op.getAxis()] % block == 0 ? block : 0;
+  }
+
+  template <typename Op> Value split(Op op, Value x) {
+    const int64_t block = wholeBlocks(op);
+    if (!block)
+      return x;
+    const auto axis = int64_t(*op.getAxis());
+    SmallVector<int64_t> shape(shapeOf(x));
+    shape[axis] /= block;
+    shape.insert(shape.begin() + axis + 1, block);
+    return folded(b.reshape(x, shape));
+  }
+
+  template <typename Op> Value merged(Op op, Value y) {
+    return wholeBlocks(op) ? b.reshape(y, shapeOf(op.getX())) : y;
+  }
+
+  /// A scale or zero point that broadcasts to split(x). Where the last block is shorter, it is
+  /// repeated for the elements of each block.
+  template <typename Op> Value perBlock(Op op, Value each) {
+    if (!each || !op.getBlockSize() || typeOf(each).getRank() == 0)
       return each;
     const auto axis = int64_t(*op.getAxis()), block = int64_t(*op.getBlockSize());
-    SmallVector<int64_t> split(shapeOf(each)), wide, merged(split);
-    split.insert(split.begin() + axis + 1, 1);
-    wide = split;
-    wide[axis + 1] = block;
-    merged[axis] *= block;
-    each = unpacked(each);
-    each = folded(b.reshape(folded(b.broadcast(folded(b.reshape(each, split)), wide)), merged));
-    return folded(prefix(each, axis, shapeOf(op.getX())[axis]));
+    SmallVector<int64_t> shape(shapeOf(each));
+    if (!wholeBlocks(op) && shape[axis] == 1)
+      return each;
+    shape.insert(shape.begin() + axis + 1, 1);
+    each = folded(b.reshape(unpacked(each), shape));
+    if (wholeBlocks(op))
+      return each;
+    shape[axis + 1] = block;
+    each = folded(b.broadcast(each, shape));
+    shape.erase(shape.begin() + axis + 1);
+    shape[axis] *= block;
+    each = folded(b.reshape(each, shape));
+    SmallVector<int64_t> start(shape.size(), 0), stride(shape.size(), 1);
+    shape[axis] = shapeOf(op.getX())[axis];
+    return folded(b.make<SliceOp>(each, start, shape, stride));
   }
-
-  Value prefix(Value x, int64_t axis, int64_t size) {
-    SmallVector<int64_t> start(typeOf(x).getRank(), 0), sizes(shapeOf(x)),
-        stride(typeOf(x).getRank(), 1);
-    if (sizes[axis] == size)
-      return x;
-    sizes[axis] = size;
-    return b.make<SliceOp>(x, start, sizes, stride);
-  }
-
-  Value transposed(Value v) { return folded(b.make<TransposeOp>(v, ArrayRef<int64_t>{1, 0})); }
 
   OpBuilder builder;
   TensorBuilder b;

@@ -10,8 +10,10 @@
 // dequantization and PyTorch's decomposed operators write this form. No other pass matches it.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/tensor/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
+#include "passes/simplify/Constants.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -73,15 +75,26 @@ std::optional<Difference> difference(Value value) {
                                   : std::nullopt;
 }
 
+/// The constant that a movement of a constant gives; any other value itself.
+Value folded(OpBuilder &builder, Value value) {
+  Operation *op = value.getDefiningOp();
+  auto tensor = op && op->getOperand(0).getDefiningOp<ConstantOp>() ? evaluated(value)
+                                                                    : std::optional<ref::Tensor>();
+  return tensor ? makeConstant(builder, value.getLoc(), *tensor, typeOf(value)) : value;
+}
+
 /// A scale or zero point as dlc.dequantize takes it: of rank 0, or of the rank of its tensor.
-Value withRank(TensorBuilder &b, Value value, int64_t rank) {
+Value withRank(OpBuilder &builder, Value value, int64_t rank) {
   if (!value)
     return value;
-  if (typeOf(value).getNumElements() == 1)
-    return typeOf(value).getRank() == 0 ? value : b.reshape(value, {});
-  SmallVector<int64_t> shape(rank - typeOf(value).getRank(), 1);
-  llvm::append_range(shape, shapeOf(value));
-  return int64_t(shapeOf(value).size()) == rank ? value : b.reshape(value, shape);
+  SmallVector<int64_t> shape;
+  if (typeOf(value).getNumElements() != 1) {
+    shape.assign(rank - typeOf(value).getRank(), 1);
+    llvm::append_range(shape, shapeOf(value));
+  }
+  if (shapeOf(value) == ArrayRef(shape))
+    return value;
+  return folded(builder, TensorBuilder(builder, value.getLoc()).reshape(value, shape));
 }
 
 /// The zero point in a type that dlc.dequantize takes: x's, i32, or the scale's.
@@ -114,8 +127,8 @@ struct RaiseDequantize : OpRewritePattern<MulOp> {
       TensorBuilder b(rewriter, op.getLoc());
       const int64_t rank = typeOf(found->x).getRank();
       Value zero = zeroPointFor(b, *found, typeOf(scale).getElementType());
-      Value y = b.make<DequantizeOp>(found->x, withRank(b, scale, rank), withRank(b, zero, rank),
-                                     IntegerAttr(), IntegerAttr());
+      Value y = b.make<DequantizeOp>(found->x, withRank(rewriter, scale, rank),
+                                     withRank(rewriter, zero, rank), IntegerAttr(), IntegerAttr());
       y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
       rewriter.replaceOp(op, y);
       return success();
@@ -142,11 +155,12 @@ struct RaiseBlocks : OpRewritePattern<ReshapeOp> {
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
     auto perBlock = [&](Value each) {
-      return each && typeOf(each).getRank() != 0 ? b.reshape(each, shapeOf(each).drop_back())
-                                                 : each;
+      return each && typeOf(each).getRank() != 0
+                 ? folded(rewriter, b.reshape(each, shapeOf(each).drop_back()))
+                 : each;
     };
-    Value y = b.make<DequantizeOp>(b.reshape(from.getX(), merged), perBlock(from.getScale()),
-                                   perBlock(from.getZeroPoint()),
+    Value y = b.make<DequantizeOp>(folded(rewriter, b.reshape(from.getX(), merged)),
+                                   perBlock(from.getScale()), perBlock(from.getZeroPoint()),
                                    rewriter.getI64IntegerAttr(int64_t(merged.size()) - 1),
                                    rewriter.getI64IntegerAttr(shape.back()));
     y.getDefiningOp()->setDiscardableAttrs(from->getDiscardableAttrDictionary());
@@ -172,7 +186,7 @@ struct RaiseShortBlocks : OpRewritePattern<SliceOp> {
     if (llvm::divideCeil(sliced[axis], block) != llvm::divideCeil(shape[axis], block))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    Value x = b.make<SliceOp>(from.getX(), op.getStart(), sliced, op.getStride());
+    Value x = folded(rewriter, b.make<SliceOp>(from.getX(), op.getStart(), sliced, op.getStride()));
     Value y = b.make<DequantizeOp>(x, from.getScale(), from.getZeroPoint(), from.getAxisAttr(),
                                    from.getBlockSizeAttr());
     y.getDefiningOp()->setDiscardableAttrs(from->getDiscardableAttrDictionary());

@@ -40,13 +40,27 @@ func.func @contractions(%a: tensor<2x3xui8>, %b: tensor<3x4xi8>, %za: tensor<ui8
   return %0, %1 : tensor<2x4xi32>, tensor<1x5x6xi32>
 }
 
-// A scale for each block is repeated for the elements of its block.
+// An axis in blocks becomes two dimensions.
 // CHECK-LABEL: @blocks
+// CHECK: %[[S:.*]] = dlc.reshape %arg1 : (tensor<8x2xf32>) -> tensor<8x2x1xf32>
+// CHECK: %[[X:.*]] = dlc.reshape %arg0 : (tensor<8x32xi8>) -> tensor<8x2x16xi8>
+// CHECK: dlc.mul %{{.*}}, %[[S]] : (tensor<8x2x16xf32>, tensor<8x2x1xf32>)
+// CHECK: dlc.reshape %{{.*}} : (tensor<8x2x16xf32>) -> tensor<8x32xf32>
+func.func @blocks(%w: tensor<8x32xi8>, %s: tensor<8x2xf32>) -> tensor<8x32xf32> {
+  %z = dlc.constant dense<8> : tensor<i8>
+  %0 = dlc.dequantize %w, %s, %z axis 1 block_size 16 : (tensor<8x32xi8>, tensor<8x2xf32>, tensor<i8>) -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+
+// Where the last block is shorter, a scale is repeated for the elements of its block. 4-bit constants become 8 bits wide.
+// CHECK-LABEL: @short_blocks
 // CHECK: %[[S:.*]] = dlc.constant dense<5.0{{.*}}> : tensor<8x30xf32>
-// CHECK: %[[D:.*]] = dlc.sub %{{.*}} : (tensor<8x30xi32>, tensor<i32>)
+// CHECK: %[[X:.*]] = dlc.constant dense<3> : tensor<8x30xui8>
+// CHECK: %[[I:.*]] = dlc.cast %[[X]] to i32
+// CHECK: %[[D:.*]] = dlc.sub %[[I]], %{{.*}} : (tensor<8x30xi32>, tensor<i32>)
 // CHECK: %[[F:.*]] = dlc.cast %[[D]] to f32
 // CHECK: dlc.mul %[[F]], %[[S]]
-func.func @blocks() -> tensor<8x30xf32> {
+func.func @short_blocks() -> tensor<8x30xf32> {
   %w = dlc.constant dense<3> : tensor<8x30xui4>
   %s = dlc.constant dense<0.5> : tensor<8x2xf32>
   %z = dlc.constant dense<8> : tensor<ui4>
