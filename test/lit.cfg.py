@@ -28,6 +28,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
 emulated_gpu = os.path.join(config.dlc_build, "lib", "libdlc_emulated_gpu.so")
 if os.path.exists(emulated_gpu):
     config.available_features.add("emulated-gpu")
+# Tests that take minutes are run by the ctest lit-long.
+if lit_config.params.get("long"):
+    config.available_features.add("long")
 with open("/proc/cpuinfo") as f:
     processor = set(f.read().split())
 if {"amx_bf16", "avx512_bf16"} <= processor:
