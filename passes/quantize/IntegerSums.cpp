@@ -123,17 +123,19 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byR
   };
   if (!op || !typeOf(value).getElementType().isF32() || hasBlocks(op) || !isRead(op.getX()))
     return std::nullopt;
+  // The integers take the place of the dequantization: all that reads them shares them.
+  OpBuilder at(op);
   Value zero = op.getZeroPoint();
   const bool isFloat = zero && isa<FloatType>(typeOf(zero).getElementType());
   if (!zero || !(isFloat || (byRows && typeOf(zero).getNumElements() != 1)))
-    return Dequantized{quantize::centered(builder, op.getLoc(), op.getX(), zero), op.getScale(),
-                       Value(), Value()};
+    return Dequantized{quantize::centered(at, op.getLoc(), op.getX(), zero), op.getScale(), Value(),
+                       Value()};
   if (!byRows)
     return std::nullopt;
-  Value integers = quantize::centered(builder, op.getLoc(), op.getX(), Value());
+  Value integers = quantize::centered(at, op.getLoc(), op.getX(), Value());
   if (isSplatOf(zero, 0))
     return Dequantized{integers, op.getScale(), Value(), Value()};
-  TensorBuilder b(builder, op.getLoc());
+  TensorBuilder b(at, op.getLoc());
   if (!isFloat)
     zero = b.cast(b.cast(zero, builder.getI32Type()), builder.getF32Type());
   return Dequantized{integers, op.getScale(), zero, Value()};

@@ -160,10 +160,19 @@ static Value inRows(Value operand, ArrayRef<int64_t> planes, TensorBuilder &b) {
   return b.reshape(operand, {outputs});
 }
 
+/// Whether an operation computes each element from the elements at its index, in any shape.
+static bool isElementwise(Operation *op) {
+  auto quantize = dyn_cast<QuantizeOp>(op);
+  return op->hasTrait<Elementwise>() ||
+         (quantize && !quantize.getBlockSize() &&
+          llvm::all_of(op->getOperands().drop_front(),
+                       [](Value each) { return typeOf(each).getNumElements() == 1; }));
+}
+
 void keepInRows(Value planes) {
   while (planes.hasOneUse() && !isInt8(planes.getType())) {
     Operation *user = *planes.user_begin();
-    if (!user->hasTrait<Elementwise>() || user->getNumResults() != 1 ||
+    if (!isElementwise(user) || user->getNumResults() != 1 ||
         shapeOf(user->getResult(0)) != shapeOf(planes))
       return;
     auto reshape = planes.getDefiningOp<ReshapeOp>();
