@@ -1,7 +1,7 @@
-//===- All.td - all of the dialect, for its reference ---------------------===//
+//===- All.td - all operations of the dialect, for the generated reference ---===//
 //
-// The headers of Ops.td are included everywhere, those of Collective.td and CustomGradient.td where
-// they are needed.
+// Dialect.h includes the headers generated from Ops.td. Those of Collective.td and CustomGradient.td have headers of their own,
+// which only few files include.
 //
 //===----------------------------------------------------------------------===//
 include "ir/dlc/Ops.td"

@@ -15,10 +15,10 @@ void DlcDialect::registerAttention() {
 }
 
 namespace {
-/// What attention's operands agree on.
+/// Sizes and device inferred from attention's operands.
 struct Found {
-  Shape rows;     ///< [batch.., T]
-  int64_t values; ///< E
+  Shape rows;     ///< query rows: [batch.., T]
+  int64_t values; ///< E, the size of a value vector
   OnAttr device;
 };
 
@@ -74,7 +74,7 @@ Shape withLast(Shape shape, int64_t size) {
   return shape;
 }
 
-/// The type that logarithms of sums are kept in.
+/// Returns the element type of the logsumexp result.
 Type wideType(Operand q) {
   Type element = q.type().getElementType();
   return element.isF64() ? element : Float32Type::get(element.getContext());

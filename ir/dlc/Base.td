@@ -1,4 +1,4 @@
-//===- Base.td - the dlc dialect, its types and its common classes --------===//
+//===- Base.td - the dlc dialect, its types, traits and base classes ------===//
 #ifndef DLC_IR_BASE_TD
 #define DLC_IR_BASE_TD
 
@@ -71,19 +71,20 @@ def Dlc_FloatElement : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">
 def Dlc_IntElement : AnyTypeOf<[I8, I16, I32, I64, UI8, UI16, UI32, UI64], "an integer of 8 to 64 bits">;
 def Dlc_IndexElement : AnyTypeOf<[I32, I64], "i32 or i64">;
 
-/// Integers of 8 bits, and of 4 bits: what quantized contractions multiply.
+/// Element types of quantized contractions: 4-bit and 8-bit integers.
 def Dlc_NarrowElement : AnyTypeOf<[I8, UI8, I<4>, UI<4>], "an integer of 4 or 8 bits">;
 
 def Dlc_Tensor : RankedTensorOf<[Dlc_Element]>;
-/// Tensors of 4-bit integers as well. They store two elements per byte, the first in the low half, and each row (the last
-/// dimension) begins at a byte. Only operations that keep whole rows, or read single elements by index, accept them.
+/// Tensors that may also have 4-bit integers as elements. These are stored as two elements per byte, the first in the low four
+/// bits, and each row (the last dimension) begins at a byte. Only operations that keep rows whole or read single elements by
+/// index accept such tensors.
 def Dlc_PackedOrTensor : RankedTensorOf<[Dlc_Element, Dlc_Int4]>;
 def Dlc_IntTensor : RankedTensorOf<[Dlc_IntElement, Dlc_Int4]>;
 def Dlc_FloatTensor : RankedTensorOf<[Dlc_FloatElement]>;
 def Dlc_IndexTensor : RankedTensorOf<[Dlc_IndexElement]>;
 def Dlc_BoolTensor : RankedTensorOf<[I1]>;
 
-/// The place of a tensor: `#dlc.on<cpu>`, `#dlc.on<cpu:1>`, `#dlc.on<cuda:0, acdb>`.
+/// Device and layout of a tensor: `#dlc.on<cpu>`, `#dlc.on<cpu:1>`, `#dlc.on<cuda:0, acdb>`.
 def Dlc_OnAttr : AttrDef<Dlc_Dialect, "On", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let mnemonic = "on";
   let summary = "the device of a tensor and, once chosen, its layout";
@@ -110,7 +111,7 @@ def Dlc_OnAttr : AttrDef<Dlc_Dialect, "On", [DeclareAttrInterfaceMethods<Verifia
   }];
 }
 
-/// Every operation says what it means by a function over host tensors.
+/// Reference semantics of an operation: a function on host tensors that every operation implements.
 def Dlc_ReferenceInterface : OpInterface<"ReferenceInterface"> {
   let cppNamespace = "::dlc";
   let description = "Evaluates the operation on host tensors, slowly and plainly.";
@@ -120,7 +121,7 @@ def Dlc_ReferenceInterface : OpInterface<"ReferenceInterface"> {
     (ins "llvm::ArrayRef<::dlc::ref::Tensor>":$inputs, "llvm::SmallVectorImpl<::dlc::ref::Tensor> &":$outputs)>];
 }
 
-/// What is known of every operation; the fields of Dlc_Op say it.
+/// Static properties of an operation, which the fields of Dlc_Op define.
 def Dlc_FactsInterface : OpInterface<"FactsInterface"> {
   let cppNamespace = "::dlc";
   let methods = [
@@ -129,8 +130,9 @@ def Dlc_FactsInterface : OpInterface<"FactsInterface"> {
                           "int", "getWeight">];
 }
 
-/// Which elements of the operands make an element of the result: written once per operation, over expressions
-/// (ir/dlc/IndexMap.h), for the emitters, fusion and views. Elementwise operations need not say it.
+/// Map from a result element to the operand elements that it is computed from, written once per operation with symbolic index
+/// expressions (ir/dlc/IndexMap.h). Code emitters, fusion and the analysis of views use the map. Elementwise operations do not
+/// need to define one.
 def Dlc_IndexMapped : OpInterface<"IndexMapped"> {
   let cppNamespace = "::dlc";
   let methods = [
@@ -141,28 +143,29 @@ def Dlc_IndexMapped : OpInterface<"IndexMapped"> {
 }
 
 class Dlc_Trait<string name> : NativeOpTrait<name> { let cppNamespace = "::dlc"; }
-/// Each element of the result depends on the elements at the same (broadcast) index of the operands.
+/// Each result element depends on the elements at the same (broadcast) index of the operands.
 def Dlc_Elementwise : Dlc_Trait<"Elementwise">;
-/// The result is the operand's elements in the same order in memory: no work where layouts are plain.
+/// The result has the operand's elements in the same order in memory. The operation costs nothing if both layouts are row-major.
 def Dlc_View : Dlc_Trait<"View">;
-/// The result is elements of the operand, where strides over its memory may say which.
+/// Each result element is an element of the operand, and a strided view of the operand's memory may represent the result.
 def Dlc_ViewLike : Dlc_Trait<"ViewLike">;
-/// What stands at an index follows from the index alone, and nothing is computed. Not the same as Dlc_ElementMove: `iota` is a
-/// movement, but its elements are no operand's; a gather is none, since it reads where its elements stand.
+/// Each result element depends on its index alone, and nothing is computed. This differs from Dlc_ElementMove: `iota` has this
+/// trait although its elements are not those of an operand, and a gather does not have it, because the elements that it reads
+/// depend on its indices operand.
 def Dlc_Movement : Dlc_Trait<"Movement">;
-/// An element of the result is an element of an operand: the first that its map reads whose guards hold.
+/// Each result element is a copy of an operand element: the first read of the index map whose guards hold.
 def Dlc_ElementMove : TraitList<[Dlc_Trait<"ElementMove">, DeclareOpInterfaceMethods<Dlc_IndexMapped>]>;
-/// An element of the result takes a loop over elements of the operands: over the terms of its map.
+/// Each result element is computed by a loop over operand elements, the terms of the index map.
 def Dlc_ElementLoop : TraitList<[Dlc_Trait<"ElementLoop">, DeclareOpInterfaceMethods<Dlc_IndexMapped, ["foldedExtents"]>]>;
-/// A product of matrices, or of images and windows: sums of products of two operands' elements.
+/// Contraction: matrix multiplication or convolution, that is, sums of products of elements of two operands.
 def Dlc_Contraction : Dlc_Trait<"Contraction">;
-/// Pools images, or is the gradient of that: what libraries do in any layout.
+/// Pooling or the gradient of pooling, which libraries implement for any layout.
 def Dlc_Pooling : Dlc_Trait<"Pooling">;
-/// A contraction or pool that no library joins with anything: what it is in a fusion, it is alone.
+/// A contraction or pool that no library fuses with other operations. In a fusion it is the only operation.
 def Dlc_StandsAlone : Dlc_Trait<"StandsAlone">;
-/// Each operand and result has a layout of its own, blocked or not.
+/// Each operand and result may have a layout of its own, blocked or not.
 def Dlc_AnyLayout : Dlc_Trait<"AnyLayout">;
-/// The derivative is 0 wherever there is one, or there is none.
+/// The derivative is 0 wherever it exists, or the operation has no derivative.
 def Dlc_NoGradient : Dlc_Trait<"NoGradient">;
 
 class Dlc_Op<string mnemonic, list<Trait> traits = []>
@@ -173,7 +176,7 @@ class Dlc_Op<string mnemonic, list<Trait> traits = []>
   static int getWeight() { return }] # weight # "; }";
 }
 
-/// A pure operation whose result types follow from its operands and attributes.
+/// Pure operation whose result types are inferred from its operands and attributes.
 class Dlc_PureOp<string mnemonic, list<Trait> traits = []>
     : Dlc_Op<mnemonic, traits # [Pure, InferTypeOpAdaptorWithIsCompatible]> {
   string compatible = [{
@@ -185,7 +188,7 @@ class Dlc_PureOp<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
-/// A pure operation that many others infer alike: `call` is the body of its inference.
+/// Type inference shared by many operations: `call` is the body of `inferReturnTypes`.
 class Dlc_InferBy<string call> {
   string definition = [{
     llvm::LogicalResult $cppClass::inferReturnTypes(mlir::MLIRContext *context, std::optional<mlir::Location> location,

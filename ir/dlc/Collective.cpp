@@ -1,4 +1,4 @@
-//===- Collective.cpp - between the ranks of a world ----------------------===//
+//===- Collective.cpp - inference of the collective operations ------------===//
 #include "ir/dlc/Collective.h"
 
 #include "ir/dlc/Infer.h"
@@ -34,7 +34,7 @@ LogicalResult checkSize(const Site &site, StringRef constraint, std::optional<in
                    "; say how many ranks there are, or leave it out");
 }
 
-/// Where a shape depends on it.
+/// Requires a `size` attribute, which the shape of the result depends on.
 LogicalResult wantSize(const Site &site, StringRef constraint, std::optional<int64_t> size) {
   if (size)
     return checkSize(site, constraint, size);
@@ -68,7 +68,7 @@ LogicalResult inferRows(const Site &site, Operand x, int64_t rows, Types &types)
   shape[0] = rows;
   return addResult(site, types, shape, x.type().getElementType(), *commonDevice(site, "", x));
 }
-/// Of the rows, those of one of `size` ranks.
+/// Infers the result of an operation that gives each of `size` ranks an equal share of the rows.
 LogicalResult inferShare(const Site &site, StringRef constraint, Operand x, int64_t size,
                          Types &types) {
   if (failed(wantRows(site, constraint, x)))

@@ -1,6 +1,6 @@
-//===- Collective.h - operations between the ranks of a world -------------===//
+//===- Collective.h - collective operations between the ranks of a world ---===//
 //
-// Few speak of these: they are in no header that all include.
+// Few files use the collectives, so the headers that include the whole dialect do not include them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_IR_DLC_COLLECTIVE_H
@@ -13,22 +13,24 @@
 
 namespace dlc {
 
-/// Makes the dialect know them.
+/// Registers the collective operations with the dialect.
 void registerCollectives(DlcDialect &dialect);
 
-/// Whether ranks meet in it.
+/// Returns whether the operation communicates between ranks.
 inline bool isCollective(mlir::Operation *op) {
   return mlir::isa<AllReduceOp, AllGatherOp, ReduceScatterOp, BroadcastRanksOp>(op);
 }
 
-/// Whether the result does not follow from the operands of this rank alone.
+/// Returns whether the result depends on more than the operands of this rank.
 inline bool dependsOnRank(mlir::Operation *op) {
   return isCollective(op) || mlir::isa<OwnRowsOp>(op);
 }
 
-/// On a batch_norm_train, whose statistics are then those of all ranks, and on its batch_norm_grad:
-/// a dictionary. `layer` is its number; where sums must not depend on how many ranks there are,
-/// `chunks` and `ranks` are how many these are, and each of a rank's chunks has one of that number.
+/// Dictionary attribute of a synchronized batch_norm_train, whose statistics cover the batches of
+/// all ranks, and of its batch_norm_grad. `layer` is the index of the layer. If the sums must not
+/// depend on the number of ranks, the batch is split into chunks: `chunks` is the number of chunks
+/// over all ranks, `ranks` is the number of ranks, and each chunk of a rank has its own copy of the
+/// operation with the same `layer`.
 constexpr llvm::StringLiteral kOverRanksAttr = "dlc.over_ranks";
 
 } // namespace dlc

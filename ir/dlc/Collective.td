@@ -1,10 +1,10 @@
-//===- Collective.td - between the ranks of a world -----------------------===//
+//===- Collective.td - operations between the ranks of a world ------------===//
 #ifndef DLC_IR_COLLECTIVE_TD
 #define DLC_IR_COLLECTIVE_TD
 include "ir/dlc/Reduce.td"
 
-/// All ranks run one program, and meet in its collectives in the program's order. `group` names who meets, and `size` says how many
-/// these are: it may be left out where no shape depends on it.
+/// Base of the collectives. All ranks run one program and execute its collectives in program order. `group` names the
+/// participating ranks, and `size` is their number. `size` may be absent if no shape depends on it.
 class Dlc_Collective<string mnemonic> : Dlc_PureOp<mnemonic> {
   let results = (outs Dlc_Tensor:$y);
 }
@@ -40,7 +40,7 @@ def Dlc_ReduceScatterOp : Dlc_Collective<"reduce_scatter"> {
   let arguments = (ins Dlc_ReduceKindAttr:$kind, Dlc_Tensor:$x, DefaultValuedStrAttr<StrAttr, "world">:$group, OptionalAttr<I64Attr>:$size);
   let assemblyFormat = "$kind $x (`over` $group^)? (`of` $size^)? attr-dict `:` functional-type(operands, results)";
 }
-/// Nobody is waited for: the counterpart of all_gather where all ranks have everything.
+/// Needs no communication: the counterpart of all_gather for operands that all ranks have in full.
 def Dlc_OwnRowsOp : Dlc_Collective<"own_rows"> {
   let summary = "the operands' rows, one operand's after the other's: of these this rank's share, in the order of ranks";
   let description = [{

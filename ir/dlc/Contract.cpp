@@ -1,4 +1,4 @@
-//===- Contract.cpp - matrix products -------------------------------------===//
+//===- Contract.cpp - inference of matrix multiplications -----------------===//
 #include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 
@@ -50,7 +50,8 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   FailureOr<OnAttr> device;
   if (failed(element) || failed(device = commonDevice(site, "C4", {a, b, zeroA, zeroB})))
     return failure();
-  // Zero points that broadcast to an operand, with one for each of its rows or columns.
+  // A zero point has rank 0, or broadcasts to the operand with size 1 along the contracted
+  // dimension: one value for each row of a or column of b.
   auto fits = [&](Operand zero, Operand operand, bool contractsLast) -> LogicalResult {
     if (!zero.value || zero.type().getRank() == 0)
       return success();

@@ -1,4 +1,4 @@
-//===- Contract.td - matrix products --------------------------------------===//
+//===- Contract.td - matrix multiplications -------------------------------===//
 #ifndef DLC_IR_CONTRACT_TD
 #define DLC_IR_CONTRACT_TD
 include "ir/dlc/Base.td"

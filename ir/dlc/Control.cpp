@@ -20,7 +20,8 @@ void DlcDialect::registerControl() {
 namespace {
 YieldOp terminatorOf(Region &region) { return cast<YieldOp>(region.front().getTerminator()); }
 
-/// Regions are verified after the operation that holds them: until then their end may be anything.
+/// Returns the region's yield. MLIR verifies an operation before its regions, so the last operation
+/// of the region may still be anything.
 FailureOr<YieldOp> checkYield(Operation *op, Region &region) {
   Block &block = region.front();
   auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
@@ -38,7 +39,7 @@ bool isScalar(Type type, unsigned width) {
 }
 } // namespace
 
-// The terminator that a region without values gets.
+// Builds the implicit terminator of a region that yields no values.
 void YieldOp::build(OpBuilder &, OperationState &) {}
 
 //===----------------------------------------------------------------------===//
@@ -65,7 +66,7 @@ LogicalResult IfOp::verify() {
 }
 
 namespace {
-/// if (constant) a else b = the region taken
+/// if (constant) a else b -> the operations of the taken region
 struct TakeConstantBranch : OpRewritePattern<IfOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -75,7 +76,8 @@ struct TakeConstantBranch : OpRewritePattern<IfOp> {
       return failure();
     Region &taken = condition != 0 ? op.getThenRegion() : op.getElseRegion();
     YieldOp yield = terminatorOf(taken);
-    // A more static or otherwise differing type would not fit the users.
+    // The results are not replaced if the types differ, for example if the yielded type is more
+    // static.
     if (yield.getOperandTypes() != op.getResultTypes())
       return failure();
     SmallVector<Value> values(yield.getValues());
@@ -189,7 +191,7 @@ LogicalResult FusionOp::verify() {
   return success();
 }
 
-/// `(%a = %x, %b = %y) : (types) -> (types) attributes {..} { .. }`
+/// Parses `(%a = %x, %b = %y) : (types) -> (types) attributes {..} { .. }`.
 ParseResult FusionOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand> operands;

@@ -1,4 +1,4 @@
-//===- Conv.cpp - convolution ---------------------------------------------===//
+//===- Conv.cpp - inference and index maps of convolutions ----------------===//
 #include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 
@@ -18,7 +18,7 @@ void DlcDialect::registerConv() {
 }
 
 namespace {
-/// Checks that are common to conv and conv_transpose: C1, C2 and the devices of C4.
+/// Checks the constraints that conv and conv_transpose share: C1, C2 and the devices of C4.
 template <typename Adaptor>
 LogicalResult checkOperands(const Site &site, Adaptor adaptor, FailureOr<OnAttr> &device) {
   Operand x{"x", adaptor.getX()}, w{"w", adaptor.getW()}, bias{"bias", adaptor.getBias()};
@@ -173,7 +173,7 @@ LogicalResult ConvWeightGradOp::inferReturnTypes(MLIRContext *, std::optional<Lo
 }
 
 //===----------------------------------------------------------------------===//
-// What an element of the result is the sum of: products of the first two operands' elements
+// Index maps: each result element is a sum of products of elements of the first two operands
 //===----------------------------------------------------------------------===//
 
 SmallVector<int64_t> ConvOp::foldedExtents() {

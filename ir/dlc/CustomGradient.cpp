@@ -1,4 +1,4 @@
-//===- CustomGradient.cpp - gradients that the model defines itself -------===//
+//===- CustomGradient.cpp - verifiers of model-defined gradients ----------===//
 #include "ir/dlc/CustomGradient.h"
 
 #include "ir/dlc/Infer.h"
@@ -25,7 +25,7 @@ LogicalResult CotangentOp::verify() {
   return success();
 }
 
-/// Checks that each value of `given` has the type of the value of `wanted` at its index.
+/// Checks that each value of `given` has the type of the value of `wanted` at the same index.
 static LogicalResult checkTypes(CustomGradientOp op, StringRef constraint, StringRef givenName,
                                 ValueRange given, StringRef wantedName, ValueRange wanted) {
   if (given.size() != wanted.size())

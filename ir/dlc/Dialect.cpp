@@ -22,8 +22,8 @@ using namespace dlc;
 #include "ir/dlc/Attrs.cpp.inc"
 
 namespace {
-/// Functions of dlc operations may be inlined anywhere: nothing in them depends on where they
-/// stand.
+/// Allows functions of dlc operations to be inlined anywhere: no dlc operation depends on its
+/// context.
 struct InlineAnywhere : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
@@ -70,7 +70,8 @@ StringAttr nameIn(DictionaryAttr attributes) {
   return attributes ? attributes.getAs<StringAttr>("dlc.name") : StringAttr();
 }
 
-/// C1 and C2: `all` are the attributes of the arguments, or of the results, of which `at` is one.
+/// Checks C1 and C2. `all` has the attributes of all arguments, or of all results, and `at` is the
+/// index of the one to check.
 LogicalResult checkStateName(Operation *op, StringRef what, Type type, Attribute value,
                              ArrayRef<DictionaryAttr> all, unsigned at) {
   StringAttr name = nameIn(all[at]);
@@ -90,7 +91,7 @@ bool isShared(NamedAttribute attribute) {
   return attribute.getName() == "dlc.split" || attribute.getName() == "dlc.part";
 }
 
-/// C5: `dlc.split` is asked of a whole tensor, `dlc.part` said of a rank's.
+/// Checks C5. `dlc.split` is set on a whole tensor, `dlc.part` on the part of one rank.
 LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto part = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
@@ -108,7 +109,7 @@ LogicalResult checkPart(Operation *op, Type type, NamedAttribute attribute) {
                          << "; write array<i64: 1, 2, 1> for the second dimension and two ranks";
 }
 
-/// C6.
+/// Checks C6.
 LogicalResult checkCounted(FunctionOpInterface function, Type type, Attribute value) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto counted = dyn_cast<DenseI64ArrayAttr>(value);
@@ -127,7 +128,7 @@ LogicalResult checkCounted(FunctionOpInterface function, Type type, Attribute va
          << "; write array<i64: 0, 1> where the second result counts the first dimension";
 }
 
-/// C7.
+/// Checks C7.
 LogicalResult checkPacked(Operation *op, Type type, Attribute value) {
   auto given = dyn_cast<TypeAttr>(value);
   auto packed = given ? dyn_cast<RankedTensorType>(given.getValue()) : RankedTensorType();

@@ -17,7 +17,7 @@
 
 namespace dlc {
 
-// What traits and fields mean is said where operations are given them: Base.td.
+// The traits and fields are documented at their definitions in Base.td.
 template <typename Op> class Elementwise : public mlir::OpTrait::TraitBase<Op, Elementwise> {};
 template <typename Op> class View : public mlir::OpTrait::TraitBase<Op, View> {};
 template <typename Op> class ViewLike : public mlir::OpTrait::TraitBase<Op, ViewLike> {};
@@ -30,32 +30,34 @@ template <typename Op> class StandsAlone : public mlir::OpTrait::TraitBase<Op, S
 template <typename Op> class AnyLayout : public mlir::OpTrait::TraitBase<Op, AnyLayout> {};
 template <typename Op> class NoGradient : public mlir::OpTrait::TraitBase<Op, NoGradient> {};
 
-/// What an operation needs of its numbers.
+/// Numeric requirements of an operation, as the mixed-precision passes use them.
 enum class NumericClass {
-  Product, ///< 16-bit operands, sums in f32: where narrow numbers save time
-  Layer,   ///< sums or statistics in f32 inside, but its data may be narrow
-  Exact,   ///< gives elements as it finds them: narrow ones stay what they are
-  Smooth,  ///< rounds once per element: computed in f32, its result may be kept narrow
+  Product, ///< 16-bit operands and f32 sums; narrow operands save time here
+  Layer,   ///< f32 sums or statistics inside; operands and results may be narrow
+  Exact,   ///< returns operand elements unchanged, so narrow operands lose nothing
+  Smooth,  ///< rounds once per element: computed in f32, the result may be stored narrow
   Full,    ///< f32 throughout
 };
 
-/// An elementwise operation that costs no more than an addition: computing it again is as cheap as
-/// reading what it gave.
+/// Returns whether this is an elementwise operation whose cost is that of an addition. Recomputing
+/// such an operation is as cheap as reading its result from memory.
 bool isCheapMath(mlir::Operation *op);
 
-/// Whether declared types may stand for inferred ones: element types and encodings equal, and every
-/// dimension equal or dynamic on one side.
+/// Returns whether the declared types may replace the inferred types: element types and devices are
+/// equal, and each pair of dimensions is equal or has a dynamic member. Layouts may differ.
 bool areCompatible(mlir::TypeRange inferred, mlir::TypeRange declared);
 
-/// Of an argument or result of a function that holds packed integers as bytes: its packed type.
+/// Attribute of a function's argument or result that stores packed 4-bit integers as bytes: the
+/// packed tensor type.
 constexpr llvm::StringLiteral kPackedAttr = "dlc.packed";
 
 class IndexMap;
 class OnAttr;
 
-/// The place of a tensor type, with its layout; null when unplaced.
+/// Returns the device and layout of a tensor type, or null if the type has no placement.
 OnAttr getPlace(mlir::Type type);
-/// The layout of a tensor type; empty where elements stand in the order of their indices.
+/// Returns the layout of a tensor type. The layout is empty if elements are stored in row-major
+/// order.
 llvm::StringRef layoutOf(mlir::Type type);
 
 } // namespace dlc

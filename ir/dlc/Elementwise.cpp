@@ -20,14 +20,15 @@ void DlcDialect::registerElementwise() {
 namespace {
 Type boolType(MLIRContext *context) { return IntegerType::get(context, 1); }
 
-/// The operand's type with another element type.
+/// Infers the operand's type with another element type.
 LogicalResult inferElement(Value x, Type element, Types &types) {
   RankedTensorType type = tensorType(x);
   types.push_back(RankedTensorType::get(type.getShape(), element, type.getEncoding()));
   return success();
 }
 
-/// Every value of `from` is one of `to` too, and is kept by the conversion.
+/// Returns whether the conversion represents every value of `from` exactly, so that converting back
+/// returns the same value.
 bool keepsValues(Type from, Type to) {
   if (from == to)
     return true;
@@ -38,7 +39,7 @@ bool keepsValues(Type from, Type to) {
                llvm::APFloat::semanticsMaxExponent(b.getFloatSemantics());
   }
   auto a = cast<IntegerType>(from);
-  // Integers to floats are left out: back from there, floats saturate where integers wrap.
+  // Integer to float is excluded: on the way back, floats saturate where integers wrap.
   auto b = dyn_cast<IntegerType>(to);
   if (!b || b.isInteger(1))
     return false;
@@ -48,7 +49,7 @@ bool keepsValues(Type from, Type to) {
   return !b.isUnsigned() && b.getWidth() >= a.getWidth();
 }
 
-/// The operand, where it may stand for the result.
+/// Returns the operand if it has the type of the result and can replace it.
 OpFoldResult foldTo(Value operand, Value result) {
   return operand.getType() == result.getType() ? OpFoldResult(operand) : OpFoldResult();
 }
@@ -118,11 +119,11 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 }
 
 //===----------------------------------------------------------------------===//
-// Folding: identities that hold for every value, -0.0 and NaN included.
+// Folding: identities that hold for every value, including -0.0 and NaN
 //===----------------------------------------------------------------------===//
 
 OpFoldResult AddOp::fold(FoldAdaptor) {
-  // x + 0.0 turns -0.0 into 0.0; x + -0.0 is x.
+  // -0.0 + 0.0 is 0.0, so x + 0.0 does not fold for floats; x + -0.0 is x.
   auto neutral = [](Value value) {
     double number;
     return isSplat(value, number) && number == 0 &&

@@ -1,4 +1,4 @@
-//===- Elementwise.td - one result element from one element of each operand ===//
+//===- Elementwise.td - elementwise operations ----------------------------===//
 #ifndef DLC_IR_ELEMENTWISE_TD
 #define DLC_IR_ELEMENTWISE_TD
 include "ir/dlc/Base.td"
@@ -11,18 +11,18 @@ defvar elementwiseRules = [{
     - (C3) the operands' shapes broadcast together.
 }];
 
-/// An operation on elements. What it is in other layers is said where they are; these fields make their tables
-/// (ir/tblgen), and what a table lacks does not compile.
+/// Elementwise operation. Other layers describe such an operation in tables, which dlc-tblgen (ir/tblgen) generates from these
+/// fields. A missing table entry is a compile error.
 class Dlc_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Dlc_PureOp<mnemonic, [Dlc_Elementwise] # traits> {
-  string onnx = "";  // ONNX's operator, where that means the same for every type
-  string trace = ""; // the function of dlc::trace, where that takes the operands alone
+  string onnx = "";  // ONNX operator, if it has the same semantics for every type
+  string trace = ""; // function of dlc::trace, if it takes only the operands
 }
 
-/// A function of real numbers: codegen/cpu and codegen/cuda know it under its mnemonic.
+/// Function of real numbers that codegen/cpu and codegen/cuda implement under its mnemonic.
 class Dlc_Function<string mnemonic> {
-  string libm = mnemonic; // C's function of doubles, if there is one: the reference
-  string cuda = libm;     // CUDA's, of doubles and with an f of floats
+  string libm = mnemonic; // C library function of doubles, if there is one; used by the reference evaluator
+  string cuda = libm;     // CUDA function of doubles; with the suffix f, of floats
 }
 
 class Dlc_Unary<string mnemonic, Type type, string meaning, list<Trait> traits = []>
@@ -202,7 +202,7 @@ def Dlc_RemOp : Dlc_ElementwiseOp<"rem"> {
   let results = (outs Dlc_Tensor:$y);
 }
 
-/// The larger or smaller of two operands, of which the gradient at equal operands is stated.
+/// Maximum or minimum of two operands. `strict` defines the gradient at equal operands.
 class Dlc_Extreme<string mnemonic, string meaning> : Dlc_Binary<mnemonic, Dlc_Tensor, meaning, [Commutative]> {
   let numericClass = "Exact";
   let description = [{

@@ -1,4 +1,4 @@
-//===- Gather.cpp - reading and writing at computed places ----------------===//
+//===- Gather.cpp - inference of gathers and scatters ---------------------===//
 #include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 

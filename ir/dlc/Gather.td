@@ -1,10 +1,10 @@
-//===- Gather.td - reading and writing at computed places -----------------===//
+//===- Gather.td - gathers and scatters -----------------------------------===//
 #ifndef DLC_IR_GATHER_TD
 #define DLC_IR_GATHER_TD
 include "ir/dlc/Base.td"
 
-// Negative indices count from the end; an index out of range after that is an error where it is known at compile
-// time, and reads the nearest element (gathers) or is an error (scatters) at run time.
+// Negative indices count from the end. If an index is then still out of range, this is an error if the index is known at compile
+// time. At run time a gather reads the nearest element, and a scatter reports an error.
 
 def Dlc_GatherOp : Dlc_PureOp<"gather", [Dlc_ElementMove]> {
   let numericClass = "Exact";

@@ -1,4 +1,4 @@
-//===- Gradient.cpp - derivatives, before they are spelled out ------------===//
+//===- Gradient.cpp - verifier of the gradient operation ------------------===//
 #include "ir/dlc/Infer.h"
 
 using namespace mlir;

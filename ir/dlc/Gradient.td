@@ -1,4 +1,4 @@
-//===- Gradient.td - derivatives, before they are spelled out -------------===//
+//===- Gradient.td - symbolic derivatives, which the grad phase expands ---===//
 #ifndef DLC_IR_GRADIENT_TD
 #define DLC_IR_GRADIENT_TD
 include "ir/dlc/Base.td"

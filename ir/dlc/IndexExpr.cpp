@@ -131,7 +131,7 @@ Coordinates IndexContext::variables(const std::string &prefix, ArrayRef<int64_t>
   return result;
 }
 
-/// The part of `e` whose coefficients `by` divides, and the rest.
+/// Splits `e` into the terms whose coefficients are multiples of `by`, and the remaining terms.
 static std::pair<IndexExpr, IndexExpr> splitBy(const IndexExpr &e, int64_t by) {
   IndexExpr whole, rest;
   int64_t low = e.constant % by;
@@ -152,7 +152,8 @@ static IndexExpr exactly(const IndexExpr &e, int64_t by) {
   return result;
 }
 
-/// The largest divisor of `by` such that what it does not divide of `e` stays below it.
+/// Returns the largest divisor g of `by` such that the terms of `e` that are not multiples of g
+/// have a sum in [0, g).
 static int64_t commonPart(const IndexExpr &e, int64_t by) {
   int64_t best = 1;
   llvm::SmallVector<int64_t, 4> candidates;
@@ -223,7 +224,7 @@ IndexExpr IndexContext::least(const IndexExpr &a, const IndexExpr &b) {
   atom.inner = a, atom.other = b;
   atom.low = std::min(a.low(), b.low());
   atom.high = std::min(a.high(), b.high());
-  // Two that mirror each other meet in the middle.
+  // If a + b is constant, the minimum is at most half of the sum.
   if (IndexExpr sum = a + b; sum.isConstant())
     atom.high = std::min(atom.high, sum.constant / 2);
   return make(std::move(atom));
@@ -300,7 +301,7 @@ Coordinates IndexContext::unravel(ArrayRef<int64_t> shape, const IndexExpr &offs
 Coordinates IndexContext::reshape(ArrayRef<int64_t> from, ArrayRef<int64_t> to,
                                   ArrayRef<IndexExpr> at) {
   Coordinates result(to.size());
-  // Coordinates carry over one to one as long as sizes agree from the front, then from the back.
+  // Coordinates are copied for equal leading dimensions, then for equal trailing ones.
   size_t front = 0, back = 0;
   while (front < from.size() && front < to.size() && from[front] == to[front])
     result[front] = at[front], ++front;

@@ -1,8 +1,8 @@
 //===- IndexExpr.h - integer expressions of indices, with ranges -----------===//
 //
-// Sums of variables, quotients, remainders and extrema with known ranges. Division and remainder
-// are for values that are not negative where they are used; they simplify by ranges and
-// divisibility, so that an index taken apart and put together again is the index.
+// Sums of variables, quotients, remainders, minima and maxima with known value ranges. Divisions
+// and remainders require non-negative dividends. They are simplified by ranges and divisibility, so
+// that an index that is unraveled and linearized again becomes the original index.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_IR_DLC_INDEXEXPR_H
@@ -21,7 +21,8 @@ namespace dlc {
 
 struct IndexAtom;
 
-/// A constant plus atoms times coefficients; atoms in the order in which they were made.
+/// Affine sum: a constant plus atoms multiplied by coefficients. Atoms are sorted by the order of
+/// their creation.
 struct IndexExpr {
   IndexExpr(int64_t constant = 0) : constant(constant) {}
 
@@ -29,29 +30,31 @@ struct IndexExpr {
   llvm::SmallVector<std::pair<const IndexAtom *, int64_t>, 4> terms;
 
   bool isConstant() const { return terms.empty(); }
-  /// The range, both ends included.
+  /// Bounds of the value, both inclusive.
   int64_t low() const;
   int64_t high() const;
   bool isWithin(int64_t size) const { return low() >= 0 && high() < size; }
-  /// The coefficient of an atom that stands by itself.
+  /// Returns the coefficient of an atom that is a term of this sum, or 0.
   int64_t coefficient(const IndexAtom *atom) const;
-  /// Whether the atom stands anywhere, quotients and remainders included.
+  /// Returns whether the atom occurs in this expression or inside one of its quotients, remainders,
+  /// minima or maxima.
   bool uses(const IndexAtom *atom) const;
-  /// As C++ text; `paren` puts it in parentheses where it is more than one word.
+  /// Returns the expression as C++ text. If `paren` is set, an expression of more than one token is
+  /// parenthesized.
   std::string text(bool paren = false) const;
 };
 
-/// Where an element stands: an expression for each dimension.
+/// Coordinates of an element: one expression per dimension.
 using Coordinates = llvm::SmallVector<IndexExpr, 6>;
 
 struct IndexAtom {
   enum Kind { Variable, Quotient, Remainder, Least, Greatest } kind = Variable;
-  std::string name; ///< of a variable
-  IndexExpr inner;  ///< what is divided, or the first of two
-  IndexExpr other;  ///< the divisor, or the second of two
+  std::string name; ///< name of a variable
+  IndexExpr inner;  ///< dividend, or the first operand of a minimum or maximum
+  IndexExpr other;  ///< divisor, or the second operand of a minimum or maximum
   int64_t low = 0, high = 0;
   unsigned order = 0;
-  unsigned depth = 0; ///< of the scope that a variable belongs to
+  unsigned depth = 0; ///< nesting depth of the scope that defines a variable
 };
 
 IndexExpr operator+(const IndexExpr &a, const IndexExpr &b);
@@ -61,28 +64,29 @@ inline bool operator==(const IndexExpr &a, const IndexExpr &b) {
   return a.constant == b.constant && a.terms == b.terms;
 }
 
-/// Makes atoms, the same one for the same meaning.
+/// Creates atoms and uniques them: structurally equal atoms are one object.
 class IndexContext {
 public:
   IndexExpr variable(const std::string &name, int64_t low, int64_t high, unsigned depth = 0);
-  /// A variable for each dimension: `prefix`0, `prefix`1, ... One of a single element is 0, unless
-  /// `units` says to keep it apart.
+  /// Returns one variable per dimension: `prefix`0, `prefix`1, ... For a dimension of size 1
+  /// returns the constant 0, or a variable if `units` is set.
   Coordinates variables(const std::string &prefix, llvm::ArrayRef<int64_t> shape,
                         bool units = false);
   IndexExpr divide(const IndexExpr &e, int64_t by);
   IndexExpr remainder(const IndexExpr &e, int64_t by);
   IndexExpr least(const IndexExpr &a, const IndexExpr &b);
   IndexExpr greatest(const IndexExpr &a, const IndexExpr &b);
-  /// a + b, joining what division took apart.
+  /// Returns a + b, and merges the quotient and the remainder of one expression into that
+  /// expression.
   IndexExpr add(const IndexExpr &a, const IndexExpr &b);
-  /// Whether it joins two remainders to that by a product, too.
+  /// Whether `add` also merges two remainders into the remainder by the product of their divisors.
   bool joinsRemainders = false;
 
-  /// The offset of an element in a row-major tensor.
+  /// Returns the row-major offset of the element at coordinates `at`.
   IndexExpr linear(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<IndexExpr> at);
-  /// The coordinates of element `offset` of a row-major shape.
+  /// Returns the coordinates of the element at row-major offset `offset`.
   Coordinates unravel(llvm::ArrayRef<int64_t> shape, const IndexExpr &offset);
-  /// The coordinates in shape `to` of the element that stands at `at` in shape `from`.
+  /// Returns the coordinates in shape `to` of the element with coordinates `at` in shape `from`.
   Coordinates reshape(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to,
                       llvm::ArrayRef<IndexExpr> at);
 
@@ -91,10 +95,11 @@ private:
   std::map<std::string, std::unique_ptr<IndexAtom>> atoms;
 };
 
-/// The deepest scope that a variable of the expression stands in, one atom left out.
+/// Returns the maximum scope depth of the variables in the expression, ignoring the atom `without`.
 unsigned depthOf(const IndexExpr &e, const IndexAtom *without = nullptr);
 
-/// Where what is stretched by NumPy's rule is read for the element at `at`.
+/// Returns the coordinates in an operand of `shape` that NumPy broadcasting reads for the element
+/// at `at`.
 template <typename T>
 llvm::SmallVector<T, 6> broadcastIndex(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<T> at,
                                        const T &zero) {

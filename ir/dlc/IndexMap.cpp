@@ -1,4 +1,4 @@
-//===- IndexMap.cpp - which elements of the operands make an element of the result ===//
+//===- IndexMap.cpp - maps from result elements to operand elements -------===//
 #include "ir/dlc/IndexMap.h"
 
 using namespace mlir;
@@ -21,7 +21,7 @@ void Sliding::from(ArrayRef<IndexExpr> p, ArrayRef<IndexExpr> k, ArrayRef<int64_
 void Sliding::back(ArrayRef<IndexExpr> y, ArrayRef<IndexExpr> k, ArrayRef<int64_t> positions,
                    IndexContext &x, Read &read) const {
   for (size_t d = 0; d < positions.size(); ++d) {
-    // y + low = stride * p + dilation * k: only what makes p whole takes part.
+    // y + low = stride * p + dilation * k. The guard holds only if the stride divides q.
     IndexExpr q = y[d] + low[d] - k[d] * dilations[d];
     read.at.push_back(x.divide(q, strides[d]));
     read.guard(q, positions[d], strides[d]);
@@ -46,7 +46,7 @@ SmallVector<Read, 2> readsOf(Operation *op, IndexContext &x, ArrayRef<IndexExpr>
   cast<IndexMapped>(op).mapIndices(map);
   if (!op->hasTrait<ElementMove>())
     return map.reads;
-  // What never is the first one is left out.
+  // Drops the reads whose guards never hold, and all reads after the first one without guards.
   SmallVector<Read, 2> reads;
   for (Read &read : map.reads) {
     bool never = llvm::any_of(read.guards, [](const Guard &guard) {
@@ -78,7 +78,7 @@ std::optional<int64_t> runOf(Operation *op) {
   if (!op->hasTrait<ElementMove>())
     return std::nullopt;
   auto shapeOf = [](Value v) { return cast<RankedTensorType>(v.getType()).getShape(); };
-  // No element, no first one.
+  // An empty result has no first element.
   if (llvm::is_contained(shapeOf(op->getResult(0)), 0))
     return std::nullopt;
   IndexContext x;

@@ -1,7 +1,8 @@
-//===- IndexMap.h - which elements of the operands make an element of the result ===//
+//===- IndexMap.h - maps from result elements to operand elements ---------===//
 //
-// An operation writes this once (`mapIndices`, beside its inference), over expressions: the
-// emitters read it with the coordinates of their kernels, analyses with variables.
+// Each operation defines its map once, in `mapIndices`, which is implemented next to its type
+// inference. The map is a function of symbolic index expressions. Code emitters evaluate it with
+// the coordinates of their kernels, and analyses evaluate it with variables.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_IR_DLC_INDEXMAP_H
@@ -12,30 +13,31 @@
 
 namespace dlc {
 
-/// What must hold for an element to be there: `by` divides the place, and 0 <= place / by < size.
+/// Condition under which an element exists: `by` divides `place`, and 0 <= place / by < size.
 struct Guard {
   IndexExpr place;
   int64_t size = 0, by = 1;
 };
 
-/// An element of an operand, read where all guards hold.
+/// Element of an operand that is read if all guards hold.
 struct Read {
   unsigned operand = 0;
   Coordinates at;
   llvm::SmallVector<Guard, 2> guards;
 
-  /// Adds a guard, unless it always holds.
+  /// Adds a guard, unless the range of `place` shows that the guard always holds.
   void guard(const IndexExpr &place, int64_t size, int64_t by = 1);
 };
 
 class IndexMap {
 public:
-  /// The place that an element of an index tensor means, in a dimension of `size`.
+  /// Callback that returns the value of element `at` of an index tensor, as an index into a
+  /// dimension of the given size.
   using Load =
       llvm::function_ref<IndexExpr(mlir::Value indices, const Coordinates &at, int64_t size)>;
 
   IndexContext &x;
-  /// The result's element, and which of the terms that are folded into it.
+  /// Coordinates of the result element, and coordinates of the current term of its reduction.
   llvm::ArrayRef<IndexExpr> at, over;
   Load load;
   llvm::SmallVector<Read, 2> reads;
@@ -45,37 +47,37 @@ public:
   }
 };
 
-/// How a window slides over spatial dimensions.
+/// Parameters of a window that slides over the spatial dimensions.
 struct Sliding {
   llvm::ArrayRef<int64_t> strides, dilations, low;
 
-  /// Adds the coordinates that place `k` of the window at position `p` reads in an image.
+  /// Adds the image coordinates that window element `k` reads at output position `p`.
   void from(llvm::ArrayRef<IndexExpr> p, llvm::ArrayRef<IndexExpr> k, llvm::ArrayRef<int64_t> image,
             Read &read) const;
-  /// The other way round: adds the position whose window has place `k` at `y`. Where there is none,
-  /// the guards say so.
+  /// Inverse of `from`: adds the output position whose window element `k` reads image coordinate
+  /// `y`. The guards fail if there is no such position.
   void back(llvm::ArrayRef<IndexExpr> y, llvm::ArrayRef<IndexExpr> k,
             llvm::ArrayRef<int64_t> positions, IndexContext &x, Read &read) const;
 };
 
-/// The extents, row-major, of what is folded into one element.
+/// Returns the row-major extents of the reduction that computes one result element.
 llvm::SmallVector<int64_t> foldedExtents(mlir::Operation *op);
 
-/// What the result's element at `at` is made of; of what is folded into it, the term `over`.
-/// Of an operation that moves elements: the first whose guards hold is the result; the last one
-/// has none.
+/// Returns the operand elements that the result element at `at` is computed from. For a reduction,
+/// these are the elements of the term `over`. For an operation that moves elements, the result is
+/// the first read whose guards hold, and the last read has no guards.
 llvm::SmallVector<Read, 2> readsOf(mlir::Operation *op, IndexContext &x,
                                    llvm::ArrayRef<IndexExpr> at,
                                    llvm::ArrayRef<IndexExpr> over = {},
                                    IndexMap::Load load = nullptr);
 
-/// Where the operand's element stands that the result's element at `at` always is, if `op` moves
-/// elements of one operand and their places follow from the index alone.
+/// If `op` moves elements of its first operand to places that depend on the index alone, returns
+/// the coordinates of the operand element that the result element at `at` always equals.
 std::optional<Coordinates> movedIndex(mlir::Operation *op, IndexContext &x,
                                       llvm::ArrayRef<IndexExpr> at);
 
-/// Where in its operand's elements the result's lie, if they are one run of them in order: the
-/// first of them. Both as if they lay in plain order.
+/// If the result's elements are a contiguous run of the operand's elements in the same order,
+/// returns the offset of the first one. Assumes row-major layouts for both.
 std::optional<int64_t> runOf(mlir::Operation *op);
 
 } // namespace dlc

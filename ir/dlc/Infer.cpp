@@ -1,4 +1,4 @@
-//===- Infer.cpp - what the shape inference of all families shares --------===//
+//===- Infer.cpp - shape inference utilities for all operation families ---===//
 #include "ir/dlc/Infer.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace dlc;
 
 namespace {
-/// Beyond any address space that a machine has; keeps products of sizes and strides inside int64.
+/// Larger than any real address space; products of sizes and strides stay within int64.
 constexpr int64_t maxElements = int64_t(1) << 46;
 
 std::string deviceText(OnAttr place) { return place ? "on " + place.getDeviceName() : "unplaced"; }
@@ -176,7 +176,7 @@ LogicalResult dlc::broadcastShapes(const Site &site, StringRef constraint,
       int64_t &sofar = shape[offset + i];
       if (dim == 1 || dim == sofar)
         continue;
-      // Whatever is dynamic here is 1 or the static size.
+      // A dynamic dimension has size 1 or the static size of the other operands.
       if (ShapedType::isDynamic(dim)) {
         if (sofar == 1)
           sofar = dim;
@@ -252,7 +252,7 @@ FailureOr<int64_t> dlc::windowedDim(const Site &site, StringRef constraint, unsi
     return ShapedType::kDynamic;
   __int128 extent = __int128(w.dilation) * (w.window - 1) + 1;
   __int128 room = __int128(w.input) + w.low + w.high - extent;
-  // Rounds down for what is negative too.
+  // Division that rounds down for negative values too.
   __int128 steps = room >= 0 ? room / w.stride : -((-room + w.stride - 1) / w.stride);
   return boundedDim(site, constraint, dimension, steps + 1, w);
 }

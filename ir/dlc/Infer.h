@@ -1,4 +1,4 @@
-//===- Infer.h - what the shape inference of all families shares ----------===//
+//===- Infer.h - shape inference utilities for all operation families -----===//
 #ifndef DLC_IR_DLC_INFER_H
 #define DLC_IR_DLC_INFER_H
 
@@ -7,7 +7,7 @@
 
 namespace dlc {
 
-/// The operation at hand, as inference knows it: where to report and under which name.
+/// Operation under inference: location and name for error messages.
 struct Site {
   std::optional<mlir::Location> location;
   llvm::StringRef op;
@@ -17,8 +17,8 @@ struct Site {
   }
 };
 
-/// An operand and its name in the operation's description. A null value is an optional operand left
-/// out.
+/// Operand with its name in the operation's definition. The value is null if an optional operand is
+/// absent.
 struct Operand {
   llvm::StringRef name;
   mlir::Value value;
@@ -28,7 +28,7 @@ struct Operand {
   }
 };
 
-/// Variadic operands, called NAME[0], NAME[1] and so on.
+/// Variadic operands with the names NAME[0], NAME[1] and so on.
 class Operands {
 public:
   Operands(llvm::StringRef name, mlir::ValueRange values);
@@ -45,35 +45,38 @@ using Types = llvm::SmallVectorImpl<mlir::Type>;
 
 mlir::RankedTensorType tensorType(mlir::Value value);
 
-/// `64`, or `?` when dynamic.
+/// Returns the dimension as text: `64`, or `?` if it is dynamic.
 std::string dimText(int64_t dim);
-/// `[2, ?, 3]`.
+/// Returns the shape as text: `[2, ?, 3]`.
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
-/// Equal, or one of them dynamic.
+/// Returns whether two dimensions are equal or one of them is dynamic.
 inline bool dimsAgree(int64_t a, int64_t b) {
   return a == b || mlir::ShapedType::isDynamic(a) || mlir::ShapedType::isDynamic(b);
 }
-/// The static one of two that agree.
+/// Returns the static one of two dimensions for which dimsAgree holds.
 inline int64_t mergeDims(int64_t a, int64_t b) { return mlir::ShapedType::isDynamic(a) ? b : a; }
 
-/// Whether `from` stretches to `to` by NumPy's rule; a dynamic dimension may.
+/// Returns whether shape `from` broadcasts to `to` by NumPy's rules. Dynamic dimensions match every
+/// size.
 bool broadcastsTo(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 
-/// The number of elements; none when a dimension is dynamic or the product leaves 63 bits.
+/// Returns the number of elements, or nullopt if a dimension is dynamic or the product overflows
+/// int64.
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
-/// The device that the operands share, without a layout (null when unplaced). 0-d operands may be
-/// anywhere, and decide only when there is no other.
+/// Returns the device of the operands, without a layout (null if they have no placement). Rank-0
+/// operands may be on any device. Their device is used only if there is no operand of higher rank.
 mlir::FailureOr<OnAttr> commonDevice(const Site &site, llvm::StringRef constraint,
                                      llvm::ArrayRef<Operand> operands);
 
-/// Whether it is an integer of 4 or 8 bits, as quantized contractions multiply.
+/// Returns whether this is a 4-bit or 8-bit integer, as operands of quantized contractions are.
 bool isNarrowInteger(mlir::Type element);
-/// The smallest and the largest value of an integer type of at most 32 bits.
+/// Returns the minimum and the maximum value of an integer type of at most 32 bits.
 std::pair<int64_t, int64_t> integerRange(mlir::IntegerType type);
-/// Checks the element types of a contraction's operands: all the same, or integers of 4 or 8 bits
-/// and an i32 bias, if any. Zero points belong to such integers only. Returns the result's type.
+/// Checks the element types of a contraction's operands. Either all types are equal, or the
+/// operands are 4-bit or 8-bit integers and an optional bias is i32. Zero points are allowed only
+/// for such integers. Returns the element type of the result.
 mlir::FailureOr<mlir::Type> contractionElement(const Site &site, llvm::StringRef typesConstraint,
                                                llvm::StringRef zeroConstraint, Operand left,
                                                Operand right, Operand bias, Operand leftZero,
@@ -89,11 +92,11 @@ llvm::LogicalResult broadcastShapes(const Site &site, llvm::StringRef constraint
 llvm::LogicalResult checkAxis(const Site &site, llvm::StringRef constraint, int64_t axis,
                               Operand x);
 
-/// Checks that an operand has the given dimensions; dynamic ones agree with all.
+/// Checks that an operand has the given shape. Dynamic dimensions match every size.
 llvm::LogicalResult checkShape(const Site &site, llvm::StringRef constraint, Operand x,
                                llvm::ArrayRef<int64_t> wanted, llvm::StringRef meaning);
 
-/// Appends a result type, unless its size is beyond all memory.
+/// Appends a result type. Fails if it has more than 2^46 elements.
 llvm::LogicalResult addResult(const Site &site, Types &types, llvm::ArrayRef<int64_t> shape,
                               mlir::Type element, OnAttr place);
 
@@ -102,25 +105,26 @@ struct WindowedDim {
   int64_t input, window, stride, dilation, low, high;
 };
 
-/// The size of the result along it; fails when it would be negative.
+/// Returns the size of the result along this dimension. Fails if the size would be negative.
 mlir::FailureOr<int64_t> windowedDim(const Site &site, llvm::StringRef constraint,
                                      unsigned dimension, WindowedDim w);
-/// The size that conv_transpose gives: the adjoint of the above.
+/// Returns the result size of conv_transpose, the adjoint of `windowedDim`.
 mlir::FailureOr<int64_t> transposedDim(const Site &site, llvm::StringRef constraint,
                                        unsigned dimension, WindowedDim w, int64_t extra);
 
-/// Checks that an attribute has `count` entries, none below `least`.
+/// Checks that an attribute has `count` entries, each at least `least`.
 llvm::LogicalResult checkEntries(const Site &site, llvm::StringRef constraint, llvm::StringRef name,
                                  llvm::ArrayRef<int64_t> entries, size_t count,
                                  int64_t least = INT64_MIN);
 
-/// The result's place for elementwise operations: the common device, and the layout that all
-/// full-size operands share.
+/// Returns the placement of an elementwise result: the common device, and the layout of the
+/// operands that have the result's shape, if these layouts are equal.
 OnAttr elementwisePlace(OnAttr device, llvm::ArrayRef<int64_t> shape,
                         llvm::ArrayRef<Operand> operands);
 
 llvm::LogicalResult inferUnary(const Site &site, mlir::Value x, Types &types);
-/// Broadcasts; the result has the element type given, or the first operand's.
+/// Infers a broadcast result. Its element type is `element`, or that of the first operand if
+/// `element` is null.
 llvm::LogicalResult inferBroadcast(const Site &site, llvm::ArrayRef<Operand> operands, Types &types,
                                    mlir::Type element = {});
 llvm::LogicalResult inferBinary(const Site &site, mlir::Value a, mlir::Value b, Types &types);

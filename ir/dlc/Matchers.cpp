@@ -1,4 +1,4 @@
-//===- Matchers.cpp - recognising constants of one value ------------------===//
+//===- Matchers.cpp - matchers for constants whose elements are all equal ---===//
 #include "ir/dlc/Matchers.h"
 
 #include "ir/dlc/Dialect.h"
@@ -20,7 +20,7 @@ double toDouble(const APInt &value, Type type) {
   return double(value.getSExtValue());
 }
 
-/// The only element of a blob.
+/// Reads the element of a one-element blob. Returns false if the blob has another size.
 bool readBlob(DenseResourceElementsAttr attr, double &number) {
   AsmResourceBlob *blob = attr.getRawHandle().getBlob();
   Type type = attr.getElementType();

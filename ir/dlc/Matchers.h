@@ -1,4 +1,4 @@
-//===- Matchers.h - recognising constants of one value --------------------===//
+//===- Matchers.h - matchers for constants whose elements are all equal ---===//
 #ifndef DLC_IR_DLC_MATCHERS_H
 #define DLC_IR_DLC_MATCHERS_H
 
@@ -7,13 +7,13 @@
 
 namespace dlc {
 
-/// Whether all elements are one value, which then stands in `number` (as double). Sees splats,
-/// constants of one element, and those through reshape, broadcast and transpose. Never reads more
-/// than one element of a blob.
+/// Returns whether all elements have one value, and stores the value in `number` as a double.
+/// Recognizes splats, one-element constants, and both through reshapes, broadcasts, transposes and
+/// slices. Reads at most one element of a resource blob.
 bool isSplat(mlir::Value value, double &number);
 bool isSplat(mlir::Attribute value, double &number);
 
-/// All elements are zero. The sign of a floating-point zero is not asked for.
+/// Returns whether all elements are zero. Negative zero also matches.
 bool isZero(mlir::Value value);
 bool isOne(mlir::Value value);
 

@@ -1,4 +1,4 @@
-//===- Norm.cpp - normalisation -------------------------------------------===//
+//===- Norm.cpp - inference of normalization operations -------------------===//
 #include "ir/dlc/Infer.h"
 
 using namespace mlir;
@@ -23,11 +23,11 @@ LogicalResult inferSoftmax(const Site &site, Value value, int64_t axis, Types &t
   Operand x{"x", value};
   if (failed(checkAxis(site, "C1", axis, x)))
     return failure();
-  // Keeps a blocked layout off: the axis may be the blocked one.
+  // The result has no blocked layout, because the axis may be the blocked dimension.
   return inferLike(site, x, *commonDevice(site, "", x), types);
 }
 
-/// layer_norm and rms_norm: parameters over the dimensions from the axis on.
+/// Infers layer_norm and rms_norm, whose parameters have the dimensions from the axis on.
 LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, int64_t axis,
                                 Types &types) {
   Operand x = operands[0];
@@ -47,7 +47,7 @@ LogicalResult inferTrailingNorm(const Site &site, ArrayRef<Operand> operands, in
   return inferLike(site, x, *device, types);
 }
 
-/// C1 to C3 of the normalisations whose first operand is x and whose others are [C].
+/// Checks C1 to C3 of the normalizations whose first operand is x and whose other operands are [C].
 FailureOr<OnAttr> inferPerChannel(const Site &site, ArrayRef<Operand> operands) {
   RankedTensorType x = operands.front().type();
   if (x.getRank() < 2)
@@ -59,7 +59,7 @@ FailureOr<OnAttr> inferPerChannel(const Site &site, ArrayRef<Operand> operands) 
   return commonDevice(site, "C3", operands);
 }
 
-/// Two results of one element per channel.
+/// Appends two result types with one element per channel: the mean and the variance.
 LogicalResult addStatistics(const Site &site, int64_t channels, Operand like, OnAttr device,
                             Types &types) {
   Type element = like.type().getElementType();

@@ -1,4 +1,4 @@
-//===- Norm.td - normalisation --------------------------------------------===//
+//===- Norm.td - normalization --------------------------------------------===//
 #ifndef DLC_IR_NORM_TD
 #define DLC_IR_NORM_TD
 include "ir/dlc/Base.td"

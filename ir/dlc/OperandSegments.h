@@ -6,9 +6,9 @@
 
 namespace dlc {
 
-/// Sets the segment sizes of an operation whose operands are single values and optional ones, for
-/// `operands` values: the last optional operands are absent. Does nothing for properties without
-/// segment sizes.
+/// Sets the segment sizes of an operation whose operands are each required or optional, but not
+/// variadic. The first `operands` operands are present and the remaining optional ones are absent.
+/// Does nothing for properties without segment sizes.
 template <typename Properties> void omitLastOperands(Properties &properties, size_t operands) {
   if constexpr (requires { properties.operandSegmentSizes; })
     for (size_t i = 0; i < properties.operandSegmentSizes.size(); ++i)

@@ -1,4 +1,4 @@
-//===- Pool.cpp - sliding windows -----------------------------------------===//
+//===- Pool.cpp - inference and index maps of pooling operations ----------===//
 #include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 
@@ -16,7 +16,7 @@ void DlcDialect::registerPool() {
 }
 
 namespace {
-/// Checks C1 to C3 and gives the shape of the result.
+/// Checks C1 to C3 and computes the shape of the result.
 template <typename Adaptor>
 LogicalResult pooledShape(const Site &site, Adaptor adaptor, Shape &shape) {
   RankedTensorType x = tensorType(adaptor.getX());
@@ -43,7 +43,7 @@ LogicalResult pooledShape(const Site &site, Adaptor adaptor, Shape &shape) {
   return success();
 }
 
-/// C1 to C3 of the gradients; appends their result.
+/// Checks C1 to C3 of the pooling gradients and appends their result type.
 template <typename Adaptor>
 LogicalResult inferPoolGrad(const Site &site, Adaptor adaptor, Types &types) {
   Operand dy{"dy", adaptor.getDy()};
@@ -158,17 +158,18 @@ LogicalResult AvgPoolGradOp::inferReturnTypes(MLIRContext *, std::optional<Locat
 }
 
 //===----------------------------------------------------------------------===//
-// What an element of the result is folded from
+// Index maps: the elements that each result element is reduced from
 //===----------------------------------------------------------------------===//
 
-/// The elements of a window.
+/// Adds the read of the input element that the current window element covers.
 template <typename Op> static void mapWindow(Op op, IndexMap &map) {
   Read &read = map.read(0, Coordinates(map.at.take_front(2)));
   Sliding{op.getStrides(), op.getDilations(), op.getLow()}.from(
       map.at.drop_front(2), map.over, op.getX().getType().getShape().drop_front(2), read);
 }
 
-/// The windows that an element is in: of each operand the element at the window's position.
+/// Adds reads for the windows that contain the result element: each operand is read at the output
+/// position of the window.
 template <typename Op> static void mapWindowsOf(Op op, IndexMap &map) {
   Read read{0, Coordinates(map.at.take_front(2)), {}};
   Sliding{op.getStrides(), op.getDilations(), op.getLow()}.back(

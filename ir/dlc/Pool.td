@@ -1,4 +1,4 @@
-//===- Pool.td - sliding windows ------------------------------------------===//
+//===- Pool.td - pooling and its gradients --------------------------------===//
 #ifndef DLC_IR_POOL_TD
 #define DLC_IR_POOL_TD
 include "ir/dlc/Base.td"
@@ -37,7 +37,7 @@ def Dlc_AvgPoolOp : Dlc_PureOp<"avg_pool", [Dlc_Pooling, Dlc_ElementLoop, Dlc_An
   let results = (outs Dlc_FloatTensor:$y);
 }
 
-// What training needs of pooling. The position of a maximum is a byte: where in its window it stands, row-major.
+// Pooling operations for training. The position of a maximum is a byte: its row-major index in the window.
 
 def Dlc_MaxPoolPositionsOp : Dlc_PureOp<"max_pool_positions", [Dlc_Pooling, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandsAlone]> {
   let numericClass = "Exact";

@@ -1,4 +1,4 @@
-//===- Quantize.cpp - quantized tensors -----------------------------------===//
+//===- Quantize.cpp - inference and index maps of quantization operations ---===//
 #include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 
@@ -42,7 +42,7 @@ LogicalResult checkQuantization(const Site &site, Adaptor adaptor, FailureOr<OnA
   return device;
 }
 
-/// Reads x, the scale and the zero point at the element.
+/// Adds the reads of x, the scale and the zero point for the result element.
 template <typename Op> void mapQuantization(Op op, IndexMap &map) {
   map.read(0, Coordinates(map.at));
   Coordinates block(map.at);

@@ -1,4 +1,4 @@
-//===- Recurrent.cpp - LSTM, GRU and plain recurrent layers ---------------===//
+//===- Recurrent.cpp - inference of LSTM, GRU and plain recurrent layers ---===//
 #include "ir/dlc/Infer.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -17,7 +17,8 @@ void DlcDialect::registerRecurrent() {
 }
 
 namespace {
-/// All three layers: they differ in the number of gates and in having a cell state.
+/// Infers the results of all three layers, which differ in the number of gates and in having a cell
+/// state.
 LogicalResult inferLayer(const Site &site, ArrayRef<Operand> operands, int64_t gates,
                          Direction direction, Types &types) {
   Operand x = operands[0], w = operands[1], r = operands[2], b = operands[3];

@@ -1,4 +1,4 @@
-//===- Reduce.cpp - many elements into one, along dimensions --------------===//
+//===- Reduce.cpp - inference of reductions and sorts ---------------------===//
 #include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 

@@ -1,4 +1,4 @@
-//===- Reduce.td - many elements into one, along dimensions ---------------===//
+//===- Reduce.td - reductions along dimensions, and sorts -----------------===//
 #ifndef DLC_IR_REDUCE_TD
 #define DLC_IR_REDUCE_TD
 include "ir/dlc/Base.td"

@@ -1,4 +1,4 @@
-//===- Shape.cpp - constants, and operations that move elements -----------===//
+//===- Shape.cpp - inference and folding of operations that move elements ---===//
 #include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 #include "ir/dlc/Matchers.h"
@@ -20,7 +20,7 @@ void DlcDialect::registerShape() {
 }
 
 namespace {
-/// Element type and device of the result are the operand's.
+/// Checks that the result has the operand's element type and device.
 LogicalResult verifyKept(Operation *op, StringRef constraint, RankedTensorType x,
                          RankedTensorType y) {
   if (x.getElementType() != y.getElementType())
@@ -83,8 +83,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   if (getX().getType() == getType())
     return getX();
   auto inner = getX().getDefiningOp<ReshapeOp>();
-  // Blocked layouts are left alone: the elements' order in memory is not their order by index
-  // there.
+  // Blocked layouts are not folded: their order in memory differs from the order of the indices.
   if (!inner || !isPlain(inner.getX()) || !isPlain(getX()) || !isPlain(getResult()))
     return {};
   if (inner.getX().getType() == getType())
@@ -145,7 +144,7 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
 }
 
 namespace {
-/// transpose(transpose(x, p), q) = transpose(x, p[q])
+/// transpose(transpose(x, p), q) -> transpose(x, p[q])
 struct ComposeTransposes : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -298,7 +297,7 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
 }
 
 //===----------------------------------------------------------------------===//
-// What an element of the result is
+// Index maps: the operand element that each result element is copied from
 //===----------------------------------------------------------------------===//
 
 void ReshapeOp::mapIndices(IndexMap &map) {
@@ -323,7 +322,8 @@ void SliceOp::mapIndices(IndexMap &map) {
   map.read(0, from);
 }
 
-/// Where index `i`, counted from the operand's first element, is read in a dimension of `size`.
+/// Returns the operand index that padding reads at `i`, an index relative to the operand's first
+/// element, in a dimension of `size` elements.
 static IndexExpr paddedIndex(IndexContext &x, PadMode mode, const IndexExpr &i, int64_t size) {
   if (mode == PadMode::constant || i.isWithin(size))
     return i;
@@ -331,8 +331,8 @@ static IndexExpr paddedIndex(IndexContext &x, PadMode mode, const IndexExpr &i, 
     return 0;
   if (mode == PadMode::edge)
     return x.greatest(x.least(i, size - 1), 0);
-  // Positions repeat; reflected, the second half of a period is the first one mirrored. Enough
-  // whole periods are added for the remainder of a number that is not negative.
+  // The index is periodic. In reflect mode, the second half of a period mirrors the first half.
+  // Whole periods are added so that the dividend of the remainder is not negative.
   int64_t period = mode == PadMode::wrap ? size : 2 * (size - 1);
   int64_t before = (std::max<int64_t>(-i.low(), 0) + period - 1) / period;
   IndexExpr m = x.remainder(i + before * period, period);
@@ -360,7 +360,7 @@ void ConcatOp::mapIndices(IndexMap &map) {
     Read &read = map.read(number, Coordinates(map.at));
     read.at[getAxis()] = place - start;
     start += size;
-    // Parts before it are asked first.
+    // The first read whose guards hold is used, so an upper bound is sufficient.
     if (size == 0 || start < whole)
       read.guard(place, size == 0 ? 0 : start);
   }

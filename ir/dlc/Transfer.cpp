@@ -31,7 +31,7 @@ LogicalResult verifySameTensor(Operation *op, RankedTensorType x, RankedTensorTy
   return success();
 }
 
-/// Both operations: f(x) of the same type is x, and f(f(x)) is f(x).
+/// Folds transfer and reorder: f(x) with the type of x is x, and f(f(x)) is f(x).
 template <typename Op> OpFoldResult foldChain(Op op) {
   if (op.getX().getType() == op.getType())
     return op.getX();
@@ -55,7 +55,8 @@ LogicalResult TransferOp::verify() {
                        << "; give each a device, as in tensor<4xf32, #dlc.on<cpu>>";
 }
 
-/// transfer(constant) is the constant elsewhere: the same elements, or the same blob.
+/// Folds transfer(constant) to a constant with the same elements, or the same blob, on the other
+/// device.
 static OpFoldResult foldConstant(ElementsAttr value, RankedTensorType type) {
   if (auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(value))
     return DenseResourceElementsAttr::get(type, resource.getRawHandle());
@@ -70,7 +71,8 @@ OpFoldResult TransferOp::fold(FoldAdaptor adaptor) {
     return getX();
   if (auto constant = foldConstant(dyn_cast_or_null<ElementsAttr>(adaptor.getX()), getType()))
     return constant;
-  // Back on its device in another layout: the reorder between them is no transfer's.
+  // A transfer to another device and back may change the layout. A single transfer cannot express
+  // that, so such a chain is not folded.
   if (auto inner = getX().getDefiningOp<TransferOp>())
     if (OnAttr first = getPlace(inner.getX().getType());
         first.sameDevice(getPlace(getType())) && inner.getX().getType() != getType())
@@ -117,7 +119,8 @@ OpFoldResult TransposedViewOp::fold(FoldAdaptor) {
   auto inner = getX().getDefiningOp<TransposedViewOp>();
   if (!inner || inner.getX().getType() != getType())
     return {};
-  // Types may be alike by chance.
+  // The types may be equal although the permutations are not inverse, for example for square
+  // tensors.
   for (auto [d, from] : llvm::enumerate(getPermutation()))
     if (inner.getPermutation()[from] != int64_t(d))
       return {};

@@ -1,4 +1,4 @@
-//===- Transfer.td - between devices and between layouts ------------------===//
+//===- Transfer.td - transfers between devices, changes of layout, random numbers ---===//
 #ifndef DLC_IR_TRANSFER_TD
 #define DLC_IR_TRANSFER_TD
 include "ir/dlc/Base.td"

@@ -29,19 +29,19 @@ template <typename Op> class NamesMemory : public mlir::OpTrait::TraitBase<Op, N
 
 namespace dlc::exec {
 
-/// The device whose memory is the host's.
+/// Name of the host CPU device.
 constexpr llvm::StringRef kHost = runtime::kHostName;
 
-/// Whether it is one as people type it: cpu, cpu:1, cuda:0 (and not cpu:0).
+/// Returns whether this is the canonical name of a device: cpu, cpu:1, cuda:0 (but not cpu:0).
 bool isDeviceName(llvm::StringRef name);
 
-/// The stream of a command; nothing where the operation is none.
+/// Returns the stream of a command, or nullopt if the operation is not a command.
 std::optional<unsigned> streamOf(mlir::Operation *op);
 
-/// Puts a command on a stream, and all that stands in its bodies.
+/// Assigns a stream to a command and to all commands nested in its regions.
 void setStream(mlir::Operation *op, unsigned stream);
 
-/// Positions of the operands that the command writes.
+/// Returns the operand indices of the buffers that the command writes.
 llvm::SmallVector<unsigned> writtenOperands(mlir::Operation *op);
 
 } // namespace dlc::exec

@@ -1,4 +1,4 @@
-//===- Exec.td - the exec dialect: what the runtime does, in order --------===//
+//===- Exec.td - the exec dialect: ordered commands of the runtime --------===//
 #ifndef DLC_IR_EXEC_TD
 #define DLC_IR_EXEC_TD
 
@@ -18,7 +18,7 @@ def Exec_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
 }
 
-/// Says what memory a value is; there is nothing to do when the program runs.
+/// The operation names a buffer. The runtime executes nothing for it.
 def Exec_NamesMemory : NativeOpTrait<"NamesMemory"> { let cppNamespace = "::dlc::exec"; }
 
 class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemonic, traits>;

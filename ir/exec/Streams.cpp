@@ -1,4 +1,4 @@
-//===- Streams.cpp - on which stream each command is, and what that asks --===//
+//===- Streams.cpp - streams of commands, and verification of stream constraints ---===//
 #include "ir/exec/Exec.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 namespace dlc::exec {
 
 bool isDeviceName(StringRef name) {
-  // One name for each device, so that names can be compared.
+  // Only the canonical name of a device is valid, so that names can be compared as strings.
   std::optional<runtime::DeviceName> parsed = runtime::parseDeviceName(name);
   return parsed && parsed->text() == name;
 }
@@ -56,8 +56,8 @@ SmallVector<StringRef> ProgramOp::getStreamDevices() {
 
 namespace {
 
-/// Where events were recorded, as the list goes. An event may be any number: not one is left for
-/// the empty places of a hash table.
+/// Record command of each event, in list order. A std::map is used because event numbers are
+/// arbitrary, and DenseMap reserves two key values.
 using Recorded = std::map<int64_t, Operation *>;
 
 LogicalResult verifyBuffers(Operation *op, StringRef device) {

@@ -1,4 +1,4 @@
-//===- Attention.cpp - scaled dot-product attention -----------------------===//
+//===- Attention.cpp - reference evaluation of attention ------------------===//
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Rows.h"
 
@@ -12,19 +12,20 @@ using namespace ref;
 
 namespace {
 
-/// Attention's operands as numbers.
+/// Sizes of attention's operands.
 struct Sizes {
   int64_t batches, T, S, D, E;
 };
 
 struct Scores {
   std::vector<double> queries, keys;
-  std::vector<double> mask; ///< to be added, stretched to [batch.., T, S]
+  std::vector<double> mask; ///< additive mask, broadcast to [batch.., T, S]
   Sizes size;
   double scale;
   bool causal;
 
-  /// Of one row. Hidden is hidden, whatever the product (it may be NaN or infinite).
+  /// Computes the scores of one query row. A masked score is minus infinity, even if the dot
+  /// product is NaN or infinite.
   void row(int64_t b, int64_t t, std::vector<double> &scores) const {
     const double *query = queries.data() + (b * size.T + t) * size.D;
     for (int64_t s = 0; s < size.S; ++s) {
@@ -57,8 +58,8 @@ Scores scoresOf(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor 
   return {loadAll<double>(q), loadAll<double>(k), std::move(mask), size, scale, causal};
 }
 
-/// Replaces scores by their softmax, and returns the logarithm of the sum of their exponentials.
-/// Where everything is hidden nothing is attended to: all weights are 0.
+/// Replaces scores by their softmax, and returns their logsumexp. If all scores are masked, all
+/// weights are 0.
 double softmaxInPlace(std::vector<double> &scores) {
   double largest = -HUGE_VAL, sum = 0;
   for (double score : scores)
@@ -74,7 +75,7 @@ double softmaxInPlace(std::vector<double> &scores) {
   return largest + std::log(sum);
 }
 
-/// y, and in `lse` what softmaxInPlace returns of each row.
+/// Returns y, and appends the logsumexp of each row to `lse`.
 Tensor attend(const Scores &from, const Tensor &v, Value declared, std::vector<double> &lse) {
   const Sizes &size = from.size;
   Shape shape(v.getShape());
@@ -95,7 +96,7 @@ Tensor attend(const Scores &from, const Tensor &v, Value declared, std::vector<d
   return y;
 }
 
-/// Dynamic shapes are checked here alone.
+/// Checks the sizes of k and v. Inference checks them only for static shapes.
 template <typename Op> LogicalResult checkSizes(Op op, const Sizes &size, Inputs inputs) {
   if (inputs[1].size() != size.batches * size.S * size.D ||
       inputs[2].size() != size.batches * size.S * size.E)

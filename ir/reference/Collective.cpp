@@ -1,4 +1,4 @@
-//===- Collective.cpp - between the ranks of a world ----------------------===//
+//===- Collective.cpp - reference evaluation of the collectives -----------===//
 #include "ir/dlc/Collective.h"
 #include "ir/reference/Rows.h"
 #include "ir/reference/World.h"
@@ -19,7 +19,8 @@ LogicalResult checkSize(Operation *op, std::optional<int64_t> size) {
          << *size << " ranks, and is evaluated in one of " << World::currentSize();
 }
 
-/// What the ranks gave, all of one shape; none after a message.
+/// Returns the tensors of all ranks, which have one type. Returns nullopt and reports an error if
+/// they differ or if a rank has failed.
 std::optional<std::vector<Tensor>> meet(Operation *op, std::optional<int64_t> size,
                                         const Tensor &mine) {
   if (failed(checkSize(op, size)))
@@ -40,7 +41,7 @@ std::optional<std::vector<Tensor>> meet(Operation *op, std::optional<int64_t> si
 
 template <typename T> T greater(T a, T b) { return a > b || a != a ? a : b; }
 
-/// Element `from` of all ranks, into element `to`.
+/// Combines element `from` of all ranks into element `to` of y.
 void combine(ReduceKind kind, ArrayRef<Tensor> all, int64_t from, Tensor &y, int64_t to) {
   if (!y.isFloat()) {
     int64_t value = all[0].getInt(from);

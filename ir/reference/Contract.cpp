@@ -1,4 +1,4 @@
-//===- Contract.cpp - matrix products -------------------------------------===//
+//===- Contract.cpp - reference evaluation of matrix multiplications ------===//
 #include "ir/dlc/Infer.h"
 #include "ir/reference/Rows.h"
 
@@ -30,7 +30,7 @@ LogicalResult MatmulOp::evaluate(Inputs inputs, Outputs outputs) {
   shape.append({m, n});
   Tensor y = makeResult(getY(), shape, a.getElementType());
 
-  // Steps of a along m and k, of b along k and n.
+  // Strides of a along m and k, of b along k and n.
   const int64_t stepM = transposeA ? 1 : k, stepKA = transposeA ? m : 1;
   const int64_t stepKB = transposeB ? 1 : n, stepN = transposeB ? k : 1;
   std::vector<int64_t> stridesA = broadcastStrides(batchA, *batch);
@@ -55,7 +55,8 @@ LogicalResult MatmulOp::evaluate(Inputs inputs, Outputs outputs) {
               sums[j] = wrapAdd(sums[j],
                                 wrapMul(aMatrix[i * stepM + p * stepKA], bMatrix[j * stepN + p]));
         } else {
-          // Four rows of b at a time: sums are read and written once for them, in the same order.
+          // Accumulates four rows of b at a time, so that the sums are loaded and stored once for
+          // all four. The order of the additions is unchanged.
           const C *aRow = aMatrix + i * stepM;
           auto term = [&](int64_t p, int64_t j) {
             return wrapMul(aRow[p * stepKA], bMatrix[p * stepKB + j]);

@@ -1,7 +1,7 @@
-//===- Control.cpp - branches, loops and fused regions --------------------===//
+//===- Control.cpp - reference evaluation of branches, loops and fusions ---===//
 //
-// An operation's `evaluate` knows its operands only. Regions that use values from outside are
-// evaluated through ref::evaluateOp, which is told how to find them.
+// `ReferenceInterface::evaluate` receives only the operands. Regions that use values from outside
+// are evaluated by ref::evaluateOp, which receives a callback that returns these values.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/reference/Control.h"
@@ -24,9 +24,9 @@ LogicalResult ref::evaluateIf(IfOp op, Inputs inputs, function_ref<Tensor(Value)
   return evaluateBlock(region.front(), {}, outer, outputs);
 }
 
-/// The tensors of all iterations, one after the other along a new first dimension.
+/// Stacks the tensors of all iterations along a new first dimension.
 static Tensor stack(Value declared, ArrayRef<Tensor> parts, Type yielded) {
-  // With no iteration at all only the types tell the rest of the shape.
+  // If there was no iteration, the rest of the shape is known only from the types.
   auto part = parts.empty() ? cast<RankedTensorType>(yielded) : parts.front().getType();
   Shape shape{int64_t(parts.size())};
   for (int64_t d : part.getShape())

@@ -1,4 +1,4 @@
-//===- Control.h - evaluation of regions that use values from outside -----===//
+//===- Control.h - evaluation of branches and loops with captured values ---===//
 #ifndef DLC_IR_REFERENCE_CONTROL_H
 #define DLC_IR_REFERENCE_CONTROL_H
 

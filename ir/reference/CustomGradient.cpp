@@ -1,4 +1,4 @@
-//===- CustomGradient.cpp - gradients that the model defines itself -------===//
+//===- CustomGradient.cpp - model-defined gradients, which have no evaluation ---===//
 #include "ir/dlc/CustomGradient.h"
 #include "ir/reference/Rows.h"
 
@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc {
 
-// Its value is known only after differentiation.
+// The value of a cotangent is known only after differentiation.
 LogicalResult CotangentOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::Tensor> &) {
   return emitOpError("has no value before gradients are taken; run the grad phase (dlc-grad)");
 }

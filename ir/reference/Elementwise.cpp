@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - one result element from one element of each operand ===//
+//===- Elementwise.cpp - reference evaluation of elementwise operations ---===//
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Rows.h"
 
@@ -11,10 +11,10 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Elements worked on at a time: the buffers stay in the first-level cache.
+/// Number of elements computed at a time, so that the buffers stay in the L1 cache.
 static constexpr int64_t chunk = 512;
 
-/// Applies `f` to each element, as numbers of the computing type C.
+/// Applies `f` to each element, converted to the compute type C.
 template <typename C, typename F> static void mapOne(const Tensor &x, Tensor &y, F f) {
   using R = decltype(f(C()));
   std::array<C, chunk> in;
@@ -27,7 +27,8 @@ template <typename C, typename F> static void mapOne(const Tensor &x, Tensor &y,
   }
 }
 
-/// Applies `f` to each pair of elements at the same broadcast index; a is read as A, b as B.
+/// Applies `f` to each pair of elements at the same broadcast index. Elements of a are converted to
+/// A, elements of b to B.
 template <typename A, typename B, typename F>
 static void mapTwo(const Tensor &a, const Tensor &b, Tensor &y, F f) {
   using R = decltype(f(A(), B()));
@@ -49,12 +50,13 @@ static void mapTwo(const Tensor &a, const Tensor &b, Tensor &y, F f) {
              });
 }
 
-/// A result of the operand's shape and, if none is given, of its element type.
+/// Returns a result tensor with the operand's shape. Its element type is `element`, or the
+/// operand's if `element` is null.
 static Tensor likeOperand(Operation *op, const Tensor &x, Type element = {}) {
   return makeResult(op->getResult(0), x.getShape(), element ? element : x.getElementType());
 }
 
-/// A result of the shape that the operands stretch to.
+/// Returns a result tensor of the shape that the operands broadcast to.
 static FailureOr<Tensor> broadcastResult(Operation *op, Inputs inputs, Type element) {
   SmallVector<ArrayRef<int64_t>> shapes;
   for (const Tensor &input : inputs)
@@ -81,7 +83,7 @@ static LogicalResult floatUnary(Operation *op, Inputs inputs, Outputs outputs, F
   return success();
 }
 
-/// A function of one double, or of two.
+/// Evaluates a function of one or of two doubles.
 template <typename F>
 static LogicalResult function(Operation *op, Inputs inputs, Outputs outputs, F f) {
   if constexpr (std::is_invocable_v<F, double>) {
@@ -117,7 +119,7 @@ static LogicalResult binary(Operation *op, Inputs inputs, Outputs outputs, F f) 
   return success();
 }
 
-/// Operations on bits: floats have none to speak of.
+/// Evaluates a bitwise operation. Float operands are an error.
 template <typename F>
 static LogicalResult bitwise(Operation *op, Inputs inputs, Outputs outputs, F f) {
   if (inputs[0].isFloat())
@@ -183,7 +185,8 @@ LogicalResult ErfinvOp::evaluate(Inputs in, Outputs out) {
     const double a = std::fabs(x), infinity = std::numeric_limits<double>::infinity();
     if (!(a < 1))
       return a == 1 ? std::copysign(infinity, x) : std::numeric_limits<double>::quiet_NaN();
-    // Winitzki's estimate, and Halley's steps on whichever of erf and erfc has digits there.
+    // Initial estimate by Winitzki, then Halley's method on erf or erfc, whichever is more
+    // accurate.
     const double l = std::log1p(-a * a), c = 2 / (pi * 0.147) + l / 2;
     double y = std::sqrt(std::sqrt(c * c - l / 0.147) - c);
     for (int i = 0; i < 3; ++i) {
@@ -199,12 +202,14 @@ LogicalResult GeluOp::evaluate(Inputs in, Outputs out) {
   using namespace std::numbers;
   if (getApproximate())
     return floatUnary(*this, in, out, [](double x) {
-      // (1 + tanh u) / 2 as 1 / (1 + e^-2u), which keeps its digits where the sum cancels.
+      // (1 + tanh u) / 2 is computed as 1 / (1 + e^-2u), which does not lose digits to
+      // cancellation.
       const double u = std::sqrt(2 / pi) * (x + 0.044715 * x * x * x);
       const double weight = 1 / (1 + std::exp(-2 * u));
       return weight == 0 ? -0.0 : x * weight;
     });
-  // erfc keeps its digits where 1 + erf cancels. At minus infinity the product would be NaN.
+  // erfc does not lose digits to cancellation as 1 + erf does. At minus infinity, x * 0 would be
+  // NaN.
   return floatUnary(*this, in, out, [](double x) {
     const double probability = 0.5 * std::erfc(-x / sqrt2);
     return probability == 0 ? -0.0 : x * probability;
@@ -257,7 +262,7 @@ LogicalResult DivOp::evaluate(Inputs in, Outputs out) {
       return a / b;
     else if (b == 0)
       return C(0);
-    else if (std::is_signed_v<C> && b == C(-1)) // the lowest integer has no opposite
+    else if (std::is_signed_v<C> && b == C(-1)) // negating the lowest integer overflows
       return wrapSub(C(0), a);
     else
       return C(a / b);
@@ -398,7 +403,7 @@ LogicalResult SelectOp::evaluate(Inputs in, Outputs out) {
   return success();
 }
 
-//===- Functions that C has -----------------------------------------------===//
+//===- Functions of the C library -----------------------------------------===//
 
 #define DLC_OPERANDS_1 double a
 #define DLC_OPERANDS_2 double a, double b

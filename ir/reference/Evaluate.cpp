@@ -1,4 +1,4 @@
-//===- Evaluate.cpp - running dlc functions on the reference evaluator ----===//
+//===- Evaluate.cpp - evaluates dlc functions with the reference evaluator ---===//
 #include "ir/reference/Evaluate.h"
 
 #include "ir/dlc/Dialect.h"
@@ -9,16 +9,17 @@ using namespace mlir;
 
 namespace dlc::ref {
 
-/// Results beyond this are refused with a message; nothing that is evaluated on purpose is near it.
+/// Size limit of a result. Larger results are an error; no intended evaluation comes near the
+/// limit.
 static constexpr int64_t largestResultBytes = int64_t(1) << 36;
 
-/// Whether a result's declared size is one that can be held at all.
+/// Checks that the declared size of each result is below the limit.
 static LogicalResult checkSize(Operation *op) {
   for (Type result : op->getResultTypes()) {
     auto type = dyn_cast<RankedTensorType>(result);
     if (!type || !type.hasStaticShape() || !findElement(type.getElementType()))
       continue;
-    // A product of sizes may pass 64 bits.
+    // Computed as a double, because the product of the sizes may overflow 64 bits.
     Type element = type.getElementType();
     double bytes = isPackedElement(element) ? 0.5 : double(elementBytes(element));
     for (int64_t d : type.getShape())
@@ -30,8 +31,8 @@ static LogicalResult checkSize(Operation *op) {
   return success();
 }
 
-/// A result that differs from its declared type would be a mistake of the operation's inference or
-/// of its evaluation.
+/// Checks the results against the declared types. A difference is a bug in the operation's
+/// inference or in its evaluation.
 static LogicalResult checkResults(Operation *op, ArrayRef<Tensor> outputs) {
   if (outputs.size() != op->getNumResults())
     return op->emitOpError("was evaluated to ")
@@ -65,7 +66,7 @@ LogicalResult evaluateOp(Operation *op, ArrayRef<Tensor> inputs, function_ref<Te
 }
 
 namespace {
-/// The values of one block while it runs; each is dropped after its last use.
+/// Values of one block during its evaluation. Each value is dropped after its last use.
 class Scope {
 public:
   Scope(Block &block, function_ref<Tensor(Value)> outer) : block(block), outer(outer) {}
@@ -83,7 +84,7 @@ public:
     return outer && value.getParentBlock() != &block ? outer(value) : Tensor();
   }
 
-  /// Counts the uses by `op` and inside its regions as done.
+  /// Marks the uses by `op` and its regions as done, and drops the values without remaining uses.
   void release(Operation *op) {
     op->walk([&](Operation *user) {
       for (Value operand : user->getOperands())

@@ -1,4 +1,4 @@
-//===- Evaluate.h - running dlc functions on the reference evaluator ------===//
+//===- Evaluate.h - evaluates dlc functions with the reference evaluator ---===//
 #ifndef DLC_IR_REFERENCE_EVALUATE_H
 #define DLC_IR_REFERENCE_EVALUATE_H
 
@@ -7,21 +7,23 @@
 
 namespace dlc::ref {
 
-/// Evaluates a function of dlc operations. Diagnostics say which operation failed and why.
+/// Evaluates a function of dlc operations. A diagnostic reports which operation failed and why.
 mlir::LogicalResult evaluate(mlir::FunctionOpInterface function, llvm::ArrayRef<Tensor> inputs,
                              llvm::SmallVectorImpl<Tensor> &outputs);
 
-/// Of a function's results those that users see, in the sizes that counters among them tell
-/// (`dlc.counted`).
+/// Reduces a function's results to those that users see. Results with `dlc.counted` (bounded
+/// dynamic dimensions) are truncated to the sizes in their counter results, and the counters are
+/// removed.
 void takeFound(mlir::FunctionOpInterface function, llvm::SmallVectorImpl<Tensor> &results);
 
-/// Evaluates one block whose arguments have the given values; `outer` answers for values defined
-/// outside.
+/// Evaluates one block with the given argument values. `outer` returns the tensors of values
+/// defined outside the block.
 mlir::LogicalResult evaluateBlock(mlir::Block &block, llvm::ArrayRef<Tensor> arguments,
                                   llvm::function_ref<Tensor(mlir::Value)> outer,
                                   llvm::SmallVectorImpl<Tensor> &yielded);
 
-/// Evaluates one operation on values (regions may use values from outside through `outer`).
+/// Evaluates one operation with the given operands. Its regions read values from outside through
+/// `outer`.
 mlir::LogicalResult evaluateOp(mlir::Operation *op, llvm::ArrayRef<Tensor> inputs,
                                llvm::function_ref<Tensor(mlir::Value)> outer,
                                llvm::SmallVectorImpl<Tensor> &outputs);

@@ -1,4 +1,4 @@
-//===- Gradient.cpp - derivatives, before they are spelled out ------------===//
+//===- Gradient.cpp - the gradient operation, which has no evaluation -----===//
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Rows.h"
 
@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc {
 
-// What it means depends on how its operands came about, which no operand tells.
+// The result depends on how the operands were computed, and their values do not contain that.
 LogicalResult GradientOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::Tensor> &) {
   return emitOpError(
       "must be spelled out before it can be evaluated; run the grad phase (dlc-grad)");

@@ -1,4 +1,4 @@
-//===- Norm.cpp - normalisation -------------------------------------------===//
+//===- Norm.cpp - reference evaluation of normalizations ------------------===//
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Rows.h"
 
@@ -10,7 +10,7 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Softmax or its logarithm along one axis.
+/// Computes the softmax, or its logarithm, along one axis.
 static Tensor softmax(Operation *op, const Tensor &x, int64_t axis, bool logarithm) {
   Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());
   const AxisView view(x.getShape(), axis);
@@ -41,10 +41,11 @@ LogicalResult LogSoftmaxOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-/// Adding it changes nothing, not even the sign of a zero.
+/// Additive identity that also preserves the sign of a zero.
 static constexpr double kNoOffset = -0.0;
 
-/// A parameter stretched to `shape`, as doubles; `otherwise` where there is none.
+/// Returns a parameter broadcast to `shape`, as doubles. A null parameter gives the value
+/// `otherwise`.
 static std::vector<double> stretched(const Tensor &parameter, ArrayRef<int64_t> shape,
                                      double otherwise) {
   if (!parameter)
@@ -54,7 +55,7 @@ static std::vector<double> stretched(const Tensor &parameter, ArrayRef<int64_t> 
   return loadAll<double>(wide);
 }
 
-/// The operands after x that are there: absent ones leave no gap in the inputs.
+/// Returns the optional operands after x. Absent operands are not in the list of inputs.
 template <typename Op> static std::pair<Tensor, Tensor> scaleAndBias(Op op, Inputs inputs) {
   Inputs rest = inputs.drop_front();
   Tensor scale, bias;
@@ -65,8 +66,9 @@ template <typename Op> static std::pair<Tensor, Tensor> scaleAndBias(Op op, Inpu
   return {scale, bias};
 }
 
-/// Rows of `size` elements, less their mean when `centred`, over their deviation, times scale plus
-/// bias, which one row after another goes through.
+/// Normalizes rows of `size` elements: subtracts the mean if `centred` is set, divides by the
+/// deviation, multiplies by the scale and adds the bias. Successive rows cycle through `scales` and
+/// `offsets`.
 static Tensor normalise(Operation *op, const Tensor &x, int64_t size, ArrayRef<double> scales,
                         ArrayRef<double> offsets, double eps, bool centred) {
   Tensor y = makeResult(op->getResult(0), x.getShape(), x.getElementType());
@@ -87,7 +89,8 @@ static Tensor normalise(Operation *op, const Tensor &x, int64_t size, ArrayRef<d
   return y;
 }
 
-/// The rows from an axis on, with parameters that stretch to them.
+/// Normalizes over the dimensions from `axis` on, with parameters that broadcast to these
+/// dimensions.
 static Tensor normaliseFrom(Operation *op, int64_t axis, const Tensor &x, const Tensor &scale,
                             const Tensor &bias, double eps, bool centred) {
   const AxisView view(x.getShape(), axis, x.getRank());
@@ -142,7 +145,7 @@ LogicalResult BatchNormOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-/// Calls `f(c, i)` for every element i of x, in order, with its channel.
+/// Calls `f(c, i)` with the channel c and the index i of every element of x, in order.
 template <typename F> static void forEachInChannel(const AxisView &view, F f) {
   for (int64_t row = 0; row < view.outer * view.size; ++row)
     for (int64_t i = row * view.inner; i < (row + 1) * view.inner; ++i)

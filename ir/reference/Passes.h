@@ -10,8 +10,8 @@ class Pass;
 
 namespace dlc::ref {
 
-/// `dlc-evaluate`: replaces the body of each function without arguments by constants of its
-/// results.
+/// Creates the pass `dlc-evaluate`, which evaluates each function without arguments and replaces
+/// its body by constants of its results.
 std::unique_ptr<mlir::Pass> createEvaluatePass();
 
 void registerReferencePasses();

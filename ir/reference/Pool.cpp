@@ -1,4 +1,4 @@
-//===- Pool.cpp - sliding windows -----------------------------------------===//
+//===- Pool.cpp - reference evaluation of pooling operations --------------===//
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Window.h"
 
@@ -7,7 +7,8 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// The shape of a pool's result; fails where a window is larger than the padded operand.
+/// Returns the shape of a pool's result. Fails if a size is negative because the window is larger
+/// than the padded operand.
 static FailureOr<Shape> pooledShape(Operation *op, const Tensor &x, const Window &window) {
   Shape shape(x.getShape().take_front(2));
   shape.append(window.outputShape(x.getShape().drop_front(2)));
@@ -17,8 +18,8 @@ static FailureOr<Shape> pooledShape(Operation *op, const Tensor &x, const Window
   return shape;
 }
 
-/// The maxima; where asked for, the flat place of each in x (-1 in a window of padding alone) and
-/// in its window (then 0).
+/// Computes the maximum of each window. If requested, also stores the index of each maximum in x
+/// (-1 if the window covers only padding) and its index in the window (0 in that case).
 static void maxima(const Tensor &x, const Window &window, Tensor &y, int64_t *indices,
                    uint8_t *places = nullptr) {
   ArrayRef<int64_t> image = x.getShape().drop_front(2), spatial = y.getShape().drop_front(2);
@@ -33,7 +34,7 @@ static void maxima(const Tensor &x, const Window &window, Tensor &y, int64_t *in
         int64_t where = -1, place = 0;
         for (Window::Tap tap : taps) {
           const int64_t at = plane * pixels + tap.input;
-          // The first of equals wins; NaN wins over every number.
+          // The first of equal elements is taken. NaN is larger than every number.
           if (where < 0 || values[at] > values[where] ||
               (values[at] != values[at] && values[where] == values[where])) {
             where = at;
@@ -95,7 +96,7 @@ LogicalResult MaxPoolIndicesOp::evaluate(Inputs inputs, Outputs outputs) {
     for (int64_t i = 0; i < indices.size(); ++i) {
       if (places[i] < 0)
         continue;
-      // Take the pixel apart from the last dimension on, and count the first one fastest.
+      // Converts the row-major index of the pixel to a column-major one.
       int64_t pixel = places[i] % pixels, step = pixels, turned = 0;
       for (int64_t size : llvm::reverse(image)) {
         step /= size;
@@ -110,8 +111,8 @@ LogicalResult MaxPoolIndicesOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-/// By how much each window's sum is divided: the places that count as elements, padding included or
-/// not.
+/// Returns the divisor of each window's average: the number of its elements inside the input, or
+/// inside the padded input if `include_pad` is set.
 static std::vector<int64_t> countsOf(const Window &window, ArrayRef<int64_t> image,
                                      ArrayRef<int64_t> spatial, bool includePad,
                                      ArrayRef<int64_t> countedHigh) {
@@ -157,8 +158,9 @@ LogicalResult AvgPoolOp::evaluate(Inputs inputs, Outputs outputs) {
   return success();
 }
 
-/// Sums over all windows into a tensor of the forward operand's shape: `share(position, from, tap)`
-/// is what the element `from` of dy, at that position, gives to a place of its window.
+/// Scatters dy over all windows into a tensor of the forward operand's shape. `share(position,
+/// from, tap)` is the contribution of element `from` of dy, at output position `position`, to the
+/// input element of `tap`.
 template <typename Share>
 static FailureOr<Tensor> spread(Operation *op, const Tensor &dy, const Window &window,
                                 ArrayRef<int64_t> image, Share share) {

@@ -1,4 +1,4 @@
-//===- Quantize.cpp - quantized tensors -----------------------------------===//
+//===- Quantize.cpp - reference evaluation of quantization ----------------===//
 #include "ir/dlc/Infer.h"
 #include "ir/reference/Rows.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// For each element of x: its index among the scales (or zero points).
+/// Returns, for each element of x, the index of its scale (or zero point).
 template <typename Op>
 static std::vector<int64_t> indicesOf(Op op, const Tensor &x, const Tensor &scale) {
   std::vector<int64_t> indices;
@@ -31,7 +31,7 @@ static std::vector<int64_t> indicesOf(Op op, const Tensor &x, const Tensor &scal
   return indices;
 }
 
-/// Rounds a number to a floating-point type.
+/// Rounds a double to a floating-point type.
 static double roundedTo(double value, Element element) {
   return withStorage(element,
                      [&](auto zero) { return convert<double>(convert<decltype(zero)>(value)); });

@@ -1,4 +1,4 @@
-//===- Reduce.cpp - many elements into one, along dimensions --------------===//
+//===- Reduce.cpp - reference evaluation of reductions, sorts and NMS -----===//
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Rows.h"
 
@@ -10,10 +10,10 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// Elements read at a time.
+/// Number of elements loaded at a time.
 static constexpr int64_t chunk = 4096;
 
-/// The shape after `axes` are reduced.
+/// Returns the shape after a reduction of `axes`.
 static Shape reducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepdims) {
   Shape result;
   for (auto [d, size] : llvm::enumerate(shape))
@@ -59,7 +59,7 @@ LogicalResult ReduceOp::evaluate(Inputs inputs, Outputs outputs) {
   const ReduceKind kind = getKind();
   Tensor y =
       makeResult(getY(), reducedShape(x.getShape(), getAxes(), getKeepdims()), x.getElementType());
-  // The result's strides seen from x: 0 along reduced dimensions.
+  // Strides of the result indexed by x's dimensions: 0 along reduced dimensions.
   const Shape kept = reducedShape(x.getShape(), getAxes(), true);
   const std::vector<int64_t> strides = broadcastStrides(kept, x.getShape());
   withCompute(x.getElement(), [&](auto zero) {
@@ -105,7 +105,7 @@ LogicalResult ArgReduceOp::evaluate(Inputs inputs, Outputs outputs) {
   int64_t *result = reinterpret_cast<int64_t *>(y.mutableData());
   withCompute(x.getElement(), [&](auto zero) {
     using C = decltype(zero);
-    // NaN wins over every number.
+    // NaN is better than every number.
     auto better = [&](C a, C b) { return a != a ? b == b : wantMax ? a > b : a < b; };
     auto same = [](C a, C b) { return a == b || (a != a && b != b); };
     const std::vector<C> values = loadAll<C>(x);
@@ -173,7 +173,7 @@ LogicalResult TopKOp::evaluate(Inputs inputs, Outputs outputs) {
       for (int64_t i = 0; i < view.inner; ++i) {
         const C *row = values.data() + o * view.size * view.inner + i;
         std::iota(order.begin(), order.end(), 0);
-        // NaN counts as larger than every number, as it does where arrays are sorted.
+        // NaN is larger than every number, as in NumPy's sort.
         auto larger = [](C a, C b) { return a != a ? b == b : a > b; };
         std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t p, int64_t q) {
           const C a = row[p * view.inner], b = row[q * view.inner];

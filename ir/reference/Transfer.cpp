@@ -1,4 +1,4 @@
-//===- Transfer.cpp - between devices and layouts; random numbers ---------===//
+//===- Transfer.cpp - reference evaluation of transfers, layouts and dlc.random ---===//
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Random.h"
 #include "ir/reference/Rows.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 namespace dlc {
 using namespace ref;
 
-/// The same elements with the declared encoding.
+/// Returns the same elements with the encoding of the declared type.
 static Tensor moved(Value declared, const Tensor &x) {
   auto type = cast<RankedTensorType>(declared.getType());
   return x.withType(RankedTensorType::get(x.getShape(), x.getElementType(), type.getEncoding()));
@@ -42,7 +42,7 @@ LogicalResult RandomOp::evaluate(Inputs inputs, Outputs outputs) {
     return emitOpError("needs a static result type to be evaluated, found ") << getY().getType();
   Tensor y = Tensor::empty(type);
   const uint64_t seed = getSeed(), c = uint64_t(inputs[0].getInt(0));
-  // A 16-bit float keeps its first 11 or 8 bits, so that it stays below 1.
+  // 16-bit floats use 11 or 8 bits of the word, so that rounding cannot give 1.
   const int bits = y.getElement() == Element::F16 ? 11 : y.getElement() == Element::BF16 ? 8 : 24;
   const bool normal = getKind() == RandomKind::normal;
   for (int64_t i = 0; i < y.size(); i += 4) {

@@ -1,4 +1,4 @@
-//===- Window.cpp - positions of sliding windows --------------------------===//
+//===- Window.cpp - iteration over sliding windows ------------------------===//
 #include "ir/reference/Window.h"
 
 #include "llvm/Support/MathExtras.h"

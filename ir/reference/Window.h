@@ -1,4 +1,4 @@
-//===- Window.h - positions of sliding windows ----------------------------===//
+//===- Window.h - iteration over sliding windows --------------------------===//
 #ifndef DLC_IR_REFERENCE_WINDOW_H
 #define DLC_IR_REFERENCE_WINDOW_H
 
@@ -6,20 +6,21 @@
 
 namespace dlc::ref {
 
-/// How a window slides over the spatial dimensions: one entry per dimension in each list.
+/// Parameters of a window over the spatial dimensions, with one entry per dimension in each list.
 struct Window {
   llvm::ArrayRef<int64_t> size, strides, dilations, low, high;
 
-  /// One place in the window that meets an input position; both as flat indices.
+  /// Window element that reads an input element inside the bounds. Both are row-major indices.
   struct Tap {
     int64_t place, input;
   };
 
-  /// The number of output positions per dimension for these input sizes; negative when nothing
-  /// fits.
+  /// Returns the output size of each dimension for these input sizes. A size is negative or 0 if
+  /// the window does not fit.
   Shape outputShape(llvm::ArrayRef<int64_t> input) const;
 
-  /// Calls `f` for each output position, in order, with what its window meets inside the input.
+  /// Calls `f` for each output position, in row-major order, with the taps that are inside the
+  /// input.
   void forEachOutput(llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> output,
                      llvm::function_ref<void(int64_t output, llvm::ArrayRef<Tap> taps)> f) const;
 };

@@ -1,4 +1,4 @@
-//===- World.cpp - the ranks of a small world, evaluated together ---------===//
+//===- World.cpp - evaluates all ranks of a world in one process ----------===//
 #include "ir/reference/World.h"
 
 #include <thread>
@@ -53,7 +53,7 @@ LogicalResult evaluateWorld(FunctionOpInterface function, ArrayRef<SmallVector<T
                             std::vector<SmallVector<Tensor>> &outputs) {
   World world(int(inputs.size()));
   outputs.assign(inputs.size(), {});
-  // vector<bool> would share bytes among the ranks.
+  // vector<bool> would share bytes between threads.
   std::vector<char> done(inputs.size());
   std::vector<std::thread> threads;
   for (size_t rank = 0; rank < inputs.size(); ++rank)

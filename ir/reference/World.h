@@ -1,4 +1,4 @@
-//===- World.h - the ranks of a small world, evaluated together -----------===//
+//===- World.h - evaluates all ranks of a world in one process ------------===//
 #ifndef DLC_IR_REFERENCE_WORLD_H
 #define DLC_IR_REFERENCE_WORLD_H
 
@@ -10,18 +10,19 @@
 
 namespace dlc::ref {
 
-/// Where the ranks of a world meet, each on a thread of its own.
+/// Rendezvous of the ranks of a world. Each rank runs on its own thread.
 class World {
 public:
   explicit World(int size) : slots(size_t(size)) {}
   int size() const { return int(slots.size()); }
 
-  /// What all ranks gave, once all have; none where a rank has failed.
+  /// Waits for all ranks and returns the tensors of all, indexed by rank, or nullopt if a rank has
+  /// failed.
   std::optional<std::vector<Tensor>> exchange(int rank, const Tensor &mine);
-  /// A rank that comes no more: who waits for it stops.
+  /// Marks that a rank has failed. Ranks that wait in `exchange` return nullopt.
   void leave();
 
-  /// While it lives, this thread is a rank of the world.
+  /// RAII scope in which the current thread is a rank of the world.
   class Rank {
   public:
     Rank(World &world, int rank);
@@ -29,10 +30,11 @@ public:
     Rank(const Rank &) = delete;
     Rank &operator=(const Rank &) = delete;
   };
-  /// Of this thread; a world of one where it is no rank.
+  /// Rank of this thread and size of its world. A thread outside of `Rank` is rank 0 of a world of
+  /// size 1.
   static int currentRank();
   static int currentSize();
-  /// Among the ranks of this thread's world.
+  /// Calls `exchange` with the ranks of this thread's world.
   static std::optional<std::vector<Tensor>> meet(const Tensor &mine);
 
 private:
@@ -44,7 +46,7 @@ private:
   bool broken = false;
 };
 
-/// Evaluates a function on all ranks of a world; inputs and outputs are by rank.
+/// Evaluates a function on all ranks of a world. Inputs and outputs are indexed by rank.
 mlir::LogicalResult evaluateWorld(mlir::FunctionOpInterface function,
                                   llvm::ArrayRef<llvm::SmallVector<Tensor>> inputs,
                                   std::vector<llvm::SmallVector<Tensor>> &outputs);

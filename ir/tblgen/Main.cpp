@@ -1,8 +1,8 @@
-//===- Main.cpp - dlc-tblgen: fields of elementwise operations as tables of macros ---===//
+//===- Main.cpp - dlc-tblgen: writes the tables of elementwise operations ---===//
 //
-// For each field, a section of lines `MACRO(Class, mnemonic, value, operands)`, one for each
-// operation that has a value. Who includes the file defines the macros of the sections that it
-// wants.
+// Writes one section per field. A section has a line `MACRO(Class, mnemonic, value, operands)` for
+// each operation that sets the field. A file that includes the tables defines the macros of the
+// sections that it needs.
 //
 //===------------------------------------------------------------------------===//
 #include "llvm/TableGen/Main.h"

@@ -1,4 +1,4 @@
-//===- Element.h - element types in memory and the numbers they stand for -===//
+//===- Element.h - element types in memory and their numeric values -------===//
 #ifndef DLC_IR_TENSOR_ELEMENT_H
 #define DLC_IR_TENSOR_ELEMENT_H
 
@@ -31,16 +31,16 @@ enum class Element : uint8_t {
   U64
 };
 
-/// Whether two elements share a byte: the first of them in its low half.
+/// Returns whether two elements share a byte. The first element is in the low four bits.
 inline bool isPacked(Element e) { return e == Element::I4 || e == Element::U4; }
 [[noreturn]] void failOnPacked();
 
-/// The element type of a tensor of the dlc dialect; nothing for any other type.
+/// Returns the element type of a tensor of the dlc dialect, or nullopt for any other type.
 std::optional<Element> findElement(mlir::Type type);
-/// The same where the verifier has seen to it that the type is one of ours.
+/// Returns the element type. The verifier has checked that the type is valid in the dlc dialect.
 Element elementOf(mlir::Type type);
 
-/// How 16-bit floats and bools stand in memory.
+/// Storage types of f16, bf16 and bool.
 struct Half {
   uint16_t bits = 0;
 };
@@ -51,8 +51,7 @@ struct Bool {
   uint8_t value = 0;
 };
 
-/// Calls `f` with a zero of the type that holds an element in memory. The element must not be
-/// packed.
+/// Calls `f` with a zero of the storage type of an element. The element must not be packed.
 template <typename F> decltype(auto) withStorage(Element element, F f) {
   switch (element) {
   case Element::F16:
@@ -91,8 +90,8 @@ template <typename F> decltype(auto) withStorage(Element element, F f) {
 inline bool isFloat(Element e) { return e <= Element::F64; }
 inline bool isUnsigned(Element e) { return e >= Element::U4; }
 
-/// Calls `f` with a zero of the type that elements are computed in: double, int64_t (also for bool)
-/// or uint64_t.
+/// Calls `f` with a zero of the compute type of an element: double, int64_t (also for bool) or
+/// uint64_t.
 template <typename F> decltype(auto) withCompute(Element element, F f) {
   if (isFloat(element))
     return f(double());
@@ -101,7 +100,8 @@ template <typename F> decltype(auto) withCompute(Element element, F f) {
   return f(int64_t());
 }
 
-/// Rounds a double to a binary float of 16 bits, ties to even; what is too large becomes infinite.
+/// Rounds a double to a 16-bit binary float, ties to even. Values that are too large become
+/// infinite.
 template <int exponentBits, int fractionBits> uint16_t roundTo16(double value) {
   constexpr int bias = (1 << (exponentBits - 1)) - 1;
   constexpr uint16_t infinity = ((1 << exponentBits) - 1) << fractionBits;
@@ -116,8 +116,7 @@ template <int exponentBits, int fractionBits> uint16_t roundTo16(double value) {
   if (exponent < -1022)
     return sign;
   const uint64_t significand = (bits & ((uint64_t(1) << 52) - 1)) | uint64_t(1) << 52;
-  // In a subnormal result the unit stays where it is for the smallest exponent: more bits are
-  // dropped.
+  // A subnormal result has the unit of the smallest exponent, so more bits are dropped.
   const bool subnormal = exponent < 1 - bias;
   const int dropped = 52 - fractionBits + (subnormal ? 1 - bias - exponent : 0);
   if (dropped > 54)
@@ -127,8 +126,8 @@ template <int exponentBits, int fractionBits> uint16_t roundTo16(double value) {
   const uint64_t rest = significand & ((half << 1) - 1);
   if (rest > half || (rest == half && (kept & 1)))
     ++kept;
-  // A carry out of the fraction moves into the exponent, as it should. The unit bit is part of the
-  // sum.
+  // A carry out of the fraction correctly increments the exponent. The sum includes the implicit
+  // leading bit.
   const uint64_t result = subnormal ? kept : kept + (uint64_t(exponent + bias - 1) << fractionBits);
   return sign | (result >= infinity ? infinity : uint16_t(result));
 }
@@ -148,9 +147,9 @@ template <int exponentBits, int fractionBits> double from16(uint16_t bits) {
                                fraction << (52 - fractionBits));
 }
 
-/// An integer as a double that rounds to any narrower float as the integer itself would: what does
-/// not fit is kept as a set last bit ("round to odd"), so that the second rounding sees no false
-/// tie.
+/// Converts an integer to a double such that rounding the double to any narrower float equals
+/// rounding the integer. If bits are lost, the last bit is set ("round to odd"), so that the second
+/// rounding sees no false tie.
 inline double oddDouble(uint64_t value) {
   const int extra = 11 - std::countl_zero(value);
   if (value == 0 || extra <= 0)
@@ -160,9 +159,8 @@ inline double oddDouble(uint64_t value) {
   return std::ldexp(double(kept), extra);
 }
 
-/// Converts between the computing types and the types in memory by the rule of dlc.cast: floats
-/// round to nearest even, float to integer truncates and saturates (NaN becomes 0), integers wrap,
-/// bool is `x != 0`.
+/// Converts between compute types and storage types as dlc.cast does: floats round to nearest even,
+/// float to integer truncates and saturates (NaN becomes 0), integers wrap, bool is `x != 0`.
 template <typename To, typename From> To convert(From value) {
   if constexpr (std::is_same_v<From, Half>) {
     return convert<To>(from16<5, 10>(value.bits));
@@ -183,7 +181,7 @@ template <typename To, typename From> To convert(From value) {
       using Limits = std::numeric_limits<To>;
       if (std::isnan(value))
         return 0;
-      // 2^digits is exact, unlike max() in a double.
+      // 2^digits is exact as a double, but max() may not be.
       if (value >= std::ldexp(1.0, Limits::digits))
         return Limits::max();
       if (value <= double(Limits::min()))

@@ -1,4 +1,4 @@
-//===- FilePages.cpp - memory of mapped files that tensors borrow ---------===//
+//===- FilePages.cpp - releases the pages of memory-mapped files ----------===//
 #include "ir/tensor/FilePages.h"
 
 #include "llvm/Support/Alignment.h"
@@ -12,7 +12,7 @@ namespace dlc::ref {
 
 namespace {
 
-/// The first address of each mapped file, and the one behind its last.
+/// Start and end addresses of the mapped files.
 class Mappings {
 public:
   void add(uintptr_t first, uintptr_t end) {
@@ -23,7 +23,8 @@ public:
     std::lock_guard lock(mutex);
     ends.erase(first);
   }
-  /// None is unmapped meanwhile.
+  /// Drops the pages in [first, end) if they are inside one mapping. The lock prevents the file
+  /// from being unmapped at the same time.
   void drop(uintptr_t first, uintptr_t end) {
     std::lock_guard lock(mutex);
     auto next = ends.upper_bound(first);
@@ -37,7 +38,7 @@ private:
 };
 
 Mappings &mappings() {
-  static auto *known = new Mappings; // buffers may outlive what is static
+  static auto *known = new Mappings; // never destroyed: buffers may outlive static objects
   return *known;
 }
 

@@ -1,4 +1,4 @@
-//===- FilePages.h - memory of mapped files that tensors borrow -----------===//
+//===- FilePages.h - releases the pages of memory-mapped files ------------===//
 #ifndef DLC_IR_TENSOR_FILEPAGES_H
 #define DLC_IR_TENSOR_FILEPAGES_H
 
@@ -8,12 +8,12 @@
 
 namespace dlc::ref {
 
-/// The buffer, known as one whose pages can be dropped where it is a mapped file.
+/// Registers the buffer, if it is a memory-mapped file, so that dropFilePages can drop its pages.
 std::shared_ptr<llvm::MemoryBuffer> withFilePages(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
-/// Gives back the memory of the pages that lie within the bytes, where they are a mapped file's:
-/// whoever reads them again has them again. Weights that are packed would be in memory twice else.
-/// Bytes of other memory stay as they are.
+/// Drops the resident pages that are entirely inside the given bytes, if these belong to a
+/// registered mapped file. The kernel reads the pages from the file again on the next access.
+/// Without this, packed weights would be in memory twice. Has no effect on other memory.
 void dropFilePages(const void *data, size_t bytes);
 
 } // namespace dlc::ref

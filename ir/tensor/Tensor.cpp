@@ -1,4 +1,4 @@
-//===- Tensor.cpp - a tensor on the host ----------------------------------===//
+//===- Tensor.cpp - dense tensor in host memory ---------------------------===//
 #include "ir/tensor/Tensor.h"
 
 #include "ir/tensor/BlobOwners.h"
@@ -18,9 +18,10 @@
 
 namespace dlc::ref {
 
-/// Larger results become resources: attributes are copied and hashed, blobs are not.
+/// Larger results become resource blobs, because attributes are copied and hashed, and blobs are
+/// not.
 static constexpr int64_t largestDenseBytes = 16 * 1024;
-/// Kernels read constants in whole vectors.
+/// Alignment of new tensors in bytes. Kernels read constants in whole vectors.
 static constexpr size_t alignment = 64;
 
 std::optional<Element> findElement(mlir::Type type) {
@@ -76,7 +77,7 @@ bool isPackedElement(mlir::Type element) {
   return integer && integer.getWidth() == 4;
 }
 
-/// Elements of a row: the last dimension.
+/// Returns the number of elements in a row (the last dimension).
 static int64_t rowSize(mlir::RankedTensorType type) {
   return type.getRank() ? type.getShape().back() : 1;
 }
@@ -107,7 +108,7 @@ Tensor::Tensor(mlir::RankedTensorType type, const char *data, std::shared_ptr<co
     : type(type), element(elementOf(type.getElementType())), count(type.getNumElements()),
       bytesPtr(data), keep(std::move(keep)) {}
 
-/// A copy that is made once, whichever thread asks first.
+/// Lazily made aligned copy, created by the first thread that accesses the elements.
 struct Tensor::Unaligned {
   std::once_flag once;
   std::atomic<const char *> made = nullptr;
@@ -119,7 +120,8 @@ const char *Tensor::aligned() const {
     return made;
   std::call_once(unaligned->once, [&] {
     unaligned->copy = uninitialised(type);
-    // Never are both in memory whole.
+    // Copies in steps and drops the source pages of each step, so that source and copy are never
+    // both resident.
     constexpr size_t step = size_t(4) << 20;
     for (size_t at = 0, all = size_t(bytes()); at < all; at += step) {
       size_t some = std::min(step, all - at);
@@ -131,8 +133,9 @@ const char *Tensor::aligned() const {
   return unaligned->made.load(std::memory_order_acquire);
 }
 
-/// Null where there is not so much. Large tensors are pages of their own, which go back to the
-/// system with them: the heap kept half of the copies of a model's weights.
+/// Returns null if memory is exhausted. Large tensors are mapped separately, so that their pages
+/// return to the system when they are freed. On the heap, half of the copies of a model's weights
+/// stayed allocated.
 static std::shared_ptr<void> allocate(size_t bytes) {
   constexpr size_t large = size_t(1) << 20;
   if (bytes < large)
@@ -149,9 +152,9 @@ Tensor Tensor::uninitialised(mlir::RankedTensorType type) {
   std::shared_ptr<void> memory = allocate(rounded);
   if (!memory)
     llvm::report_fatal_error("out of memory in the reference evaluator");
-  // What is read with the last elements.
+  // Zeroes the padding, which vector loads of the last elements read.
   std::memset(static_cast<char *>(memory.get()) + whole, 0, alignment);
-  // Two elements share a byte, and are written one at a time.
+  // Two elements share a byte and are written one at a time, so the bytes must be initialized.
   if (isPackedElement(type.getElementType()))
     std::memset(memory.get(), 0, whole);
   const char *data = static_cast<const char *>(memory.get());
@@ -252,7 +255,7 @@ mlir::FailureOr<Tensor> Tensor::fromBlob(mlir::RankedTensorType type,
     return copy;
   }
   Tensor view = borrow(type, bytes.data(), std::move(owner));
-  // Files put weights anywhere; elements are read at their own alignment.
+  // Files store weights at any address, but elements are read at their natural alignment.
   if (reinterpret_cast<uintptr_t>(bytes.data()) % width != 0)
     view.unaligned = std::make_shared<Unaligned>();
   return view;
@@ -282,7 +285,7 @@ mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
   }
   llvm::ArrayRef<char> raw = dense.getRawData();
   if (isPacked(result.element)) {
-    // Dense attributes have a byte for each element.
+    // Dense attributes store a 4-bit integer in a whole byte.
     for (int64_t i = 0; i < result.size(); ++i)
       result.setPacked(i, raw[dense.isSplat() ? 0 : i]);
     return result;
@@ -301,7 +304,7 @@ mlir::FailureOr<Tensor> Tensor::fromAttr(mlir::ElementsAttr attr) {
   return result;
 }
 
-/// Whether all elements have the same bits.
+/// Returns whether all elements have the same bits.
 static bool isSplat(llvm::ArrayRef<char> data, int64_t width) {
   return int64_t(data.size()) >= width &&
          std::memcmp(data.data(), data.data() + width, data.size() - width) == 0;
@@ -309,8 +312,8 @@ static bool isSplat(llvm::ArrayRef<char> data, int64_t width) {
 
 mlir::DenseResourceElementsAttr Tensor::toResource(llvm::StringRef name) const {
   llvm::ArrayRef<char> raw(data(), bytes());
-  // The alignment is what readers of the blob may rely on. Memory of others may have less than
-  // ours.
+  // Readers of the blob may rely on this alignment. Borrowed memory may have a smaller alignment
+  // than memory allocated here.
   const auto address = reinterpret_cast<uintptr_t>(raw.data());
   const size_t lowestBit = address & -address;
   const size_t known = address ? std::min(alignment, lowestBit) : alignment;
@@ -336,7 +339,7 @@ mlir::ElementsAttr Tensor::toAttr() const {
   if (int64_t(raw.size()) > largestDenseBytes)
     return toResource("folded");
   if (element == Element::Bool) {
-    // Bytes of a blob may hold any true value; a bool may not.
+    // A byte of a blob may hold any non-zero value for true, but a dense bool attribute must not.
     llvm::SmallVector<bool> values;
     for (char byte : raw)
       values.push_back(byte != 0);

@@ -1,4 +1,4 @@
-//===- Tensor.h - a tensor on the host ------------------------------------===//
+//===- Tensor.h - dense tensor in host memory -----------------------------===//
 #ifndef DLC_IR_TENSOR_TENSOR_H
 #define DLC_IR_TENSOR_TENSOR_H
 
@@ -16,17 +16,17 @@ class AsmResourceBlob;
 
 namespace dlc::ref {
 
-/// A dense row-major host tensor. Elements are stored as in memory everywhere else: little endian,
-/// bool as one byte, two 4-bit integers per byte (the first in the low half; each row, along the
-/// last dimension, begins at a byte). Storage is shared, so copying a Tensor copies no elements;
-/// whoever fills one makes it with `Tensor::empty`.
+/// Dense row-major host tensor. Elements are little endian. A bool takes one byte. Two 4-bit
+/// integers share a byte: the first is in the low four bits, and each row (along the last
+/// dimension) begins at a byte. Storage is shared, so copying a Tensor copies no elements. To write
+/// elements, create the tensor with `Tensor::empty`.
 class Tensor {
 public:
   Tensor() = default;
 
-  /// New storage for a tensor of static shape; the elements are zero.
+  /// Returns a new tensor of static shape whose elements are zero.
   static Tensor empty(mlir::RankedTensorType type);
-  /// A view of memory that `owner` keeps alive. Asserts that there is an owner.
+  /// Returns a view of memory that `owner` keeps alive. Asserts that there is an owner.
   static Tensor borrow(mlir::RankedTensorType type, const void *data,
                        std::shared_ptr<const void> owner);
   /// Reads dense elements, splats and resources. Fails on a blob that is missing or has the wrong
@@ -34,9 +34,11 @@ public:
   /// that has an owner (BlobOwners.h), and copies other blobs. A shared blob whose address is not a
   /// multiple of the element size is copied when the tensor is first read.
   static mlir::FailureOr<Tensor> fromAttr(mlir::ElementsAttr attr);
-  /// A dense attribute for small tensors, a resource blob sharing the storage for large ones.
+  /// Returns a dense attribute for small tensors, or a resource blob that shares the storage for
+  /// large ones.
   mlir::ElementsAttr toAttr() const;
-  /// A resource blob that shares the storage, of any size. The context makes `name` unique.
+  /// Returns a resource blob that shares the storage, for tensors of any size. The context makes
+  /// `name` unique.
   mlir::DenseResourceElementsAttr toResource(llvm::StringRef name) const;
 
   explicit operator bool() const { return bool(type); }
@@ -52,8 +54,8 @@ public:
   /// Owner of the memory at data().
   std::shared_ptr<const void> owner() const;
 
-  /// Elements as double (exact for all but large 64-bit integers) and as int64; setting rounds to
-  /// the element type as dlc.cast does (floats to nearest even, integers wrap).
+  /// Element access as double (exact except for large 64-bit integers) and as int64. Setters
+  /// convert to the element type as dlc.cast does (floats to nearest even, integers wrap).
   double getDouble(int64_t index) const;
   int64_t getInt(int64_t index) const;
   void setDouble(int64_t index, double value);
@@ -61,7 +63,8 @@ public:
 
   Element getElement() const { return element; }
   bool isFloat() const { return ref::isFloat(element); }
-  /// The same elements under another type of the same size (a reshape).
+  /// Returns a tensor of another type with the same elements and the same number of them (a
+  /// reshape).
   Tensor withType(mlir::RankedTensorType other) const;
 
 private:
@@ -79,23 +82,23 @@ private:
   int64_t count = 0;
   const char *bytesPtr = nullptr;
   std::shared_ptr<const void> keep;
-  /// The copy of elements that lie at no multiple of their size: most who have a tensor only ask
-  /// what it is.
+  /// Lazily made copy of elements that are not aligned to their size. It is made on first access
+  /// because most users of a tensor only read its type.
   std::shared_ptr<Unaligned> unaligned;
 };
 
-/// Bytes of one element in memory (bool: 1). The element must not be packed.
+/// Returns the size of one element in bytes (bool: 1). The element must not be packed.
 int64_t elementBytes(mlir::Type element);
-/// Bytes of all elements of a tensor of static shape.
+/// Returns the size of all elements of a tensor of static shape in bytes.
 int64_t storageBytes(mlir::RankedTensorType type);
-/// Whether it is an integer type of 4 bits, of which two elements share a byte.
+/// Returns whether this is a 4-bit integer type, of which two elements share a byte.
 bool isPackedElement(mlir::Type element);
-/// The type of the bytes (ui8) that a packed tensor consists of.
+/// Returns the ui8 type of the bytes of a packed tensor.
 mlir::RankedTensorType bytesType(mlir::RankedTensorType packed);
-/// Bytes of one row, the last dimension, of 4-bit integers.
+/// Returns the size of one row (the last dimension) of 4-bit integers in bytes.
 inline int64_t packedRowBytes(int64_t elements) { return (elements + 1) / 2; }
 
-/// Row-major strides of a shape.
+/// Returns the row-major strides of a shape.
 std::vector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
 /// Calls `f(index)` for every multi-index of a shape in row-major order.
