@@ -1,4 +1,4 @@
-//===- Compositions.cpp - layers spelled out, for more than one pass ------===//
+//===- Compositions.cpp - layers composed from simpler dlc operations -----===//
 #include "passes/Compositions.h"
 
 #include <limits>
@@ -25,10 +25,11 @@ Value softmaxOf(TensorBuilder &b, Value input, ArrayRef<int64_t> axes, bool hidd
     largest = aboveNegativeInfinity(b, largest);
   Value e = b.make<ExpOp>(b.make<SubOp>(x, largest));
   Value sum = b.reduce(ReduceKind::sum, e, axes);
-  // The largest element adds 1, so that other sums stay what they are.
+  // The largest element contributes exp(0) = 1, so that this maximum changes the sum of fully
+  // masked rows only.
   if (hidden)
     sum = b.make<MaxOp>(sum, b.scalar(1, x));
-  // One division per row, and a product per element.
+  // One division per row and one multiplication per element.
   Value y = b.make<MulOp>(e, b.make<DivOp>(b.scalar(1, x), sum));
   return b.cast(y, typeOf(input).getElementType());
 }
@@ -44,7 +45,8 @@ static Value causalMask(TensorBuilder &b, Value scores) {
 }
 
 Value attentionScores(TensorBuilder &b, const AttentionScores &of) {
-  // From here on in f32: each further rounding to 16 bits would show in the exponentials.
+  // The scores stay in f32 from here on: further rounding to 16 bits would become visible after the
+  // exponential.
   Value scores = b.cast(b.make<MatmulOp>(of.q, of.k, false, true), statisticsType(of.q));
   scores = b.make<MulOp>(scores, b.scalar(of.scale, scores));
   Value hidden = b.scalar(-std::numeric_limits<double>::infinity(), scores);
@@ -59,7 +61,7 @@ Value attentionScores(TensorBuilder &b, const AttentionScores &of) {
 
 Value attentionWeights(TensorBuilder &b, const AttentionScores &of) {
   Value scores = attentionScores(b, of);
-  // Only a mask can hide a whole row: causally, position 0 is always seen.
+  // Only a mask can hide a whole row. With causal masking every row sees position 0.
   Value weights = softmaxOf(b, scores, typeOf(scores).getRank() - 1, /*hidden=*/bool(of.mask));
   return b.cast(weights, typeOf(of.q).getElementType());
 }
@@ -85,8 +87,8 @@ Value groupMeans(TensorBuilder &b, Value x, int64_t groups) {
   return b.reshape(b.broadcast(mean, grouped), shapeOf(x));
 }
 
-// With means m and variances v of channels, and the mean M of the m: variance = mean(v + (m -
-// M)^2).
+// With m and v the means and variances of the channels and M the mean of m over a group:
+// variance = mean(v + (m - M)^2).
 GroupStatistics groupStatistics(TensorBuilder &b, Value x, int64_t groups) {
   auto square = [&](Value of) { return b.make<MulOp>(of, of); };
   Value m = channelMeans(b, x), v = channelMeans(b, square(b.make<SubOp>(x, m)));

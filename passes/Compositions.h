@@ -1,4 +1,4 @@
-//===- Compositions.h - layers spelled out, for more than one pass --------===//
+//===- Compositions.h - layers composed from simpler dlc operations -------===//
 #ifndef DLC_PASSES_COMPOSITIONS_H
 #define DLC_PASSES_COMPOSITIONS_H
 
@@ -6,15 +6,16 @@
 
 namespace dlc {
 
-/// The type that statistics of a value are kept in: f32 for the 16-bit floats.
+/// Element type in which statistics of `x` are computed: f32 for f16 and bf16, otherwise the
+/// element type of `x`.
 mlir::Type statisticsType(mlir::Value x);
 
-/// softmax(x) along some axes, in x's element type. Rows that are -inf throughout give 0 where
-/// `hidden` says that there may be such, and NaN else.
+/// Builds softmax(x) along `axes`, in the element type of `x`. For a row of -inf only, the result
+/// is 0 if `hidden` is set (the rows may be fully masked), and NaN otherwise.
 mlir::Value softmaxOf(TensorBuilder &b, mlir::Value x, llvm::ArrayRef<int64_t> axes, bool hidden);
 
-/// Attention's scores before their softmax, in the type of statistics: scale * q k^T + mask, -inf
-/// where hidden.
+/// Operands and attributes of attention scores before the softmax: scale * q k^T + mask, with -inf
+/// at masked positions. The scores are computed in the type of statistics.
 struct AttentionScores {
   mlir::Value q, k, mask;
   double scale;
@@ -25,31 +26,36 @@ template <typename Op> AttentionScores scoresOf(Op op) {
 }
 mlir::Value attentionScores(TensorBuilder &b, const AttentionScores &of);
 
-/// The lowest number in the place of -inf: -inf less it is -inf, and exp of that 0.
+/// Replaces -inf by the lowest finite number of the type: -inf - -inf would be NaN, whereas -inf
+/// minus a finite number is -inf, and its exp is 0.
 mlir::Value aboveNegativeInfinity(TensorBuilder &b, mlir::Value x);
 
-/// What attention multiplies v with: softmax(scale * q k^T [masked]).
+/// Builds the attention weights, the left operand of the product with v: softmax(scale * q k^T
+/// [masked]).
 mlir::Value attentionWeights(TensorBuilder &b, const AttentionScores &of);
 inline mlir::Value attentionWeights(TensorBuilder &b, AttentionOp op) {
   return attentionWeights(b, scoresOf(op));
 }
 
-/// [C] as [C, 1, ..] so that it broadcasts along the channels of [N, C, ..].
+/// Reshapes [C] to [C, 1, ..], which broadcasts along the channels of [N, C, ..].
 mlir::Value perChannel(TensorBuilder &b, mlir::Value vector, int64_t rank);
-/// For x [N, C, ..] each channel's mean, [N, C, 1, ..].
+/// Mean of each channel of x [N, C, ..], as [N, C, 1, ..].
 mlir::Value channelMeans(TensorBuilder &b, mlir::Value x);
-/// For x [N, C, 1, ..] the mean of each group of channels, at each of them.
+/// Mean of each group of channels of x [N, C, 1, ..], repeated for every channel of the group.
 mlir::Value groupMeans(TensorBuilder &b, mlir::Value x, int64_t groups);
-/// Mean and variance of each group of channels of x [N, C, ..], at each channel: [N, C, 1, ..].
-/// They come of the channels' own, so that x is read in whatever layout it has.
+/// Mean and variance of each group of channels of x [N, C, ..], repeated for every channel of the
+/// group: [N, C, 1, ..]. They are derived from the statistics of the single channels, so that `x`
+/// is read in any layout without a reshape.
 struct GroupStatistics {
   mlir::Value mean, variance;
 };
 GroupStatistics groupStatistics(TensorBuilder &b, mlir::Value x, int64_t groups);
 
-/// For x [N, C, ..] the sum over `size` neighbouring channels, of which `before` precede each.
+/// For x [N, C, ..], sum over a window of `size` adjacent channels. The window of each channel
+/// starts `before` channels earlier.
 mlir::Value channelWindowSum(TensorBuilder &b, mlir::Value x, int64_t size, int64_t before);
-/// k + alpha / size * the sum of x^2 over neighbouring channels; x in the type of statistics.
+/// Builds the base of the power in LRN: k + alpha / size * (sum of x^2 over the window of
+/// channels). `x` has the type of statistics.
 mlir::Value lrnBase(TensorBuilder &b, LrnOp op, mlir::Value x);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- ConstantRewrites.cpp - which rewrites of constants keep results ----===//
+//===- ConstantRewrites.cpp - numeric legality of rewrites that move constants ----===//
 #include "passes/ConstantRewrites.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -32,7 +32,8 @@ void copyAccuracy(Operation *from, Operation *to) {
 
 namespace {
 
-/// Exponents of a floating-point type and how far constants of it may be moved.
+/// Exponent range and precision of a floating-point type, and the limits for moving constants of
+/// this type.
 struct Limits {
   int lowest, highest; ///< exponents of the normal numbers: 2^lowest to less than 2^highest
   int precision;       ///< bits of the significand
@@ -54,7 +55,8 @@ Limits limitsOf(FloatType type) {
           .smallest = lowest + (highest - 16) / 4};
 }
 
-/// Whether the type holds the number with all its bits, and neither as zero nor as infinity.
+/// Whether the number is representable as a normal number of the type: no underflow to a subnormal
+/// number or zero, and no overflow to infinity.
 bool isNormal(double number, const Limits &limits) {
   double magnitude = std::fabs(number);
   return magnitude >= std::ldexp(1, limits.lowest) &&
@@ -79,8 +81,9 @@ double productOf(ArrayRef<double> factors) {
   return product;
 }
 
-/// Products of factors that all enlarge, or all reduce, overflow and underflow where the result
-/// does. Other products may leave the type halfway and come back.
+/// If all factors have magnitudes of at least 1, or all of at most 1, their product overflows or
+/// underflows only if the final result does. With mixed factors an intermediate result may leave
+/// the range of the type although the final result is inside.
 bool mergesFactors(ArrayRef<double> factors, const Limits &limits) {
   auto isNeutral = [](double c) { return std::fabs(c) == 1; };
   auto enlarges = [](double c) { return std::fabs(c) >= 1; };
@@ -94,16 +97,17 @@ bool mergesFactors(ArrayRef<double> factors, const Limits &limits) {
                     llvm::all_of(factors, [&](double c) { return isNormal(c, limits); }));
 }
 
-/// Numbers that are enlarged by powers of two keep all their bits; those that are reduced may be
-/// rounded at each step.
+/// Multiplying by a power of two of at least 1 keeps all bits of a number. Multiplying by smaller
+/// factors may round at each step, because the result may be subnormal.
 bool mergesFactorsExactly(ArrayRef<double> factors, const Limits &limits) {
   return mergesFactors(factors, limits) &&
          (llvm::count_if(factors, [](double c) { return std::fabs(c) != 1; }) <= 1 ||
           llvm::all_of(factors, [](double c) { return isPowerOfTwo(c) && std::fabs(c) >= 1; }));
 }
 
-/// Whether the weights of a sum of products may be multiplied by the factor. Weights that are lost
-/// in the rounding of the largest one may become subnormal or zero.
+/// Whether the weights of a sum of products may be multiplied by the factor without overflow or
+/// underflow. Weights that are negligible compared with the largest one may become subnormal or
+/// zero.
 bool foldsFactor(double factor, ArrayRef<double> weights, const Limits &limits) {
   if (factor == 0)
     return true;

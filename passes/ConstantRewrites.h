@@ -1,8 +1,8 @@
-//===- ConstantRewrites.h - which rewrites of constants keep results ------===//
+//===- ConstantRewrites.h - numeric legality of rewrites that move constants ----===//
 //
 // Rewrites that merge constants, move them across an operation or change the rounding of an
-// operation are described here and allowed or refused by one function. docs/accuracy.md states
-// what its limits promise.
+// operation are described here as a ConstantRewrite. One function, isAllowed(), accepts or rejects
+// them. docs/accuracy.md documents the guarantees of its limits.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_CONSTANTREWRITES_H
@@ -36,16 +36,17 @@ struct ConstantRewrite {
     FoldFactor,       ///< c1 (w . x) = (c1 w) . x for weights w whose magnitudes are c2 ..
     DistributeFactor, ///< (y + c1) * c2 = y * c2 + c1 * c2 for results y of magnitude c3
     ReplaceDivision,  ///< x / c1 = x * (1 / c1)
-    ChangeRounding    ///< the same function of real numbers, with the same range
+    ChangeRounding    ///< another formula for the same real function, with the same range
   };
   Kind kind;
   mlir::Type element;
   llvm::SmallVector<double, 4> constants;
 };
 
-/// Returns whether the rewrite may replace `op`. Integers may be merged freely. Where `keepsBits`
-/// holds, the result must have the same bits for every operand. Elsewhere only rounding may change:
-/// no finite result becomes infinite, NaN or zero, and no other result becomes finite.
+/// Returns whether the rewrite may replace `op`. Rewrites of integers are always allowed. If
+/// keepsBits(op) holds, the result must have the same bits for every operand. Otherwise only
+/// rounding may change: no finite result becomes infinite, NaN or zero, and no other result becomes
+/// finite.
 bool isAllowed(const ConstantRewrite &rewrite, mlir::Operation *op);
 
 /// Returns whether x / c and x * (1 / c) are the same number for every x of the type.

@@ -1,4 +1,4 @@
-//===- Costs.cpp - what kernels cost, for passes that choose by it --------===//
+//===- Costs.cpp - costs that do not depend on available kernels ----------===//
 #include "passes/Costs.h"
 #include "passes/Devices.h"
 #include "passes/Widened.h"
@@ -22,7 +22,8 @@ public:
     auto weights = typeOf(isGradient ? op->getResult(0) : op->getOperand(1));
     double products = double(y.getNumElements()) * double(weights.getNumElements()) /
                       double(std::max<int64_t>(1, y.getDimSize(1)));
-    // Tensor cores take channels together, and filling them up is work, too.
+    // Tensor cores process channels in groups of kTogether. Padding to such a group costs time as
+    // well.
     if (int64_t own = weights.getRank() > 2 ? weights.getDimSize(1) : 0;
         own > 1 && own % kTogether && can(deviceOf(y), DLC_DEVICE_GPU_CODE))
       products *= 2 * double(llvm::alignTo(own, kTogether)) / double(own);
@@ -48,7 +49,8 @@ private:
   static constexpr double kGflops = 200, kGigabytes = 20, kCall = 2;
 };
 
-/// The same where sums of integers are generated code, of products alone.
+/// AssumedCosts for a processor that runs integer sums as generated code, which supports matmuls
+/// only.
 class GeneratedSums : public AssumedCosts {
 public:
   bool sumsIntegers(Operation *op) override { return isa<MatmulOp>(op); }

@@ -1,4 +1,4 @@
-//===- Costs.h - what kernels cost, for passes that choose by it ----------===//
+//===- Costs.h - interface for cost queries before kernel selection -------===//
 #ifndef DLC_PASSES_COSTS_H
 #define DLC_PASSES_COSTS_H
 
@@ -12,44 +12,49 @@
 
 namespace dlc {
 
-/// Who knows kernels answers what passes ask before kernels are chosen. Times are in microseconds.
+/// Interface through which passes query costs of kernels before kernels are selected.
+/// Implementations know the available kernels. Times are in microseconds.
 class Costs {
 public:
   virtual ~Costs() = default;
-  /// An operation, were its operands and results of these types; nothing: no kernel takes them so.
+  /// Time of `op` with operands and results of the given types. Returns nullopt if no kernel
+  /// supports these types.
   virtual std::optional<double> operation(mlir::Operation *op, llvm::ArrayRef<mlir::Type> operands,
                                           llvm::ArrayRef<mlir::Type> results) = 0;
-  /// No less than this an operation takes in any layout but the plain one, as far as is known
-  /// without asking a library: that may take longer than all else.
+  /// Lower bound on the time of `op` in any layout other than row-major, computed without querying
+  /// a library, because such queries may dominate compile time.
   virtual double atLeast(mlir::Operation *op) { return 0; }
   virtual double reorder(mlir::Type from, mlir::Type to) = 0;
-  /// Whether a processor's kernel does the attention whole, faster than kernels of its parts do:
-  /// with `gradients`, both directions together. `preferred`: even where it is not faster.
+  /// Whether a processor has a fused kernel for the attention that is faster than separate kernels
+  /// for its parts. With `gradients`, the times of the forward and backward directions are added.
+  /// With `preferred`, a fused kernel is chosen even if it is not faster.
   virtual bool isWholeBetter(mlir::Operation *attention, bool gradients, bool preferred) = 0;
-  /// Whether a kernel of the device that all stands on does a contraction in i32 whose operands are
-  /// widened from 8 bits.
+  /// Whether the target device (`ModelOptions::device`) has a kernel for this contraction in i32
+  /// whose operands are 8-bit integers extended to i32.
   virtual bool sumsIntegers(mlir::Operation *contraction) = 0;
-  /// Whether these sums are generated code on a processor, for products alone, of operands with and
-  /// without signs: no library has exact ones.
+  /// Whether such integer sums run as generated code on a processor, because no library accumulates
+  /// mixed signed and unsigned operands exactly. Generated code supports matmuls only.
   virtual bool generatesSums() = 0;
-  /// Whether the device that all stands on has fast kernels for products of such floats of 16 bits.
+  /// Whether the target device has fast kernels for matmuls and convolutions of this 16-bit float
+  /// type.
   virtual bool multipliesHalves(mlir::Type element) = 0;
-  /// So many rows a processor's kernel multiplies by weights of 8 bits in blocks with scales about
-  /// as fast as others by those in f32, or faster. 0: no kernel reads such weights.
+  /// Maximum number of rows for which a processor's matmul kernel with block-scaled 8-bit weights
+  /// is about as fast as a kernel with f32 weights, or faster. 0 if no kernel reads such weights.
   virtual int64_t rowsOfBlocks() = 0;
 };
 
-/// Makes them for a compilation.
+/// Creates the cost interface for one compilation.
 using CostsMaker = std::function<std::unique_ptr<Costs>(const ModelOptions &)>;
 
-/// For who knows no kernels: products at one rate, plain ones at half of it, reorders at a memory's
-/// bandwidth; attention is whole where that is preferred; integers of 8 bits and bf16 have kernels,
-/// f16 has none.
+/// Costs that do not depend on available kernels, for tests and for passes that run alone.
+/// Contractions run at a fixed rate, or at half of it if all tensors are row-major. Reorders run at
+/// a fixed memory bandwidth. Attention stays fused if that is preferred. 8-bit integers and bf16
+/// have kernels, f16 has none.
 std::unique_ptr<Costs> assumedCosts(const ModelOptions &options = {});
 
-/// What dlc-opt calls costs: "kernels" are those that the maker makes, "assumed" the above, and
-/// "generated-sums" the same of a processor for which sums of integers are generated. Null with a
-/// diagnostic on the operation for any other name.
+/// Creates costs by the name that dlc-opt takes: "kernels" calls the given maker, "assumed" calls
+/// assumedCosts(), and "generated-sums" is "assumed" for a processor with generated code for
+/// integer sums. For any other name, emits an error on `op` and returns null.
 std::unique_ptr<Costs> makeCosts(llvm::StringRef name, const CostsMaker &kernels,
                                  const ModelOptions &options, mlir::Operation *op);
 constexpr llvm::StringLiteral kCostsHelp = "who says what kernels cost: kernels, assumed, or "

@@ -1,7 +1,7 @@
-//===- Devices.h - what the devices that tensors are on can do ------------===//
+//===- Devices.h - capability queries for the devices of tensors ----------===//
 //
-// Passes ask for capabilities of a device's kind (dlc/device.h) and never for its name: a plugin's
-// devices are as good as others.
+// Passes query capabilities of a device's kind (dlc/device.h) and never compare its name, so that
+// devices of plugins are treated like built-in ones.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_DEVICES_H
@@ -16,12 +16,12 @@ inline const runtime::DeviceKind &kindOf(OnAttr device) {
   return runtime::deviceKind(std::string_view(device.getKind()));
 }
 
-/// Whether devices of its kind have the capabilities; no device has none.
+/// Whether devices of this kind have all of the capabilities. False for a null device.
 inline bool can(OnAttr device, uint32_t capabilities) {
   return device && kindOf(device).can(capabilities);
 }
 
-/// The same by its name; what is no device's name has none.
+/// The same query for a device name. False if the name does not denote a device.
 inline bool can(llvm::StringRef name, uint32_t capabilities) {
   auto device = runtime::parseDeviceName(std::string_view(name));
   return device && runtime::deviceKind(device->kind).can(capabilities);

@@ -1,4 +1,4 @@
-//===- Dimensions.cpp - permuted and split --------------------------------===//
+//===- Dimensions.cpp - permutations and splits of dimensions -------------===//
 #include "passes/Dimensions.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -30,7 +30,7 @@ std::optional<SmallVector<SmallVector<int64_t>>> splitGroups(ArrayRef<int64_t> f
     if (size == 0)
       return std::nullopt;
     int64_t product = 1;
-    // A dimension of size 1 takes one unit dimension, if there is one.
+    // A dimension of size 1 requires a unit dimension of its own in `to`.
     if (size == 1) {
       if (next < to.size() && to[next] == 1)
         groups[d].push_back(next++);

@@ -1,4 +1,4 @@
-//===- Dimensions.h - permuted and split ----------------------------------===//
+//===- Dimensions.h - permutations and splits of dimensions ---------------===//
 #ifndef DLC_PASSES_DIMENSIONS_H
 #define DLC_PASSES_DIMENSIONS_H
 
@@ -11,14 +11,14 @@ namespace dlc {
 
 llvm::SmallVector<int64_t> inverseOf(llvm::ArrayRef<int64_t> permutation);
 
-/// A shape that broadcasts against one of as many dimensions as the permutation has, permuted as
-/// that one is.
+/// Permutes a shape that broadcasts against a shape of the permutation's rank: extends `shape` with
+/// leading 1s to that rank, then applies the permutation.
 llvm::SmallVector<int64_t> permutedAlike(llvm::ArrayRef<int64_t> shape,
                                          llvm::ArrayRef<int64_t> permutation);
 
-/// For each dimension of `from`, the run of dimensions of `to` that it splits into; nothing when
-/// some dimension of `to` holds parts of two. Unit dimensions of `to` go with the dimension before
-/// them.
+/// Returns, for each dimension of `from`, the consecutive dimensions of `to` into which it splits.
+/// Returns nullopt if a dimension of `to` combines elements of two dimensions of `from`. Unit
+/// dimensions of `to` are assigned to the preceding dimension.
 std::optional<llvm::SmallVector<llvm::SmallVector<int64_t>>>
 splitGroups(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 

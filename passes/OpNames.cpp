@@ -1,4 +1,4 @@
-//===- OpNames.cpp - the names that users know operations by --------------===//
+//===- OpNames.cpp - user-visible names of operations ---------------------===//
 #include "passes/OpNames.h"
 
 #include "mlir/IR/BuiltinAttributes.h"

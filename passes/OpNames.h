@@ -1,4 +1,4 @@
-//===- OpNames.h - the names that users know operations by ----------------===//
+//===- OpNames.h - user-visible names of operations -----------------------===//
 #ifndef DLC_PASSES_OPNAMES_H
 #define DLC_PASSES_OPNAMES_H
 
@@ -6,11 +6,11 @@
 
 namespace dlc {
 
-/// Whether a name is like a pattern: `*` stands for any characters, `?` for one.
+/// Whether `name` matches the glob pattern: `*` matches any number of characters, `?` exactly one.
 bool matchesPattern(llvm::StringRef pattern, llvm::StringRef name);
 
-/// The names in a location, from the outermost on. Gradients have the names of what they are
-/// gradients of.
+/// Appends all names in a location, from the outermost to the innermost. A gradient has the name of
+/// the operation that it differentiates.
 void namesIn(mlir::Location loc, llvm::SmallVectorImpl<llvm::StringRef> &names);
 
 } // namespace dlc

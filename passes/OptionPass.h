@@ -1,4 +1,4 @@
-//===- OptionPass.h - a pass that is asked by the options of a compilation ===//
+//===- OptionPass.h - base class of passes that read ModelOptions ---------===//
 #ifndef DLC_PASSES_OPTIONPASS_H
 #define DLC_PASSES_OPTIONPASS_H
 
@@ -11,10 +11,11 @@
 
 namespace dlc {
 
-/// Instead of names: all that there are.
+/// Wildcard for the `reads` parameter of OptionPass: the pass reads all settings.
 constexpr llvm::StringLiteral kAllSettings = "*";
 
-/// Sets what texts of an option each say. Returns what is wrong, else nothing.
+/// Applies the texts of the pass options to the fields of `options`. Returns an error message, or
+/// an empty string on success.
 template <typename Texts, typename Options>
 std::string applyTexts(const Texts &texts, Options &options) {
   std::vector<Setting> settings = settingsOf(options);
@@ -33,9 +34,9 @@ std::string applyTexts(const Texts &texts, Options &options) {
   return "";
 }
 
-/// A pass over modules, made with the options of a compilation. Those that it reads are its own
-/// options in dlc-opt, by the same names. Derived has `LogicalResult run(ModuleOp, const Options
-/// &)`.
+/// Base class of module passes that read the options of a compilation. In dlc-opt, the settings
+/// that such a pass reads are pass options of the same names. `Derived` implements
+/// `LogicalResult run(ModuleOp, const Options &)`.
 template <typename Derived, typename Options = ModelOptions>
 class OptionPass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::ModuleOp>> {
   using Base = mlir::PassWrapper<Derived, mlir::OperationPass<mlir::ModuleOp>>;
@@ -43,7 +44,8 @@ class OptionPass : public mlir::PassWrapper<Derived, mlir::OperationPass<mlir::M
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(OptionPass)
 
-  /// `reads`: names of settings.
+  /// `reads`: names of the settings that become options of the pass, or kAllSettings. `given`:
+  /// default values.
   OptionPass(llvm::StringLiteral argument, llvm::StringLiteral description,
              std::initializer_list<llvm::StringRef> reads, const Options &given)
       : argument(argument), description(description), reads(reads), given(given) {
@@ -58,7 +60,7 @@ public:
   llvm::StringRef getArgument() const final { return argument; }
   llvm::StringRef getDescription() const final { return description; }
 
-  /// A module may be empty, and name devices none the less.
+  /// The module may contain no dlc operation and still refer to devices by attributes.
   void getDependentDialects(mlir::DialectRegistry &registry) const override {
     registry.insert<DlcDialect>();
   }

@@ -1,4 +1,4 @@
-//===- Passes.cpp - makes the passes known by name ------------------------===//
+//===- Passes.cpp - registers the passes by name --------------------------===//
 #include "passes/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"

@@ -1,4 +1,4 @@
-//===- Passes.h - the passes from dlc to dlc ------------------------------===//
+//===- Passes.h - constructors of the dlc-to-dlc passes -------------------===//
 #ifndef DLC_PASSES_PASSES_H
 #define DLC_PASSES_PASSES_H
 
@@ -12,94 +12,105 @@
 
 namespace dlc {
 
-/// `dlc-simplify`: constants, algebra, dead code. Works on unplaced and placed modules.
+/// `dlc-simplify`: constant folding, algebraic simplification and dead-code elimination. Works on
+/// modules with and without device placement.
 std::unique_ptr<mlir::Pass> createSimplifyPass();
 
-/// `dlc-where`: other passes, on modules that hold an operation of this name.
+/// `dlc-where`: runs other passes if the module contains an operation of this name.
 std::unique_ptr<mlir::Pass> createWherePass(llvm::StringRef operation, mlir::OpPassManager passes);
 
-/// `dlc-mark-attention`: marks the attention that is to stay whole where it is opened, or (with
-/// `gradients`) differentiated.
+/// `dlc-mark-attention`: marks the attention operations that run as one fused kernel and must not
+/// be decomposed. With `gradients`, the pass runs before dlc-grad and compares the costs of both
+/// directions.
 std::unique_ptr<mlir::Pass> createMarkAttentionPass(const ModelOptions &options = {},
                                                     bool gradients = false,
                                                     CostsMaker kernels = assumedCosts);
-/// `dlc-grad`: spells every dlc.gradient out, in reverse mode.
+/// `dlc-grad`: expands every dlc.gradient by reverse-mode differentiation.
 std::unique_ptr<mlir::Pass> createGradPass();
 
-/// `dlc-precision`: 16-bit operands for products, f32 where sums and exponentials need it.
+/// `dlc-precision`: gives matrix products and convolutions 16-bit operands, and keeps f32 where
+/// sums and exponentials need it.
 std::unique_ptr<mlir::Pass> createPrecisionPass(const ModelOptions &options = {});
-/// On a module whose memory was bounded: the bytes that it takes by estimate.
+/// Attribute of a module compiled with a memory limit: its estimated memory in bytes.
 constexpr llvm::StringLiteral kEstimateAttr = "dlc.estimated_memory";
-/// `dlc-recompute`: computes again what is not worth keeping for a training step's backward pass,
-/// and what `maxMemory` does not suffice for. `mayFail`: as far as possible, without an error.
+/// `dlc-recompute`: rematerializes values for the backward pass of a training step: those that are
+/// cheaper to recompute than to retain, and those that would exceed `maxMemory`. If `mayFail` is
+/// set, the pass reduces memory as far as possible and reports no error when the limit is exceeded.
 std::unique_ptr<mlir::Pass> createRecomputePass(const ModelOptions &options = {},
                                                 bool mayFail = false);
-/// `dlc-accuracy`: what single products may lose for speed, by their names. `beforeSimplify`: sets
-/// the levels only, for the rewrites that follow.
+/// `dlc-accuracy`: applies the accuracy levels that the options set for single matmuls and
+/// convolutions by name. With `beforeSimplify`, the pass only sets the attributes that later
+/// rewrites check.
 std::unique_ptr<mlir::Pass> createAccuracyPass(const ModelOptions &options = {},
                                                bool beforeSimplify = false);
-/// `dlc-weights`: constant weights of products in fewer bits, with what makes f32 of them in front.
+/// `dlc-weights`: stores constant weights of matmuls in fewer bits and inserts the conversion to
+/// f32 before their users.
 std::unique_ptr<mlir::Pass> createWeightsPass(const ModelOptions &options = {});
-/// `dlc-raise-quantized`: dequantizations that a model spells out with casts, subtractions and
-/// multiplications become dlc.dequantize.
+/// `dlc-raise-quantized`: replaces dequantizations that a model expresses by casts, subtractions
+/// and multiplications by dlc.dequantize.
 std::unique_ptr<mlir::Pass> createRaiseQuantizedPass();
-/// `dlc-integer-sums`: contractions of dequantized operands become sums of integers where there are
-/// kernels for these; sums of integers without kernels become contractions of f32, split into parts
-/// that are exact.
+/// `dlc-integer-sums`: rewrites contractions of dequantized operands as integer contractions if the
+/// device has kernels for these. Integer contractions without kernels become f32 contractions,
+/// split into parts whose sums are exact.
 std::unique_ptr<mlir::Pass> createIntegerSumsPass(const ModelOptions &options = {},
                                                   CostsMaker kernels = assumedCosts);
-/// `dlc-expand-quantized`: quantize, dequantize and dynamic_quantize as elementwise operations, and
-/// contractions of 4- or 8-bit integers as contractions of i32.
+/// `dlc-expand-quantized`: expands quantize, dequantize and dynamic_quantize to elementwise
+/// operations, and rewrites contractions of 4- or 8-bit integers as contractions of i32.
 std::unique_ptr<mlir::Pass> createExpandQuantizedPass();
-/// `dlc-pack-integers`: tensors of 4-bit integers as their bytes, and casts from and to them as
-/// shifts. No 4-bit type remains.
+/// `dlc-pack-integers`: rewrites tensors of 4-bit integers as tensors of packed bytes, and casts
+/// from and to 4 bits as shifts. No 4-bit type remains.
 std::unique_ptr<mlir::Pass> createPackIntegersPass();
-/// `dlc-halves`: products of 16-bit floats for which a processor has no kernels are computed in
-/// f32, and what stands between them.
+/// `dlc-halves`: computes matmuls and convolutions in f32 if the processor has no kernels for their
+/// 16-bit float type, together with the operations between them.
 std::unique_ptr<mlir::Pass> createHalvesPass(const ModelOptions &options = {},
                                              CostsMaker kernels = assumedCosts);
-/// `dlc-tables`: chains of operations between values of 8 bits become lookups in tables.
+/// `dlc-tables`: replaces chains of operations between 8-bit values by table lookups.
 std::unique_ptr<mlir::Pass> createTablesPass();
 
-/// `dlc-split`: annotated parameters, and what follows from them, in parts for each rank.
+/// `dlc-split`: splits annotated parameters, and all values derived from them, into one part for
+/// each rank.
 std::unique_ptr<mlir::Pass> createSplitPass(const ModelOptions &options = {});
-/// On a module: the bytes of the first bucket, and of the others.
+/// Attribute of a module: the size in bytes of the first gradient bucket, and of all following
+/// ones.
 constexpr llvm::StringLiteral kBucketsAttr = "dlc.buckets";
-/// `dlc-buckets`: all-reduces that do not wait for one another become one for each bucket, whose
-/// parts lie side by side in the order in which they are written.
+/// `dlc-buckets`: combines independent all-reduces into one all-reduce for each bucket. The bucket
+/// stores its parts contiguously, in the order in which they are computed.
 std::unique_ptr<mlir::Pass> createBucketsPass();
 std::unique_ptr<mlir::Pass> createEarlyPass();
-/// `dlc-sync-batch-norm`: statistics of batch norm, and the sums of its gradient, over the batches
-/// of all ranks, where kOverRanksAttr (ir/dlc/Collective.h) asks for them.
+/// `dlc-sync-batch-norm`: computes the statistics of batch norm, and the sums of its gradient, over
+/// the batches of all ranks if the operation has kOverRanksAttr (ir/dlc/Collective.h).
 std::unique_ptr<mlir::Pass> createSyncBatchNormPass();
 
-/// `dlc-remember-devices`: keeps what `dlc.device` asks for where rewriting does not lose it.
+/// `dlc-remember-devices`: stores the devices that `dlc.device` requests in a form that rewrites do
+/// not drop.
 std::unique_ptr<mlir::Pass> createRememberDevicesPass();
-/// `dlc-place`: every tensor gets its device, and transfers where something crosses.
+/// `dlc-place`: assigns a device to every tensor and inserts transfers between devices.
 std::unique_ptr<mlir::Pass> createPlacePass(const ModelOptions &options = {});
-/// On a module of several devices: which operation stands where and why, and what crosses.
+/// Attribute of a module that uses several devices: the device of each operation, the reason for
+/// it, and the transfers.
 constexpr llvm::StringLiteral kPlacementAttr = "dlc.placement";
-/// `dlc-verify-placement`: every tensor is placed, and only dlc.transfer crosses devices.
+/// `dlc-verify-placement`: verifies that every tensor has a device and that only dlc.transfer
+/// connects devices.
 std::unique_ptr<mlir::Pass> createVerifyPlacementPass();
 
-/// `dlc-verify-shapes`: every shape is known.
+/// `dlc-verify-shapes`: verifies that all shapes are static.
 std::unique_ptr<mlir::Pass> createVerifyShapesPass();
-/// `dlc-layout`: the layouts that make kernels and the reorders between them cost least.
+/// `dlc-layout`: chooses the layouts that minimize the total cost of kernels and reorders.
 std::unique_ptr<mlir::Pass> createLayoutPass(const ModelOptions &options = {},
                                              CostsMaker kernels = assumedCosts);
-/// `dlc-verify-layout`: only operations that understand a blocked layout see one.
+/// `dlc-verify-layout`: verifies that only operations that support a blocked layout have operands
+/// or results in one.
 std::unique_ptr<mlir::Pass> createVerifyLayoutPass();
 
-/// `dlc-decompose`: layers that no kernel does whole become elementwise operations, reductions and
-/// products.
+/// `dlc-decompose`: decomposes layers without a kernel of their own into elementwise operations,
+/// reductions and matmuls.
 std::unique_ptr<mlir::Pass> createDecomposePass();
 /// `dlc-excess-precision`: marks 16-bit values that kernels may keep in f32 (passes/Rounding.h).
 std::unique_ptr<mlir::Pass> createExcessPrecisionPass(const ModelOptions &options = {});
-/// `dlc-fuse`: what runs as one kernel becomes one dlc.fusion.
+/// `dlc-fuse`: groups the operations of each kernel into one dlc.fusion.
 std::unique_ptr<mlir::Pass> createFusePass();
 
-/// Makes all of them known to pass pipelines by name. `kernels`: the costs that a compilation goes
-/// by.
+/// Registers all passes by name for pass pipelines. `kernels`: creates the costs that passes query.
 void registerPasses(const CostsMaker &kernels = assumedCosts);
 
 } // namespace dlc

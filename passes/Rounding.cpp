@@ -54,7 +54,8 @@ static bool isRoundedByStores(Value value) {
   });
 }
 
-/// Whether the result is a number of its type if the operands are.
+/// Whether the result is representable in its type if the operands are representable in theirs, so
+/// that it needs no rounding.
 static bool isExact(Operation *op) {
   return commutesWithRounding(op) || isa<FloorOp, CeilOp, RoundOp, SignOp>(op);
 }

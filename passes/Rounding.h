@@ -31,8 +31,8 @@ bool hasExcessPrecision(mlir::Value value);
 /// Whether the IR states a rounding of this value to f16 or bf16 that its readers may observe.
 bool statesRounding(mlir::Value value);
 
-/// Whether a kernel has to round the value, computed in f32, before it passes it on. False where
-/// the operands are rounded and the operation is exact, and where only stores read the value.
+/// Whether a kernel has to round the value, computed in f32, before it passes it on. False if the
+/// operands are rounded and the operation is exact, or if only stores read the value.
 bool needsRounding(mlir::Value value);
 
 } // namespace dlc

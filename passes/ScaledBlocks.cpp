@@ -1,4 +1,4 @@
-//===- ScaledBlocks.cpp - weights of few bits in blocks with scales ---------===//
+//===- ScaledBlocks.cpp - block-scaled weights of 8 bits or fewer ---------===//
 #include "passes/ScaledBlocks.h"
 
 #include "passes/Widened.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc {
 
-/// The front part of rows.
+/// Whether the slice only drops trailing elements of each row.
 static bool dropsPadding(SliceOp slice) {
   ArrayRef<int64_t> from = shapeOf(slice.getX()), to = shapeOf(slice.getY());
   auto all = [](ArrayRef<int64_t> values, int64_t value) {
@@ -17,7 +17,7 @@ static bool dropsPadding(SliceOp slice) {
          all(slice.getStride(), 1);
 }
 
-/// Reads a product's right operand [n, k].
+/// Matches the dequantization of a matmul's right operand [n, k].
 static std::optional<ScaledBlocks> matchScaledBlocks(Value value) {
   ScaledBlocks found;
   auto step = [&]<typename Op>(Op op) {

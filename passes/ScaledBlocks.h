@@ -1,8 +1,10 @@
-//===- ScaledBlocks.h - weights of few bits in blocks with scales -----------===//
+//===- ScaledBlocks.h - block-scaled weights of 8 bits or fewer -----------===//
 //
 //   numbers [n, blocks, depth] -> cast -> - zero -> * scale -> reshape -> slice -> [n, k]
 //
-// The form of weights whose few bits a kernel reads; passes/quantize/Blocks.cpp makes it.
+// This sequence of operations dequantizes weights that have one scale for each block of `depth`
+// elements along k. Kernels match it and read the quantized values directly.
+// passes/quantize/Blocks.cpp builds it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_SCALEDBLOCKS_H
@@ -12,18 +14,21 @@
 
 namespace dlc {
 
-/// On a product: its left operand may be rounded to "int8" in blocks.
+/// Attribute of a matmul: the kernel may quantize the left operand to this type ("int8"), in blocks
+/// along k.
 constexpr llvm::StringLiteral kActivationsAttr = "dlc.activations";
 
-/// On a product: its right operand is in this form, and its kernel reads the few bits.
+/// Attribute of a matmul whose right operand is dequantized as above: its kernel reads the
+/// quantized values.
 constexpr llvm::StringLiteral kBlocksAttr = "dlc.weights_in_blocks";
 
 struct ScaledBlocks {
-  mlir::Value numbers; ///< i8 [n, blocks, depth]
-  mlir::Value scale;   ///< f32 [n, blocks, 1]
-  mlir::Value zero;    ///< [n, blocks, 1], f32, or i32 before it is made; null: none
+  mlir::Value numbers; ///< quantized values, i8 [n, blocks, depth]
+  mlir::Value scale;   ///< scales, f32 [n, blocks, 1]
+  mlir::Value zero;    ///< zero points, [n, blocks, 1], as f32, or as the i32 value that is cast to
+                       ///< f32; null if there are none
   int64_t k = 0;
-  /// From the last one backwards.
+  /// The matched operations, from the last to the first.
   llvm::SmallVector<mlir::Operation *, 6> ops;
 
   int64_t n() const { return shapeOf(numbers)[0]; }
@@ -31,9 +36,11 @@ struct ScaledBlocks {
   int64_t depth() const { return shapeOf(numbers)[2]; }
 };
 
-/// Reads the right operand [n, k] of a product with kBlocksAttr; nothing for other operations.
+/// Matches the right operand [n, k] of a matmul with kBlocksAttr. Returns nullopt for all other
+/// operations.
 std::optional<ScaledBlocks> keptBlocksOf(mlir::Operation *product);
-/// Whether the cast makes f32 of such numbers for products that read the few bits.
+/// Whether the cast belongs to such a sequence, so that a matmul reads the quantized values that it
+/// converts.
 bool makesKeptBlocks(CastOp cast);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Settings.cpp - options by name: what people type, and what it sets -===//
+//===- Settings.cpp - names and values of compilation options -------------===//
 #include "passes/Settings.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -10,7 +10,8 @@ namespace {
 
 using Units = llvm::ArrayRef<std::pair<llvm::StringRef, double>>;
 
-/// A number and a unit; nothing where it is none, or not in (0, most).
+/// Parses a number with an optional unit. Returns nullopt if the text is malformed or the value is
+/// not in (0, most).
 std::optional<double> parseQuantity(llvm::StringRef text, Units units, double most) {
   double unit = 1, value = 0;
   for (auto [name, size] : units)
@@ -29,7 +30,7 @@ constexpr std::pair<llvm::StringRef, double> kBytes[] = {
 constexpr std::pair<llvm::StringRef, double> kSeconds[] = {
     {"ms", 1e-3}, {"min", 60}, {"m", 60}, {"h", 3600}, {"s", 1}};
 
-/// "a, b or c".
+/// Joins the choices as in "a, b or c".
 std::string listed(const std::vector<std::string> &choices) {
   std::string text;
   for (size_t i = 0; i < choices.size(); ++i)
@@ -47,7 +48,8 @@ std::string wrongChoice(const Setting &setting, const std::string &text) {
                    (setting.byName ? ", or PATTERN=" + setting.choices.front() + ", .." : ""));
 }
 
-/// Each kind of field takes a text; what is required where it cannot.
+/// Parses a text for each type of field and sets the field. Returns a description of the required
+/// format on failure, otherwise an empty string.
 struct Setter {
   const std::string &text;
 
@@ -93,7 +95,7 @@ bool Setting::isList() const {
 }
 
 std::string Setting::set(const std::string &text) const {
-  // Names may hold '=': the last one divides.
+  // Operation names may contain '=', so that the last '=' separates PATTERN and CHOICE.
   size_t at = byName ? text.rfind('=') : std::string::npos;
   std::string choice = at == std::string::npos ? text : text.substr(at + 1);
   if (at == 0 || (!choices.empty() && !llvm::is_contained(choices, choice)))

@@ -1,7 +1,7 @@
-//===- Settings.h - options by name: what people type, and what it sets ---===//
+//===- Settings.h - names and values of compilation options ---------------===//
 //
-// The fields of ModelOptions are declared once, and so are the names, texts and values that command
-// lines, pass options and conformance give them: here.
+// The names, help texts and permitted values of the fields of ModelOptions are declared here, once
+// for command lines, pass options and the conformance tests.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_SETTINGS_H
@@ -14,36 +14,41 @@
 
 namespace dlc {
 
-/// A field of some options, by name.
+/// Description of one option and the field that it sets.
 struct Setting {
   const char *name, *help;
-  /// Of numbers, an int counts, an int64_t is bytes ("64MiB"), and a double seconds ("1.5m"). The
-  /// folder of an optional text is 'none' where nothing is kept. A function takes all else.
+  /// The field. The type of a number determines its unit: an int is a count, an int64_t a size in
+  /// bytes ("64MiB"), a double a duration in seconds ("1.5m"). The value 'none' sets an optional
+  /// string, a folder, to an empty string: no files are stored. Options of any other kind have a
+  /// function that takes the text.
   std::variant<std::string *, std::vector<std::string> *, std::optional<std::string> *, int *,
                int64_t *, double *, bool *, std::function<void(const std::string &)>>
       field;
-  /// What a text may be; empty: anything.
+  /// Permitted values. If empty, any text is accepted.
   std::vector<std::string> choices = {};
-  /// Takes PATTERN=CHOICE, for operations of such names.
+  /// List for values of the form PATTERN=CHOICE, which apply to operations whose names match
+  /// PATTERN.
   std::vector<std::string> *byName = nullptr;
-  /// What the name stands for alone.
+  /// Value that the option takes if it is given without one.
   const char *alone = nullptr;
 
-  /// May be given several times.
+  /// Whether the option may be given several times.
   bool isList() const;
   bool isFlag() const { return std::holds_alternative<bool *>(field); }
-  /// Sets the field. Returns what is wrong, else nothing.
+  /// Parses the text and sets the field. Returns an error message, or an empty string on success.
   std::string set(const std::string &text) const;
-  /// What is wrong with the field as it is, else nothing.
+  /// Checks the current value of the field. Returns an error message, or an empty string if it is
+  /// valid.
   std::string problem() const;
-  /// The field as text; nothing where it stands for itself (empty, 0).
+  /// The value of a string or int field as text. Empty for fields of other types.
   std::string value() const;
 };
 
-/// All that is asked of a compilation by name. Lives no longer than the options.
+/// All options of a compilation. The settings refer to `options`, which must outlive them.
 std::vector<Setting> settingsOf(ModelOptions &options);
 
-/// What products of f32 may round their operands to: `accuracy` fast asks for it, too.
+/// The effective value of `matmulPrecision`, which limits the rounding of the f32 operands of
+/// matmuls and convolutions. `accuracy` "fast" implies "medium".
 std::string matmulPrecisionOf(const ModelOptions &options);
 
 } // namespace dlc

@@ -1,9 +1,9 @@
-//===- SubPixels.h - transposed convolutions as convolutions ----------------===//
+//===- SubPixels.h - transposed convolutions as convolutions --------------===//
 //
-// With strides s a transposed convolution's result falls into as many phases as s has places: all
-// positions that leave the same rest by s are a convolution of the operand with every s-th of the
-// window's elements. One convolution with s times the channels computes them all, and its result is
-// interleaved.
+// With strides s, the positions of a transposed convolution's result form prod(s) phases: all
+// positions with the same remainder modulo s. Each phase is a convolution of the operand with every
+// s-th element of the window. One convolution with prod(s) times as many output channels computes
+// all phases, and its result is interleaved.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_SUBPIXELS_H
@@ -15,7 +15,8 @@
 
 namespace dlc {
 
-/// One spatial dimension: taps of the convolution, and positions of its result.
+/// Parameters of one spatial dimension. `taps`: window size of the convolution. `positions`: size
+/// of the result of one phase. `low`, `high`: padding.
 struct Phase {
   int64_t stride, taps, positions, low, high;
 };
@@ -36,7 +37,8 @@ inline std::optional<llvm::SmallVector<Phase>> phasesOf(ConvTransposeOp op) {
   return phases;
 }
 
-/// Built by a TensorBuilder, or what has its functions.
+/// Builds the convolution and its operands. `Builder` is TensorBuilder or a class with the same
+/// member functions.
 template <typename Builder> class SubPixels {
   using Value = mlir::Value;
   using Shape = llvm::SmallVector<int64_t>;
@@ -45,7 +47,8 @@ public:
   SubPixels(ConvTransposeOp op, llvm::ArrayRef<Phase> phases, Builder &b)
       : op(op), phases(phases), b(b), groups(op.getGroups()), outputs(shapeOf(op.getW())[1]) {}
 
-  /// Of an operand, weights that are arranged, and a bias for each channel, or null.
+  /// Convolution that computes all phases. `w` are weights rearranged by weights(). `bias` has one
+  /// element per output channel of the convolution, or is null.
   Value convolution(Value x, Value w, Value bias) {
     Shape ones(phases.size(), 1), low, high;
     append(low, &Phase::low);
@@ -53,14 +56,16 @@ public:
     return b.template make<ConvOp>(x, w, bias, ones, ones, low, high, groups);
   }
 
-  /// [N, (g, s.., O), T..] -> [N, (g, O), (T, s)..], and what lies inside the result.
+  /// Interleaves the phases, [N, (g, s.., O), T..] -> [N, (g, O), (T, s)..], and crops them to the
+  /// shape of the result.
   Value interleaved(Value phased) {
-    // What fills a vector is moved as a row.
+    // Rows of at least kRow channels fill vectors, and are moved as a whole.
     constexpr int64_t kRow = 16;
     return outputs >= kRow ? inRows(phased) : inPlanes(phased);
   }
 
-  /// [(g, C), O, (taps, s)..] -> [(g, s.., O), C, taps..], the taps in reverse.
+  /// Rearranges the weights, [(g, C), O, (taps, s)..] -> [(g, s.., O), C, taps..], with the taps in
+  /// reverse order.
   Value weights(Value w) {
     llvm::ArrayRef<int64_t> shape = shapeOf(w);
     Shape low(shape.size(), 0), high(shape.size(), 0);
@@ -83,14 +88,15 @@ public:
     return b.reshape(b.template make<TransposeOp>(w, order), joined);
   }
 
-  /// One number for each channel of the result, [(g, O)], for each of the convolution's.
+  /// Repeats a vector with one element per output channel of the transposed convolution, [(g, O)],
+  /// for each phase.
   Value repeated(Value each) {
     Value rows = b.broadcast(b.reshape(each, {groups, 1, outputs}), {groups, strides(), outputs});
     return b.reshape(rows, {groups * strides() * outputs});
   }
 
 private:
-  /// With channels last on the way, so that both transpositions may be views.
+  /// Interleaves with channels innermost, so that both transpositions of channels may become views.
   Value inRows(Value phased) {
     const int64_t rank = int64_t(phases.size());
     Shape last{0}, first{0, rank + 1}, split{shapeOf(phased)[0]}, order{0};
@@ -121,7 +127,8 @@ private:
     return inside(b.template make<TransposeOp>(b.reshape(phased, split), order), 2);
   }
 
-  /// Of interleaved phases, joined, what the result holds; its spatial dimensions begin at `at`.
+  /// Joins the interleaved phases into spatial dimensions, which start at dimension `at`, and crops
+  /// them to the shape of the result.
   Value inside(Value interleaved, int64_t at) {
     Shape joined(phases.size() + 2, groups * outputs), start(joined.size(), 0), size;
     joined[0] = shapeOf(interleaved)[0];

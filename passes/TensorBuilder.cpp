@@ -1,4 +1,4 @@
-//===- TensorBuilder.cpp - short spelling of dlc operations in passes -----===//
+//===- TensorBuilder.cpp - concise construction of dlc operations in passes ----===//
 #include "passes/TensorBuilder.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -68,7 +68,7 @@ std::optional<double> splatValue(Value value) {
     bool isSigned = !type.getElementType().isUnsignedInteger() && integer.getBitWidth() > 1;
     return isSigned ? double(integer.getSExtValue()) : double(integer.getZExtValue());
   }
-  // A weight by reference: only a blob of one element is read.
+  // The constant refers to a blob of weights, of which only a single element is read.
   if (!type.hasStaticShape() || type.getNumElements() != 1)
     return std::nullopt;
   auto tensor = ref::Tensor::fromAttr(constant.getValue());
@@ -83,7 +83,8 @@ bool isSplatOf(Value value, double expected) {
     return false;
   if (*found == expected)
     return true;
-  // Constants such as 1/sqrt(2) come rounded to the element type of the model, or from a wider one.
+  // Constants such as 1/sqrt(2) may be rounded to the element type, or to a narrower type of the
+  // original model.
   auto floating = dyn_cast<FloatType>(typeOf(value).getElementType());
   if (!floating)
     return false;

@@ -1,4 +1,4 @@
-//===- TensorBuilder.h - short spelling of dlc operations in passes -------===//
+//===- TensorBuilder.h - concise construction of dlc operations in passes ----===//
 #ifndef DLC_PASSES_TENSORBUILDER_H
 #define DLC_PASSES_TENSORBUILDER_H
 
@@ -15,7 +15,8 @@ inline bool isScalarLike(mlir::RankedTensorType type) {
   return type.hasStaticShape() && type.getNumElements() == 1;
 }
 
-/// Creates dlc operations at one place; result types are inferred where the operation can.
+/// Creates dlc operations at one insertion point and location. Result types are inferred if the
+/// operation supports it.
 class TensorBuilder {
 public:
   TensorBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
@@ -23,11 +24,11 @@ public:
   template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
     return Op::create(builder, loc, std::forward<Args>(args)...)->getResult(0);
   }
-  /// A 0-d constant of the element type, on the device of `like`.
+  /// Creates a 0-d constant with the element type and the device of `like`.
   mlir::Value scalar(double value, mlir::Value like);
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   mlir::Value broadcast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
-  /// x itself when it has that element type already.
+  /// Casts to the element type. Returns `x` if it already has this type.
   mlir::Value cast(mlir::Value x, mlir::Type element);
   mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> axes);
 
@@ -39,9 +40,11 @@ private:
 /// The device of a tensor type without its layout; null when unplaced.
 OnAttr deviceOf(mlir::Type type);
 
-/// The value of a constant all of whose elements are equal (floats and integers).
+/// The common value of all elements of a constant (float or integer), or nullopt if the value is
+/// not such a constant.
 std::optional<double> splatValue(mlir::Value value);
-/// Whether `value` is such a constant and equals `expected` to float precision.
+/// Whether `value` is a constant whose elements all equal `expected`, up to rounding to the element
+/// type.
 bool isSplatOf(mlir::Value value, double expected);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Where.cpp - passes for modules that hold some operation -------------===//
+//===- Where.cpp - runs passes only if the module contains a given operation ----===//
 #include "passes/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -1,4 +1,4 @@
-//===- Widened.cpp - integers of 8 bits, made wider and centred ------------===//
+//===- Widened.cpp - 8-bit integer operands of i32 contractions -----------===//
 #include "passes/Widened.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-//===- Widened.h - integers of 8 bits, made wider and centred --------------===//
+//===- Widened.h - 8-bit integer operands of i32 contractions -------------===//
 #ifndef DLC_PASSES_WIDENED_H
 #define DLC_PASSES_WIDENED_H
 
@@ -7,37 +7,41 @@
 
 namespace dlc {
 
-/// cast(x) to i32, or cast(x) - zero point, as quantised operands of contractions are.
+/// 8-bit integer tensor that is extended to i32, cast(x) or cast(x) - zero point, as an operand of
+/// an integer contraction.
 struct Widened {
   mlir::Value x;         ///< i8 or ui8
-  mlir::Value zeroPoint; ///< i32, one element; null: 0
+  mlir::Value zeroPoint; ///< i32, one element; null means 0
   llvm::SmallVector<mlir::Operation *, 2> ops;
 };
 
-/// Reads that, from operations that are `inside` where there is such a filter.
+/// Matches cast(x) or cast(x) - zero point. If `inside` is set, only operations that it accepts are
+/// matched.
 std::optional<Widened> matchWidened(mlir::Value value,
                                     llvm::function_ref<bool(mlir::Operation *)> inside = nullptr);
 
-/// The same of a contraction's operand: from operations beside it, which may become part of it.
+/// Matches an operand of a contraction. Only operations in the block of the contraction are
+/// matched, so that they can be fused with it.
 std::optional<Widened> matchWidened(mlir::OpOperand &operand);
 
-/// The same of what is seen in other shapes on the way.
+/// Matches the source of a chain of views, such as reshapes, that ends in `value`.
 std::optional<Widened> matchWidenedBehindViews(mlir::Value value);
 
-/// Whether all of a tensor's integers are from `low` up to `high`.
+/// Whether all elements of the tensor are in [low, high].
 bool areWithin(const ref::Tensor &integers, int64_t low, int64_t high);
 
-/// Whether these integers are of 8 bits: constants, or what a cast made of such. `fusion`: whose
-/// body's arguments may be asked for; null: none. No value is a zero point, too: 0.
+/// Whether `zero` is an 8-bit zero point: a constant whose elements have 8 bits, or a cast of an
+/// 8-bit value. A null value means a zero point of 0. If `zero` is an argument of the body of
+/// `fusion`, the corresponding input of the fusion is checked.
 bool isZeroPoint(mlir::Value zero, FusionOp fusion = nullptr);
 
-/// Whether a product has few rows and many weights: it waits for these to come from memory, so that
-/// they had better be 8 bits there.
+/// Whether the matmul has at most `mostRows` rows and a large weight matrix. Such a matmul is bound
+/// by weight bandwidth, so that 8-bit weights are faster.
 constexpr int64_t kMostRows = 8;
 bool waitsForWeights(MatmulOp product, int64_t mostRows = kMostRows);
 
 bool isInt32(mlir::Type tensor);
-/// Of 8 bits, with or without a sign.
+/// Whether the elements are 8-bit integers, signed or unsigned.
 bool isInt8(mlir::Type tensor);
 
 } // namespace dlc

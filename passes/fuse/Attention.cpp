@@ -1,4 +1,4 @@
-//===- Attention.cpp - attention with the views that its kernel reads through ===//
+//===- Attention.cpp - groups attention with the views of its operands ----===//
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/StridedView.h"
 #include "passes/fuse/WholeAttention.h"
@@ -10,13 +10,13 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Rows are read and written in vectors: their elements lie together.
+/// Whether rows are contiguous, so that the kernel reads and writes them in vectors.
 bool hasWholeRows(const StridedView &view) {
   return view.shape.back() == 1 || view.strides.back() == 1;
 }
 
-/// Makes the transpositions and the like through which an operand comes the kernel's own, as copies
-/// where others read them too.
+/// Groups the view operations, such as transpositions, that precede an operand with the attention.
+/// They are cloned, so that other users keep the originals.
 void absorbViews(Grouping &grouping, Operation *anchor, OpOperand &operand, bool isMask,
                  SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> chain; // from the attention outwards
@@ -26,7 +26,7 @@ void absorbViews(Grouping &grouping, Operation *anchor, OpOperand &operand, bool
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
   for (; !chain.empty(); chain.pop_back()) {
-    // Aliases at the far end cost nothing outside.
+    // Aliases at the outer end of the chain cost nothing outside of the kernel.
     if (isAlias(chain.back()))
       continue;
     auto view =
@@ -46,7 +46,8 @@ void absorbViews(Grouping &grouping, Operation *anchor, OpOperand &operand, bool
       grouping.erase(op);
 }
 
-/// Takes a transposition that alone reads a result: the kernel writes in its order.
+/// Groups a transposition that is the only user of a result with the attention: the kernel writes
+/// the transposed order.
 void absorbDestination(Grouping &grouping, Value result, SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> trial;
   size_t taken = 0;

@@ -1,4 +1,4 @@
-//===- Classify.cpp - what an operation is to fusion ----------------------===//
+//===- Classify.cpp - classifies operations for fusion --------------------===//
 #include "passes/fuse/Classify.h"
 
 #include "passes/Devices.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// The size of the last dimension that is not 1, counted from the end; 1 for scalars.
+/// Size of the innermost dimension that is not 1; 1 if there is none.
 int64_t innermost(ArrayRef<int64_t> shape) {
   for (int64_t d : llvm::reverse(shape))
     if (d != 1)
@@ -21,7 +21,7 @@ int64_t innermost(ArrayRef<int64_t> shape) {
   return 1;
 }
 
-/// The dimension whose neighbours are neighbours in memory.
+/// The dimension whose adjacent indices are adjacent in memory.
 int64_t innermostDim(RankedTensorType type) {
   auto tag = Tag::parse(layoutOf(type));
   if (!tag || tag->order.empty())
@@ -29,7 +29,7 @@ int64_t innermostDim(RankedTensorType type) {
   return tag->blockedDim >= 0 ? tag->blockedDim : tag->order.back();
 }
 
-/// Whether the shorter list's values stand in the longer one, one behind the other.
+/// Whether the shorter list is a contiguous part of the longer one.
 bool areTogether(ValueRange a, ValueRange b) {
   if (a.size() > b.size())
     std::swap(a, b);
@@ -94,7 +94,8 @@ bool takesTurns(ConcatOp op) {
 
 bool keepsInnermost(Operation *op) {
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
-    // Unit dimensions do not matter: the innermost dimension that has elements must stay innermost.
+    // Unit dimensions are ignored: the innermost dimension of more than one element must stay
+    // innermost.
     ArrayRef<int64_t> shape = shapeOf(transpose.getX());
     int64_t last = -1, lastOfResult = -1;
     for (auto [d, size] : llvm::enumerate(shape))
@@ -120,13 +121,13 @@ bool keepsVectors(Operation *op) {
     return true;
   if (auto slice = dyn_cast<SliceOp>(op))
     return std::abs(slice.getStride().back()) <= kNearStep;
-  // Of a few elements each, or of so many that they fill vectors.
+  // The operand's rows have a few elements each (a power of two), or are multiples of a vector.
   constexpr int64_t vector = 16;
   auto reshape = dyn_cast<ReshapeOp>(op);
   if (reshape && typeOf(reshape.getX()).getRank() > 0 &&
       typeOf(reshape.getX()).getNumElements() > 0) {
     int64_t run = shapeOf(reshape.getX()).back(), row = innermost(shapeOf(reshape.getY()));
-    // A GPU's threads walk parts of rows as well.
+    // GPU threads also iterate over parts of rows.
     if (can(deviceOf(reshape.getX().getType()), DLC_DEVICE_GPU_CODE) && run % row == 0 &&
         row % vector == 0)
       return true;

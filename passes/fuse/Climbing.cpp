@@ -1,4 +1,4 @@
-//===- Climbing.cpp - gathers that go on by one place at most -------------===//
+//===- Climbing.cpp - monotonic gathers with steps of 0 or 1 --------------===//
 #include "passes/fuse/Climbing.h"
 
 #include "passes/Devices.h"

@@ -1,9 +1,9 @@
-//===- Climbing.h - gathers that go on by one place at most ---------------===//
+//===- Climbing.h - monotonic gathers with steps of 0 or 1 ----------------===//
 //
-// An image is enlarged by reading each of its elements once or several times, one after the other.
-// Along rows, as many neighbours of the result as a register has lanes lie within as many
-// neighbours of the operand: generated code loads these and picks among them. To do so again in
-// another kernel is cheap.
+// Resizing an image to a larger size reads each of its elements once or several times, in order.
+// Along rows, a vector of the result depends on elements within one vector of the operand:
+// generated code loads that vector and selects elements by a shuffle. Such a gather is cheap enough
+// to be recomputed in several kernels.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_FUSE_CLIMBING_H
@@ -13,13 +13,13 @@
 
 namespace dlc {
 
-/// On a gather in plain order: its places are inside, and each is the one before it or the next
-/// one.
+/// Attribute of a gather with row-major operands: its indices are constants in bounds, and each
+/// index equals the previous one or exceeds it by 1.
 constexpr llvm::StringLiteral kClimbsAttr = "dlc.climbs";
 
 inline bool climbs(GatherOp gather) { return gather->hasAttr(kClimbsAttr); }
 
-/// Marks those of a block for whose device code is generated in vectors.
+/// Marks the monotonic gathers of a block whose device runs vectorized generated code.
 void markClimbing(mlir::Block &block);
 
 } // namespace dlc

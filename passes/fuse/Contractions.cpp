@@ -1,4 +1,4 @@
-//===- Contractions.cpp - grows contractions by views and post-ops --------===//
+//===- Contractions.cpp - groups contractions with views and post-ops -----===//
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/Rounding.h"
@@ -16,8 +16,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Copies what makes an operand, so that other users keep theirs; `chain` goes from the contraction
-/// outwards.
+/// Clones the operations that compute an operand into the group, so that other users keep the
+/// originals. `chain` is ordered from the contraction outwards.
 void takeIn(Grouping &grouping, ArrayRef<Operation *> chain, OpOperand &operand,
             SmallVectorImpl<Operation *> &members) {
   OpBuilder builder(operand.getOwner());
@@ -33,8 +33,9 @@ void takeIn(Grouping &grouping, ArrayRef<Operation *> chain, OpOperand &operand,
       grouping.erase(op);
 }
 
-/// Whether no two elements of a product's matrix share a cache line, because neighbours in memory
-/// are of different matrices: read like that, each line comes once for each of its elements.
+/// Whether no two elements of one matrix of the operand share a cache line, because elements that
+/// are adjacent in memory belong to different matrices of the batch. A matmul that reads this view
+/// would load each cache line once for each of its elements.
 bool scattersMatrices(Operation *anchor, Value operand, ArrayRef<Operation *> chain) {
   constexpr int64_t kLine = 64, kNear = 32 << 10;
   if (!isa<MatmulOp>(anchor) || !can(deviceOf(operand.getType()), DLC_DEVICE_HOST_CODE) ||
@@ -53,8 +54,8 @@ bool scattersMatrices(Operation *anchor, Value operand, ArrayRef<Operation *> ch
          view->shape[rank - 1] * view->shape[rank - 2] > 1;
 }
 
-/// Makes the operand's view operations part of the contraction where strides can say them. They are
-/// copied, so that other users keep theirs.
+/// Groups the view operations of an operand with the contraction if strides can express them. They
+/// are cloned, so that other users keep the originals.
 void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operand,
                         SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> chain; // from the contraction outwards
@@ -65,7 +66,8 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
   while (!chain.empty()) {
-    // Aliases at the far end cost nothing outside, and are shared there.
+    // Aliases at the outer end of the chain cost nothing outside of the group, and can be shared
+    // there.
     while (!chain.empty() && isAlias(chain.back()))
       chain.pop_back();
     if (chain.empty())
@@ -81,9 +83,9 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
   takeIn(grouping, chain, operand, members);
 }
 
-/// Makes what widens 8-bit integers for a contraction in i32 part of it: libraries and tensor cores
-/// read those. It is copied, as views are. On a GPU a zero point of 8 bits comes along: kernels
-/// fill the padding of images with it.
+/// Groups the extension of 8-bit integers to i32 with a contraction in i32, because libraries and
+/// tensor cores read 8-bit operands. The operations are cloned, as views are. On a GPU the cast of
+/// an 8-bit zero point is included, because kernels fill the padding of images with the zero point.
 void absorbWidening(Grouping &grouping, Operation *anchor, OpOperand &operand,
                     SmallVectorImpl<Operation *> &members) {
   if (!isInt32(operand.get().getType()))
@@ -109,7 +111,8 @@ void absorbWidening(Grouping &grouping, Operation *anchor, OpOperand &operand,
   takeIn(grouping, chain, operand, members);
 }
 
-/// The operations that follow `value` and would have to join all at once.
+/// The operations that follow `value` and must be grouped together: those of an activation, or the
+/// only user.
 SmallVector<Operation *> nextOps(Value value, Block &block) {
   auto here = [&](Operation *op) { return op->getBlock() == &block; };
   bool exact = value.getDefiningOp() && keepsBits(value.getDefiningOp());
@@ -120,9 +123,9 @@ SmallVector<Operation *> nextOps(Value value, Block &block) {
   return {*value.getUsers().begin()};
 }
 
-/// On a GPU: what makes f32 of images of 16 bits that are added to `value` goes with the sum, where
-/// it would be a kernel that writes twice what it reads. It is copied, so that other users keep
-/// theirs.
+/// On a GPU: adds the casts from 16 bits to f32 of tensors that are added to `value`, because a
+/// separate cast kernel would write twice the bytes that it reads. A cast with other users is
+/// cloned.
 void addWidenings(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &ops) {
   if (ops.size() != 1 || !isa<AddOp>(ops.front()) ||
       !can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE))
@@ -143,7 +146,7 @@ void addWidenings(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
   }
 }
 
-/// The state of which `value` is a multiple for `user` alone; null if it is none.
+/// If `value` is a multiple of a state and has a single user, returns the state, otherwise null.
 Value stateOf(Value value) {
   auto mul = value.getDefiningOp<MulOp>();
   if (!mul || !mul.getY().hasOneUse())
@@ -154,8 +157,9 @@ Value stateOf(Value value) {
   return {};
 }
 
-/// What makes state's new value of a product: sums with multiples of the state and scalar factors.
-/// Nothing when the chain ends elsewhere, or the library cannot add it up in place.
+/// Matches the operations that compute the new value of a state from the result of a contraction:
+/// sums with multiples of the state, and scalar factors. Returns an empty list if the chain does
+/// not end in the new value of this state, or if the library cannot accumulate it in place.
 SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
                                      ArrayRef<Operation *> members) {
   constexpr size_t longest = 8;
@@ -190,12 +194,12 @@ SmallVector<Operation *> updateChain(Grouping &grouping, Value value,
   return {};
 }
 
-/// Takes post-ops while the matcher agrees; returns the last value. What was rounded to 8 bits is
-/// not combined with another tensor any more: a kernel that reads both does that for a byte of
-/// each, where the library would read the other one in f32.
+/// Adds post-ops as long as the matcher accepts them, and returns the last value. A value that was
+/// rounded to 8 bits is not combined with another full-size tensor: a generated kernel reads one
+/// byte per element of each, whereas the library would read the other tensor in f32.
 Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
-  // oneDNN applies them one by one to a transposed convolution, a hundred times slower than a
-  // kernel of their own; alone it runs as a data gradient.
+  // oneDNN applies post-ops of a transposed convolution one by one, which takes a hundred times
+  // longer than a separate kernel. Without post-ops, it runs as a data gradient.
   if (value.getDefiningOp<ConvTransposeOp>())
     return value;
   Block &block = grouping.getBlock();
@@ -214,7 +218,7 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
     for (Operation *op : next) {
       if (!grouping.isFree(op))
         return value;
-      // A multiple of state is read where it is added: by a kernel that updates state.
+      // A multiple of a state is read by the kernel that updates the state, where it is added.
       for (Value operand : op->getOperands())
         if (stateOf(operand))
           return value;
@@ -235,17 +239,17 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
   }
 }
 
-/// On a GPU: whether what follows the steps behind a contraction is done by kernels that can do
-/// these steps, too, while they read. Libraries that multiply know few steps, and a product of 16
-/// bits has half the bytes of sums in f32. (Sums of integers have more bytes than what is made of
-/// them.)
+/// On a GPU: whether the kernels of all users of `value` can compute the epilogue ops themselves,
+/// while they read the result of the contraction. Matmul libraries support few epilogue ops, and a
+/// 16-bit result has half the bytes of f32 sums. (Not used for integer sums, which have more bytes
+/// than the values derived from them.)
 bool isTakenByReaders(Grouping &grouping, Value value) {
   if (!can(deviceOf(value.getType()), DLC_DEVICE_GPU_CODE) || value.use_empty())
     return false;
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (user->getBlock() != &grouping.getBlock() || !grouping.isFree(user))
       return false;
-    // Behind a reshape they meet where there is one reader.
+    // A reshape can be fused with its reader if both have a single user.
     NodeClass kind = classify(user);
     if (kind == NodeClass::Alias && value.hasOneUse() && user->getResult(0).hasOneUse() &&
         keepsVectors(user))
@@ -254,7 +258,7 @@ bool isTakenByReaders(Grouping &grouping, Value value) {
   });
 }
 
-/// Takes a transposition of the result that the library can write directly.
+/// Adds a transposition of the result that the library can write directly.
 void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation *> &members) {
   SmallVector<Operation *> trial = llvm::to_vector(members);
   for (int i = 0; i < 4 && value.hasOneUse(); ++i) {
@@ -264,14 +268,16 @@ void growDestination(Grouping &grouping, Value value, SmallVectorImpl<Operation 
       return;
     trial.push_back(user);
     value = user->getResult(0);
-    // Only a transposition is worth having; a reshape at the end costs nothing outside.
+    // Only a transposition is worth adding. A reshape at the end costs nothing outside of the
+    // group.
     if (isa<TransposeOp>(user) && matchEpilogue(trial, value))
       members = trial;
   }
 }
 
-/// The cast to f32 that alone reads a weight gradient of 16 bits: its sums are there in f32. On a
-/// GPU the libraries with fast kernels give 16 bits, and the cast goes to what reads it.
+/// The cast to f32 that is the only user of a 16-bit weight gradient. The kernel accumulates in f32
+/// and stores the sums unrounded. On a GPU the fast library kernels store 16 bits, and the cast is
+/// fused with its readers.
 Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &block) {
   Value gradient = anchor->getResult(0);
   if (!isa<ConvWeightGradOp>(anchor) || !gradient.hasOneUse() || !hasExcessPrecision(gradient) ||
@@ -285,7 +291,8 @@ Operation *soleWidening(const Grouping &grouping, Operation *anchor, Block &bloc
              : nullptr;
 }
 
-/// The cast that makes a product's constant weights f32 of fewer bits: its kernel reads those.
+/// The cast to f32 of constant weights of a matmul that are stored in fewer bits. The kernel of the
+/// matmul reads the stored weights.
 Operation *castOfWeights(Operation *anchor, Block &block) {
   auto product = dyn_cast<MatmulOp>(anchor);
   OnAttr device = product ? deviceOf(product.getB().getType()) : OnAttr();
@@ -302,7 +309,8 @@ Operation *castOfWeights(Operation *anchor, Block &block) {
   return cast;
 }
 
-/// What makes weights of few bits in blocks f32 joins the product: its kernel reads those.
+/// Groups the dequantization of block-scaled weights with the matmul, whose kernel reads the
+/// quantized values.
 void absorbBlocks(Grouping &grouping, MatmulOp product, SmallVectorImpl<Operation *> &members) {
   auto blocks = keptBlocksOf(product);
   auto isHere = [&](Operation *op) {
@@ -321,8 +329,9 @@ void groupContractions(Grouping &grouping) {
     if (kind == NodeClass::Contraction || kind == NodeClass::Pool)
       anchors.push_back(&op);
   }
-  // All operands first: a transposition between two products is read by the second one where
-  // possible, because reading by strides is what libraries do best.
+  // The operands of all contractions are processed first. A transposition between two matmuls is
+  // grouped with the second one if possible, because libraries are most efficient at reading by
+  // strides.
   SmallVector<int> groups;
   for (Operation *anchor : anchors) {
     SmallVector<Operation *> ops{anchor};

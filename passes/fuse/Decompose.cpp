@@ -1,4 +1,4 @@
-//===- Decompose.cpp - opens the layers that no kernel does whole ---------===//
+//===- Decompose.cpp - decomposes layers without a kernel of their own ----===//
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/DecomposePatterns.h"
@@ -11,7 +11,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-// reduce(x) without keepdims = reshape(reduce(x) keepdims): the row stays a row inside a fusion
+// reduce(x) without keepdims = reshape(reduce(x) with keepdims): a fusion broadcasts the reduced
+// value along its rows
 struct KeepReducedDims : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {

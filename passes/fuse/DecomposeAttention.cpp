@@ -1,4 +1,4 @@
-//===- DecomposeAttention.cpp - attention as products and a softmax -------===//
+//===- DecomposeAttention.cpp - attention as matmuls and a softmax --------===//
 #include "passes/Compositions.h"
 #include "passes/fuse/DecomposePatterns.h"
 #include "passes/fuse/WholeAttention.h"
@@ -25,14 +25,14 @@ struct Attention : OpRewritePattern<AttentionOp> {
   }
 };
 
-// With m the largest score of a row: lse = m + log(sum of exp(score - m))
+// With m the largest score of a row: lse = m + log(sum(exp(score - m)))
 struct AttentionTrain : OpRewritePattern<AttentionTrainOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionTrainOp op, PatternRewriter &rewriter) const override {
     if (staysWhole(op))
       return keep(op, rewriter);
     TensorBuilder b(rewriter, op.getLoc());
-    // Sums are f32, and so is what they are made of.
+    // lse is f32, and so are the scores that it is computed from.
     AttentionScores wide = scoresOf(op);
     wide.q = b.cast(wide.q, statisticsType(wide.q));
     wide.k = b.cast(wide.k, statisticsType(wide.k));
@@ -40,7 +40,7 @@ struct AttentionTrain : OpRewritePattern<AttentionTrainOp> {
     Value y = b.make<MatmulOp>(weights, op.getV(), false, false);
     int64_t last = typeOf(scores).getRank() - 1;
     Value largest = b.reduce(ReduceKind::max, scores, last);
-    // A row that hides everything: exp(-inf) = 0 and log(0) = -inf.
+    // For a row in which all positions are masked: exp(-inf) = 0, and log(0) = -inf.
     largest = aboveNegativeInfinity(b, largest);
     Value e = b.make<ExpOp>(b.make<SubOp>(scores, largest));
     Value sum = b.reduce(ReduceKind::sum, e, last);

@@ -1,7 +1,8 @@
-//===- DecomposeBatchNorm.cpp - training's batch normalisation ------------===//
+//===- DecomposeBatchNorm.cpp - batch norm in training and its gradient ----===//
 //
-// Forward and backward are two kernels each: one for the sums over a channel, one for the elements.
-// Values of one element per channel are [1, C, 1, ..], which lie alike in every layout.
+// Forward and backward run as two kernels each: one computes the sums over each channel, the other
+// one the elements. Values with one element per channel have the shape [1, C, 1, ..], whose memory
+// order is the same in every layout.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Compositions.h"
@@ -12,7 +13,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// x [N, C, ..] and what is computed per channel of it.
+/// x [N, C, ..], and values computed for each of its channels.
 class Channels {
 public:
   Channels(TensorBuilder &b, Value input)
@@ -27,9 +28,9 @@ public:
 
   double size() const { return count; }
   Value wide(Value x) { return b.cast(x, type); }
-  /// [C] as [1, C, 1, ..] in the type of statistics.
+  /// Reshapes [C] to [1, C, 1, ..], in the type of statistics.
   Value spread(Value vector) { return wide(b.reshape(vector, shape)); }
-  /// Back to [C], in the element type of `like`.
+  /// Reshapes a statistic to [C], in the element type of `like`.
   Value vector(Value statistic, Value like) {
     return b.reshape(b.cast(statistic, typeOf(like).getElementType()), shape[1]);
   }
@@ -42,8 +43,9 @@ public:
     return wide(b.make<SliceOp>(input, start, shape, stride));
   }
 
-  /// A statistic as an operand beside x: where x itself is [1, C, 1, ..] in another layout, the two
-  /// must not look alike.
+  /// Reshapes a statistic so that it can be an operand of an elementwise operation with x. If x
+  /// itself is [1, C, 1, ..] in another layout than row-major, the statistic gets another shape,
+  /// because two operands of the same shape must have the same layout.
   Value beside(Value statistic) {
     if (layoutOf(input.getType()).empty() || shapeOf(input) != ArrayRef<int64_t>(shape))
       return statistic;
@@ -66,7 +68,7 @@ private:
   double count = 1;
 };
 
-// With k the first element of a channel, which keeps the sums from cancelling, and d = x - k:
+// With d = x - k, where k is the first element of a channel, which avoids cancellation in the sums:
 // mean = k + mean(d), variance = mean(d * d) - mean(d)^2,
 // y = (x - mean) * (scale * rsqrt(variance + eps)) + bias
 struct BatchNormTrain : OpRewritePattern<BatchNormTrainOp> {
@@ -76,14 +78,14 @@ struct BatchNormTrain : OpRewritePattern<BatchNormTrainOp> {
     if (!typeOf(x).hasStaticShape())
       return rewriter.notifyMatchFailure(op, "the number of elements of a channel is unknown");
     if (typeOf(x).getNumElements() == 0) {
-      // No channels: every result is one of the operands, all of them empty.
+      // There are no channels: every result equals one of the operands, which are all empty.
       rewriter.replaceOp(op, {x, scale, scale});
       return success();
     }
     TensorBuilder b(rewriter, op.getLoc());
     Channels c(b, x);
     Value first = c.first(), wide = c.wide(x);
-    // Made for each sum, so that it is written for neither: the two become one kernel.
+    // Computed separately for each sum, so that no kernel stores it: both sums become one kernel.
     Value d = c.sub(wide, c.beside(first));
     Value shift = c.mean(c.sub(wide, c.beside(first))), square = c.mean(c.mul(d, d));
     Value mean = c.add(first, shift);
@@ -98,8 +100,9 @@ struct BatchNormTrain : OpRewritePattern<BatchNormTrainOp> {
   }
 };
 
-// With r = rsqrt(variance + eps), d = x - mean and M elements a channel: dbias = sum(dy),
-// dscale = r * sum(dy * d), dx = scale * r * (dy - d * r * dscale / M - dbias / M)
+// With r = rsqrt(variance + eps), d = x - mean and M elements per channel:
+// dbias = sum(dy), dscale = r * sum(dy * d),
+// dx = scale * r * (dy - d * r * dscale / M - dbias / M)
 struct BatchNormGrad : OpRewritePattern<BatchNormGradOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BatchNormGradOp op, PatternRewriter &rewriter) const override {
@@ -109,7 +112,7 @@ struct BatchNormGrad : OpRewritePattern<BatchNormGradOp> {
     TensorBuilder b(rewriter, op.getLoc());
     Channels c(b, x);
     Value dy = c.wide(op.getDy());
-    // Made for each use: neither kernel writes it for the other.
+    // Computed separately for each use, so that neither kernel stores it for the other.
     auto d = [&] { return c.sub(c.wide(x), c.beside(c.spread(op.getMean()))); };
     Value r = c.rsqrt(c.spread(op.getVariance()), op.getEps().convertToDouble());
     Value dbias = c.sum(dy), dscale = c.mul(r, c.sum(c.mul(dy, d())));

@@ -1,4 +1,4 @@
-//===- DecomposeConstants.cpp - what constants are cast to, for GPUs ------===//
+//===- DecomposeConstants.cpp - folds casts of constants for GPUs ---------===//
 #include "ir/reference/Evaluate.h"
 #include "passes/Devices.h"
 #include "passes/fuse/DecomposePatterns.h"
@@ -10,8 +10,8 @@ namespace dlc {
 
 namespace {
 
-// cast(constant) = constant: a GPU's product would else read what a kernel has cast in each run.
-// Processors' kernels have their weights packed, casts included.
+// cast(constant) = constant: otherwise a GPU would run a kernel that casts the constant in each
+// run. Kernels for processors pack their weights, including casts.
 struct CastConstant : OpRewritePattern<CastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {

@@ -1,4 +1,4 @@
-//===- DecomposeNorm.cpp - normalisations as rows of simple operations ----===//
+//===- DecomposeNorm.cpp - normalizations as elementwise operations and reductions ----===//
 #include "passes/Compositions.h"
 #include "passes/fuse/DecomposePatterns.h"
 #include "passes/fuse/Rematerialised.h"
@@ -59,8 +59,10 @@ struct LayerNorm : OpRewritePattern<LayerNormOp> {
   }
 };
 
-// In plain layout groups are rows, which layer_norm's formula reads once. In any other, with each
-// image's channels' mean and a = scale * rsqrt(variance + eps), (x - mean) * a + bias.
+// In the row-major layout groups are contiguous rows, and the formula of layer_norm applies. In
+// other layouts the mean and variance are computed from those of each image's channels. The result
+// is (x - mean) * a + bias with
+// a = scale * rsqrt(variance + eps).
 struct GroupNorm : OpRewritePattern<GroupNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GroupNormOp op, PatternRewriter &rewriter) const override {
@@ -120,7 +122,8 @@ struct RmsNorm : OpRewritePattern<RmsNormOp> {
   }
 };
 
-// batch_norm(x) = (x - mean) * (scale * rsqrt(variance + eps)) + bias, as training computes it
+// batch_norm(x) = (x - mean) * (scale * rsqrt(variance + eps)) + bias, with the same operations as
+// in training
 struct BatchNorm : OpRewritePattern<BatchNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BatchNormOp op, PatternRewriter &rewriter) const override {
@@ -137,7 +140,7 @@ struct BatchNorm : OpRewritePattern<BatchNormOp> {
     Value y = b.make<AddOp>(b.make<MulOp>(centred, perChannel(b, factor, rank)),
                             perChannel(b, b.cast(op.getBias(), type), rank));
     y = b.cast(y, typeOf(op.getX()).getElementType());
-    // Parts of what is computed again are computed again.
+    // The parts of a rematerialized batch norm are rematerialized, too.
     if (Attribute again = op->getAttr(kRecomputedAttr))
       for (Operation *part = op->getPrevNode(); part != before; part = part->getPrevNode())
         part->setAttr(kRecomputedAttr, again);
@@ -146,7 +149,7 @@ struct BatchNorm : OpRewritePattern<BatchNormOp> {
   }
 };
 
-// lrn(x) = x / (k + alpha / size * sum over the window of x^2)^beta
+// lrn(x) = x / (k + alpha / size * sum(x^2 over the window of channels))^beta
 struct Lrn : OpRewritePattern<LrnOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LrnOp op, PatternRewriter &rewriter) const override {

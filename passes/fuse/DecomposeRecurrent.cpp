@@ -1,8 +1,8 @@
-//===- DecomposeRecurrent.cpp - recurrent layers that no kernel does whole ===//
+//===- DecomposeRecurrent.cpp - recurrent layers as library layers or loops ----===//
 //
-// A library runs a recurrent layer of f32 in one direction with known weights. Others become such
-// layers where they can (both directions are two layers, 16-bit floats are widened), and loops over
-// time else.
+// A library runs an f32 recurrent layer in one direction with constant weights. Other layers become
+// such layers if possible: a bidirectional layer becomes two layers, and 16-bit floats are
+// converted to f32. All remaining layers become loops over time.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/reference/Evaluate.h"
@@ -17,11 +17,11 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// The operands of every recurrent layer.
+/// Operand numbers of all recurrent layers.
 enum { X, W, R, B, H0, C0 };
 
-/// The same value; as a constant where it is computed of constants, since a library packs only
-/// weights that are known.
+/// Folds `value` into a constant if its operands are constants, because a library packs only
+/// constant weights. Otherwise returns `value`.
 Value known(Value value, PatternRewriter &rewriter) {
   Operation *op = value.getDefiningOp();
   SmallVector<ref::Tensor> inputs, outputs;
@@ -40,7 +40,7 @@ Value known(Value value, PatternRewriter &rewriter) {
   return constant;
 }
 
-/// Elements [from, from + size) of one dimension.
+/// Slice [from, from + size) of dimension `axis`.
 Value part(TensorBuilder &b, Value x, int64_t axis, int64_t from, int64_t size) {
   SmallVector<int64_t> start(typeOf(x).getRank(), 0), sizes(shapeOf(x)),
       stride(typeOf(x).getRank(), 1);
@@ -64,9 +64,9 @@ template <typename Layer> bool hasStaticShapes(Layer op) {
                       [](Value v) { return typeOf(v).hasStaticShape(); });
 }
 
-/// Whether each step is few vectors times a matrix, which kernels of products do faster than the
-/// library's layer: in 0.75 of its time for an LSTM of 32 or 256 units and one vector on a Zen 5,
-/// and in 0.67 to 1.05 for GRUs.
+/// Whether each step multiplies only a few vectors by a matrix. Matmul kernels are faster at this
+/// than the library's layer: they take 0.75 of its time for an LSTM of 32 or 256 units and one
+/// vector on a Zen 5, and 0.67 to 1.05 for GRUs.
 template <typename Layer> bool isStepOfVectors(Layer op) {
   constexpr int64_t kVectors = 2;
   return shapeOf(op.getH0())[1] <= kVectors;
@@ -77,7 +77,7 @@ template <typename Layer> bool isLibraryLayer(Layer op) {
   if (op.getDirection() == Direction::both || !typeOf(op.getX()).getElementType().isF32())
     return false;
   if (OnAttr on = deviceOf(op.getX().getType()); on && !can(on, DLC_DEVICE_HOST_CODE))
-    return false; // loops of kernels
+    return false; // other devices run a loop of kernels
   for (Value operand : op->getOperands())
     if (typeOf(operand).getNumElements() == 0)
       return false;
@@ -87,7 +87,7 @@ template <typename Layer> bool isLibraryLayer(Layer op) {
                       [](Value v) { return constantTensor(v).has_value(); });
 }
 
-/// The layer's attributes with another direction.
+/// Creates a layer with the attributes of `op`, but another direction.
 template <typename Layer>
 Operation *createLayer(PatternRewriter &rewriter, Layer op, Direction direction,
                        ArrayRef<Value> operands) {
@@ -120,7 +120,8 @@ template <typename Layer> struct SplitDirections : OpRewritePattern<Layer> {
   }
 };
 
-// layer(x: f16) = cast(layer(cast(x): f32)): a state that is rounded at every step drifts
+// layer(x: f16) = cast(layer(cast(x): f32)): a state that is rounded to 16 bits in every step would
+// accumulate errors
 template <typename Layer> struct Widen : OpRewritePattern<Layer> {
   using OpRewritePattern<Layer>::OpRewritePattern;
   LogicalResult matchAndRewrite(Layer op, PatternRewriter &rewriter) const override {
@@ -140,7 +141,7 @@ template <typename Layer> struct Widen : OpRewritePattern<Layer> {
   }
 };
 
-/// A layer of one direction as it stands outside of the loop over time.
+/// Sizes of the operands of a unidirectional layer.
 struct Sizes {
   explicit Sizes(Operation *op)
       : steps(shapeOf(op->getOperand(X))[0]), batch(shapeOf(op->getOperand(X))[1]),
@@ -149,36 +150,37 @@ struct Sizes {
   int64_t steps, batch, features, gated, hidden;
 };
 
-/// What one step of time does: from what the input gives to the gates [N, G*H] and the states [N,
-/// H] to the next states, of which the first is the step's result.
+/// Builds one time step. Arguments: the input's contribution to the gates, [N, G*H], and the
+/// states, each [N, H]. Returns the next states, of which the first is the output of the step.
 using Step = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Value, ValueRange)>;
 
-/// Gate `g` of [N, G*H].
+/// Slice of gate `g` from [N, G*H].
 Value gate(TensorBuilder &b, Value gates, int64_t g, int64_t hidden) {
   return part(b, gates, 1, g * hidden, hidden);
 }
 
-/// r as [G*H, H].
+/// The recurrent weights r as [G*H, H].
 Value recurrentWeights(TensorBuilder &b, PatternRewriter &rewriter, Operation *op) {
   Sizes size(op);
   return knownReshape(b, rewriter, op->getOperand(R), {size.gated, size.hidden});
 }
 
-/// The half of the biases that stands with the input's weights (0) or the recurrence's (1), [G*H].
+/// Biases of the input weights (`which` is 0) or of the recurrent weights (1), as [G*H].
 Value bias(TensorBuilder &b, PatternRewriter &rewriter, Operation *op, int64_t which) {
   Sizes size(op);
   Value half = known(part(b, op->getOperand(B), 1, which * size.gated, size.gated), rewriter);
   return knownReshape(b, rewriter, half, {size.gated});
 }
 
-/// The layer as a loop over time. `added` is what is added to the input's part of the gates.
+/// Rewrites the layer as a loop over time. `added`: bias that is added to the input's contribution
+/// to the gates.
 void rewriteAsLoop(Operation *op, Direction direction, Value added, PatternRewriter &rewriter,
                    Step step) {
   Location loc = op->getLoc();
   TensorBuilder b(rewriter, loc);
   Sizes size(op);
   bool reverse = direction == Direction::reverse;
-  // The input's part of all steps is one product.
+  // One matmul computes the input's contribution to the gates of all steps.
   Value x = b.reshape(op->getOperand(X), {size.steps * size.batch, size.features});
   Value w = knownReshape(b, rewriter, op->getOperand(W), {size.gated, size.features});
   Value fromInput = b.make<AddOp>(b.make<MatmulOp>(x, w, false, true), added);
@@ -266,7 +268,8 @@ struct GruLoop : OpRewritePattern<GruOp> {
     bool late = op.getLinearBeforeReset();
     Value r = recurrentWeights(b, rewriter, op);
     Value inputBias = bias(b, rewriter, op, 0), hiddenBias = bias(b, rewriter, op, 1);
-    // The reset gate scales the candidate's recurrent bias too when it comes after the product.
+    // If the reset gate is applied after the recurrent matmul (`linear_before_reset`), it also
+    // scales the recurrent bias of the candidate.
     Value added = late ? inputBias : known(b.make<AddOp>(inputBias, hiddenBias), rewriter);
     Value early = late ? r : known(part(b, r, 0, 0, 2 * hidden), rewriter);
     Value rest = late ? Value() : known(part(b, r, 0, 2 * hidden, hidden), rewriter);
@@ -292,7 +295,7 @@ struct GruLoop : OpRewritePattern<GruOp> {
   }
 };
 
-// h' = tanh(r h + w x + b), or relu of it
+// h' = tanh(r h + w x + b), or relu(r h + w x + b)
 struct RnnLoop : OpRewritePattern<RnnOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(RnnOp op, PatternRewriter &rewriter) const override {

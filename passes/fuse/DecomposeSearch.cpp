@@ -1,4 +1,4 @@
-//===- DecomposeSearch.cpp - where an extreme stands, in vectors ----------===//
+//===- DecomposeSearch.cpp - arg_reduce and topk of one element as vector reductions ----===//
 #include "passes/Devices.h"
 #include "passes/fuse/DecomposePatterns.h"
 
@@ -8,11 +8,11 @@ namespace dlc {
 
 namespace {
 
-/// Numbers of f32 up to here count places.
+/// Maximum dimension size for which f32 represents all indices exactly.
 constexpr int64_t kCountable = 1 << 24;
 
-/// Whether an extreme along the dimension is found in vectors; on a GPU by the threads of a row,
-/// where its elements are neighbours.
+/// Whether arg_reduce along the dimension is decomposed into vectorized reductions. On a GPU this
+/// requires the innermost dimension, which the threads of a row reduce together.
 bool isSearched(Value x, int64_t axis) {
   RankedTensorType type = typeOf(x);
   OnAttr device = deviceOf(type);
@@ -26,7 +26,8 @@ bool isSearched(Value x, int64_t axis) {
 struct LargestOne : OpRewritePattern<TopKOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TopKOp op, PatternRewriter &rewriter) const override {
-    // A smallest number is smaller than NaN, which a minimum is not.
+    // Only the largest element is supported: topk orders NaN above all numbers, whereas a minimum
+    // propagates NaN.
     int64_t axis = op.getAxis();
     if (op.getK() != 1 || !op.getLargest() || !isSearched(op.getX(), axis))
       return failure();
@@ -39,8 +40,8 @@ struct LargestOne : OpRewritePattern<TopKOp> {
   }
 };
 
-// arg_max(x) = min(i where x[i] is max(x) or NaN): two walks over a row, both in vectors. Places
-// are counted in f32, of which there are as many lanes as of the elements.
+// arg_max(x) = min(i where x[i] is max(x) or NaN): two vectorized passes over a row. Indices are
+// computed in f32, so that a vector of indices has as many lanes as a vector of elements.
 struct ArgReduce : OpRewritePattern<ArgReduceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ArgReduceOp op, PatternRewriter &rewriter) const override {

@@ -1,4 +1,4 @@
-//===- Epilogue.cpp - a contraction with what a library does around it ----===//
+//===- Epilogue.cpp - matches a contraction with its fused epilogue -------===//
 #include "passes/fuse/Epilogue.h"
 
 #include "passes/ConstantRewrites.h"
@@ -34,7 +34,8 @@ int64_t channelDim(Operation *anchor) {
   return isa<MatmulOp>(anchor) ? typeOf(anchor->getResult(0)).getRank() - 1 : 1;
 }
 
-/// Whether `operand` has one element per channel of `shape` and nothing else.
+/// Whether `operand` has exactly one element per channel of `shape`, so that all of its other
+/// dimensions are 1.
 bool isPerChannel(Value operand, ArrayRef<int64_t> shape, int64_t channel) {
   ArrayRef<int64_t> own = shapeOf(operand);
   int64_t shift = int64_t(shape.size()) - int64_t(own.size());
@@ -46,14 +47,15 @@ bool isPerChannel(Value operand, ArrayRef<int64_t> shape, int64_t channel) {
   return true;
 }
 
-/// Whether a cast makes f32 of 16 bits.
+/// Whether the cast converts a 16-bit float to f32.
 bool widens(CastOp cast) {
   return isLibraryFloat(cast.getX().getType()) &&
          typeOf(cast.getX()).getElementTypeBitWidth() == 16 &&
          typeOf(cast.getY()).getElementType().isF32();
 }
 
-/// c in c * x, where only `user` reads the product.
+/// If an operand of `mul` is a splat constant, returns it and sets `x` to the other operand.
+/// Returns nullopt if there is none, or if the multiplication broadcasts `x`.
 std::optional<double> factorOf(MulOp mul, Value &x) {
   for (int i : {0, 1})
     if (std::optional<double> c = splatValue(mul->getOperand(i))) {
@@ -63,11 +65,13 @@ std::optional<double> factorOf(MulOp mul, Value &x) {
   return std::nullopt;
 }
 
-/// add, sub, mul or div of `value` and a tensor from outside, or add of a multiple of one,
-/// which is rounded once unless `exact`. `negated`: it is subtracted from the operand.
+/// Matches add, sub, mul or div of `value` and a tensor from outside of the fusion, or the addition
+/// of a multiple of such a tensor. The library rounds the multiple and the sum together, so that
+/// multiples are not matched if `exact` is set. Sets `negated` if `value` is subtracted from the
+/// operand.
 std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, OpFilter inside,
                                   bool exact, bool &negated, llvm::DenseSet<Operation *> &used) {
-  // Libraries' maxima and minima of two tensors lose NaN.
+  // Binary maximum and minimum are not matched, because libraries do not propagate NaN.
   if (!isa<AddOp, SubOp, MulOp, DivOp>(op) || !value.hasOneUse())
     return std::nullopt;
   bool first = op->getOperand(0) == value;
@@ -78,7 +82,7 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
   postOp.operand = op->getOperand(first ? 1 : 0);
   Operation *def = postOp.operand.getDefiningOp();
   if (auto wide = dyn_cast_or_null<CastOp>(def); wide && inside(def) && widens(wide)) {
-    // Libraries read what it is made of.
+    // The library reads the 16-bit operand of the cast directly.
     postOp.operand = wide.getX();
     Operation *base = postOp.operand.getDefiningOp();
     if (!wide.getY().hasOneUse() || (base && inside(base)))
@@ -115,7 +119,8 @@ std::optional<PostOp> matchBinary(Operation *op, Value value, int64_t channel, O
   return postOp;
 }
 
-/// oneDNN wants one of the last two dimensions dense, and no dimension of these that repeats.
+/// Whether oneDNN supports the strides of a matrix: one of the last two dimensions must be
+/// contiguous, and neither of them may be broadcast.
 bool isLibraryMatrix(const StridedView &view) {
   size_t rank = view.shape.size();
   auto unit = [&](size_t d) { return view.shape[d] == 1 || view.strides[d] == 1; };
@@ -141,7 +146,8 @@ std::optional<StridedView> matrixView(Value value, bool transpose, OpFilter insi
 
 namespace {
 
-/// The view operations of `ops` that lie between outside values and the anchor's operands.
+/// Marks the view operations between the anchor's operands and values from outside of the fusion as
+/// used.
 void collectViews(Value value, OpFilter inside, llvm::DenseSet<Operation *> &used) {
   Operation *op = value.getDefiningOp();
   if (!op || !inside(op) || !op->hasTrait<ViewLike>())
@@ -157,7 +163,9 @@ PostOp linear(double factor) {
   return postOp;
 }
 
-/// Integers of 8 bits instead of what was made wider; a constant stays as it is.
+/// Replaces an operand that is extended to i32 by the 8-bit tensor, and sets its zero point. A
+/// constant operand stays unchanged. Returns whether all remaining operands are defined outside of
+/// the fusion.
 bool matchNarrow(StridedView &view, Value &zeroPoint, OpFilter inside,
                  llvm::DenseSet<Operation *> &used) {
   auto isMember = [&](Value value) {
@@ -168,7 +176,7 @@ bool matchNarrow(StridedView &view, Value &zeroPoint, OpFilter inside,
     view.base = widened->x;
     zeroPoint = widened->zeroPoint;
     used.insert(widened->ops.begin(), widened->ops.end());
-    // A GPU's kernels see that it is of 8 bits, too.
+    // GPU kernels also match the cast of the zero point, and read the zero point in 8 bits.
     if (isMember(zeroPoint) && isa<CastOp>(zeroPoint.getDefiningOp()) &&
         can(deviceOf(view.base.getType()), DLC_DEVICE_GPU_CODE))
       return used.insert(zeroPoint.getDefiningOp()), true;
@@ -203,7 +211,8 @@ bool matchOperands(Epilogue &epilogue, OpFilter inside, llvm::DenseSet<Operation
   return true;
 }
 
-/// Whether the steps leave what an integer of 8 bits holds, so that the library may convert to it.
+/// Whether the epilogue clips its result to the range of the 8-bit integer type, so that the
+/// library may convert to this type.
 bool isClippedTo(Type element, ArrayRef<PostOp> steps) {
   if (!element.isInteger(8))
     return false;
@@ -223,7 +232,8 @@ bool isClippedTo(Type element, ArrayRef<PostOp> steps) {
   return low >= least && high <= least + 255;
 }
 
-/// Whether the library gives the anchor's result in that type: convolutions of f32 in f32 alone.
+/// Whether the library can store the anchor's result in this type. For convolutions of f32, that is
+/// only the type of the anchor's result.
 bool roundsTo(const Epilogue &epilogue, Type type) {
   bool isSingle = isa<ConvOp, ConvTransposeOp>(epilogue.anchor) &&
                   typeOf(epilogue.anchor->getOperand(0)).getElementType().isF32();
@@ -232,8 +242,9 @@ bool roundsTo(const Epilogue &epilogue, Type type) {
                   : isLibraryFloat(type);
 }
 
-/// One integer for each channel, added to a product's sums: generated code does that before it
-/// scales them; where libraries have sums of integers, they would round first.
+/// Matches the addition of one i32 per channel to the integer sums of a matmul. Generated code adds
+/// it before the sums are scaled. It is not matched if libraries have exact integer sums, because
+/// these would convert the sums to f32 first.
 std::optional<PostOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> shape,
                                  int64_t channel, OpFilter inside) {
   if (!isa<AddOp>(user) || !sums.getDefiningOp<MatmulOp>() || libraryHasExactSums() ||
@@ -250,7 +261,8 @@ std::optional<PostOp> biasOfSums(Operation *user, Value sums, ArrayRef<int64_t> 
   return add;
 }
 
-/// Walks from the anchor's result to `result`, and marks what it passes.
+/// Matches the operations from the anchor's result to `result` as epilogue ops, and marks them as
+/// used.
 bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradients,
                 llvm::DenseSet<Operation *> &used) {
   constexpr size_t maxPostOps = 12;
@@ -261,7 +273,7 @@ bool matchSteps(Epilogue &epilogue, Value result, OpFilter inside, bool gradient
   while (value != result) {
     if (epilogue.postOps.size() > maxPostOps)
       return false;
-    // Steps are the library's, in f32.
+    // Epilogue ops are computed in f32, and are not matched on i32 sums.
     bool isSum = isInt32(value.getType());
     std::optional<Step> step = isSum ? std::nullopt : matchEltwise(value, inside, exact);
     if (!step && gradients && !isSum)
@@ -333,8 +345,9 @@ bool skipsRounding(Value value, Operation *anchor, const llvm::DenseSet<Operatio
           }));
 }
 
-/// Whether the library's result is that of the members with all the roundings to 16 bits that they
-/// state: only operations that commute with rounding follow such a value.
+/// Whether the library returns the same result as the members with all roundings to 16 bits that
+/// the IR states. This is so if a value whose rounding is skipped is read only by operations that
+/// commute with rounding.
 bool keepsRoundings(Operation *anchor, const llvm::DenseSet<Operation *> &members) {
   return llvm::all_of(members, [&](Operation *op) {
     return op == anchor || commutesWithRounding(op) ||

@@ -1,9 +1,9 @@
-//===- Epilogue.h - a contraction with what a library does around it ------===//
+//===- Epilogue.h - matches a contraction with its fused epilogue ---------===//
 //
 //   views -> contraction -> + bias -> post-ops -> view
 //
-// The fuse pass asks it what may join a contraction, and kernel selection asks it again to read the
-// fusion's body.
+// The fuse pass uses this matcher to decide which operations can be fused with a contraction.
+// Kernel selection uses it again to match the body of the fusion.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_FUSE_EPILOGUE_H
@@ -15,16 +15,18 @@
 
 namespace dlc {
 
-/// One step after the contraction, in oneDNN's words (algorithm, alpha and beta are its own).
+/// One epilogue op of a contraction, in the terms of oneDNN: `alg`, `alpha` and `beta` have its
+/// meaning.
 struct PostOp {
   enum class Kind { Eltwise, Binary };
   Kind kind = Kind::Eltwise;
   std::string alg;
   double alpha = 0, beta = 0;
-  /// Binary: the second operand, by NumPy's rule against the contraction's result: of its shape,
-  /// one element, or one element per channel (dimension 1 of a convolution, the last of a matmul).
+  /// Binary: the second operand. It broadcasts against the contraction's result by NumPy's rule: it
+  /// has the shape of the result, one element, or one element per channel (dimension 1 of a
+  /// convolution, the last dimension of a matmul).
   mlir::Value operand;
-  /// Binary add: the operand's factor.
+  /// Binary add: factor of the operand.
   double scale = 1;
 
   bool isFullSize(llvm::ArrayRef<int64_t> destination) const {
@@ -33,35 +35,38 @@ struct PostOp {
 };
 
 struct Epilogue {
-  /// matmul, conv, conv_transpose, or a pool (then there is no rhs, bias or post-op).
+  /// matmul, conv, conv_transpose, or a pool. A pool has no rhs, bias or post-ops.
   mlir::Operation *anchor = nullptr;
-  /// matmul: [.., m, k] and [.., k, n], flags applied, stretched batch dimensions as size 1. Else x
-  /// and w as they are.
-  /// Of a contraction in i32: the values of 8 bits that it is made of (passes/Widened.h), or a
-  /// constant.
+  /// Operands of the contraction. For a matmul, these are [.., m, k] and [.., k, n] after the
+  /// transpose flags are applied, with broadcast batch dimensions of size 1. Otherwise, these are x
+  /// and w unchanged. For a contraction in i32, these are the 8-bit tensors that are extended to
+  /// i32 (passes/Widened.h), or constants.
   StridedView lhs, rhs;
-  /// What is subtracted from the operands of a contraction in i32 first; null: nothing.
+  /// Zero points that are subtracted from the operands of a contraction in i32. Null means a zero
+  /// point of 0.
   mlir::Value lhsZeroPoint, rhsZeroPoint;
-  /// One element per output channel, as [O], [1, .., O] or such; null when there is none.
+  /// Bias with one element per output channel, in a shape such as [O] or [1, .., O]. Null if there
+  /// is none.
   mlir::Value bias;
   llvm::SmallVector<PostOp> postOps;
-  /// The contraction's result in the buffer of the fusion's result (its base).
+  /// Strides of the contraction's result in the buffer of the fusion's result, which is the base.
   StridedView destination;
 
   bool isInteger() const;
 };
 
-/// An operand of a product, [.., rows, columns], as libraries read it by strides; `transpose`: of
-/// the product's flag. Nothing where they do not.
+/// Operand of a matmul, [.., rows, columns], as a strided view that libraries support. `transpose`
+/// is the flag of the matmul. Returns nullopt if libraries do not support the strides.
 std::optional<StridedView> matrixView(mlir::Value value, bool transpose, OpFilter inside = nullptr);
 
-/// Reads a fusion's body; nothing when it is not of this form. Operands are the body's values:
-/// block arguments, or constants. `gradients`: steps of our own products, too, which no library
-/// has: binary ones called logistic_gradient, tanh_gradient and relu_gradient.
+/// Matches the body of a fusion. Returns nullopt if it does not have the form above. The operands
+/// of the epilogue are values of the body: block arguments or constants. With `gradients`, also
+/// matches epilogue ops that only kernels of dlc support and no library: the binary ops
+/// logistic_gradient, tanh_gradient and relu_gradient.
 std::optional<Epilogue> matchEpilogue(FusionOp fusion, bool gradients = false);
 
-/// The same for operations that are not yet a fusion: all of `ops` must be used up, and give
-/// `result`.
+/// Matches operations that are not yet a fusion. All of `ops` must belong to the epilogue, and
+/// `result` must be its result.
 std::optional<Epilogue> matchEpilogue(llvm::ArrayRef<mlir::Operation *> ops, mlir::Value result,
                                       bool gradients = false);
 

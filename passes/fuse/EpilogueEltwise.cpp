@@ -1,4 +1,4 @@
-//===- EpilogueEltwise.cpp - activations as oneDNN names them -------------===//
+//===- EpilogueEltwise.cpp - matches activations as oneDNN eltwise post-ops ----===//
 #include "passes/fuse/EpilogueEltwise.h"
 
 #include "passes/ConstantRewrites.h"
@@ -19,7 +19,7 @@ PostOp eltwise(StringRef alg, double alpha = 0, double beta = 0) {
   return postOp;
 }
 
-/// The operand of a binary operation that is not `value`; null when both or none are.
+/// The operand of a binary operation that is not `value`. Null if both or neither are `value`.
 Value other(Operation *op, Value value) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   if ((a == value) == (b == value))
@@ -27,21 +27,23 @@ Value other(Operation *op, Value value) {
   return a == value ? b : a;
 }
 
-/// `op` does not change the shape of `value` by broadcasting.
+/// Whether `op` returns a tensor of the shape of `value`, so that `value` is not broadcast.
 bool keepsShape(Operation *op, Value value) { return shapeOf(op->getResult(0)) == shapeOf(value); }
 
 using Kind = ConstantRewrite::Kind;
 
-/// Whether the rewrite of constants in f32, which libraries compute steps in, may replace `op`.
+/// Whether the rewrite of constants may replace `op`. The rewrite is checked for f32, the type in
+/// which libraries compute epilogues.
 bool allows(Operation *op, Kind kind, std::initializer_list<double> constants) {
   return isAllowed({kind, Float32Type::get(op->getContext()), constants}, op);
 }
 
-/// Whether a clip step can have the bound: its largest and smallest number mean that there is none.
+/// Whether `c` is a valid bound of a clip op. -FLT_MAX and FLT_MAX represent missing bounds.
 bool isBound(double c) { return std::fabs(c) < FLT_MAX; }
 
-/// One operation on `value` whose other operands are constants. Linear steps add 0, which makes 0
-/// of -0.0, and libraries flush subnormal exponentials to 0: `exact` excludes both.
+/// Matches one operation on `value` whose other operands are constants. `exact` excludes two cases
+/// that change bits: linear ops add 0, which converts -0.0 to 0, and libraries flush subnormal
+/// exponentials to 0.
 std::optional<PostOp> matchSimple(Operation *op, Value value, bool exact) {
   if (isa<ReluOp>(op))
     return eltwise("relu");
@@ -85,7 +87,7 @@ std::optional<PostOp> matchSimple(Operation *op, Value value, bool exact) {
   return isa<MaxOp>(op) ? eltwise("clip", *c, FLT_MAX) : eltwise("clip", -FLT_MAX, *c);
 }
 
-/// A chain of simple steps from `from` to `to`; the operations go to `ops`.
+/// Matches a chain of single operations from `from` to `to`, and appends these operations to `ops`.
 std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter inside,
                                               SmallVectorImpl<Operation *> &ops) {
   SmallVector<Operation *> chain;
@@ -107,7 +109,7 @@ std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter ins
   value = from;
   for (Operation *op : llvm::reverse(chain)) {
     std::optional<PostOp> step = matchSimple(op, value, /*exact=*/false);
-    // What another operation uses cannot disappear into one step.
+    // An intermediate result with other users must remain, so that it cannot be part of a step.
     if (!step || (op->getResult(0) != to && !op->getResult(0).hasOneUse()))
       return std::nullopt;
     appendPostOp(steps, *step, op);
@@ -117,8 +119,8 @@ std::optional<SmallVector<PostOp>> matchChain(Value from, Value to, OpFilter ins
   return steps;
 }
 
-/// Appends x * (clip(f x + b, 0, h) * s) as (h * s) * hardswish(x), with the product or division by
-/// a constant that follows. Takes the steps of the gate.
+/// If `gate` is clip(f x + b, 0, h) * s, sets the post-ops of x * gate to (h * s) * hardswish(x). A
+/// following multiplication or division by a constant is included.
 bool appendHardSwish(Step &step, ArrayRef<PostOp> gate, OpFilter inside) {
   bool isScaled = gate.size() == 3 && gate[2].alg == "linear" && gate[2].beta == 0;
   if ((gate.size() != 2 && !isScaled) || gate[0].alg != "linear" || gate[1].alg != "clip" ||
@@ -138,13 +140,13 @@ bool appendHardSwish(Step &step, ArrayRef<PostOp> gate, OpFilter inside) {
     step.ops.push_back(next);
     step.result = next->getResult(0);
   }
-  // A reciprocal in f32 gives 1 but for its rounding.
+  // If s is 1 / h rounded to f32, h * s differs from 1 only by rounding.
   if (std::fabs(h * scale - 1) > 1e-7)
     step.postOps.push_back(eltwise("linear", h * scale, 0));
   return true;
 }
 
-// x * f(x):  swish, hardswish
+// Matches x * f(x) as swish or hardswish.
 std::optional<Step> matchSelfProduct(Value x, MulOp mul, OpFilter inside) {
   Value gate = other(mul, x);
   if (!gate || !gate.hasOneUse() || shapeOf(gate) != shapeOf(x))
@@ -167,7 +169,7 @@ std::optional<Step> matchSelfProduct(Value x, MulOp mul, OpFilter inside) {
   return step;
 }
 
-/// x * c for a constant c: c and the operation.
+/// If `scaled` is x * c with a constant c, returns c and sets `mul` to the multiplication.
 std::optional<double> matchScaled(Value x, Value scaled, Operation *&mul) {
   mul = scaled.getDefiningOp<MulOp>();
   if (!mul || !scaled.hasOneUse() || !keepsShape(mul, x))
@@ -176,7 +178,8 @@ std::optional<double> matchScaled(Value x, Value scaled, Operation *&mul) {
   return factor ? splatValue(factor) : std::nullopt;
 }
 
-// max(x, c x), 0 < c <= 1:  leaky relu. 0 times infinity is no number, which a relu does not give.
+// Matches max(x, c x) with 0 < c <= 1 as leaky ReLU. c = 0 is excluded: 0 * infinity is NaN,
+// whereas the ReLU of a library returns infinity.
 std::optional<Step> matchLeakyMax(Value x, MaxOp max) {
   Value scaled = other(max, x);
   Operation *mul = nullptr;
@@ -186,7 +189,7 @@ std::optional<Step> matchLeakyMax(Value x, MaxOp max) {
   return Step{max.getY(), {eltwise("relu", *slope)}, {mul, max}};
 }
 
-// select(x > 0, x, c x) = select(x < 0, c x, x):  leaky relu
+// Matches select(x > 0, x, c x) and select(x < 0, c x, x) as leaky ReLU.
 std::optional<Step> matchLeakySelect(Value x, SelectOp select) {
   auto compare = select.getCondition().getDefiningOp<CompareOp>();
   if (!compare || !compare.getY().hasOneUse() || compare.getA() != x ||
@@ -229,7 +232,7 @@ std::optional<Step> matchEltwise(Value value, OpFilter inside, bool exact) {
       step = matchLeakySelect(value, select);
     if (step && llvm::all_of(step->ops, inside) && isClosed(value, *step))
       return step;
-    // A description has no infinities.
+    // The constants of a post-op must be finite.
     if (auto simple = matchSimple(user, value, exact);
         simple && std::isfinite(simple->alpha) && std::isfinite(simple->beta)) {
       Step one{user->getResult(0), {*simple}, {user}};
@@ -240,9 +243,9 @@ std::optional<Step> matchEltwise(Value value, OpFilter inside, bool exact) {
   return std::nullopt;
 }
 
-/// Makes one linear step of two where their constants may be merged.
+/// Merges a linear op into the preceding one if merging their constants is allowed.
 static bool mergeLinear(PostOp &last, const PostOp &next, Operation *op) {
-  // a x + 0, then + d
+  // a x + 0, followed by + d
   if (next.alpha == 1 && last.beta == 0 && allows(op, Kind::ChangeRounding, {})) {
     last.beta = next.beta;
     return true;
@@ -263,7 +266,7 @@ void appendPostOp(SmallVectorImpl<PostOp> &postOps, PostOp postOp, Operation *op
   };
   if (isIdentity(postOp))
     return;
-  // What bounds a ReLU from above is one step with it.
+  // A clip after a ReLU is merged with it: the ReLU becomes clip(x, 0, FLT_MAX).
   if (isEltwise && postOp.alg == "clip" && !postOps.empty() &&
       postOps.back().kind == PostOp::Kind::Eltwise && postOps.back().alg == "relu" &&
       postOps.back().alpha == 0) {

@@ -1,4 +1,4 @@
-//===- EpilogueEltwise.h - activations as oneDNN names them ---------------===//
+//===- EpilogueEltwise.h - matches activations as oneDNN eltwise post-ops ----===//
 #ifndef DLC_PASSES_FUSE_EPILOGUEELTWISE_H
 #define DLC_PASSES_FUSE_EPILOGUEELTWISE_H
 
@@ -6,28 +6,30 @@
 
 namespace dlc {
 
-/// Some operations that together are one step from `from` to `result`.
+/// Operations that are together equivalent to the post-ops, applied to one value. `result`: the
+/// result of the last operation.
 struct Step {
   mlir::Value result;
   llvm::SmallVector<PostOp, 2> postOps;
   llvm::SmallVector<mlir::Operation *, 6> ops;
 };
 
-/// The step that starts at `value`: one operation with constants, or an activation spelled out in
-/// several. Only operations that `inside` accepts are looked at. `exact`: the step has the bits of
-/// the operations, see keepsBits.
+/// Matches the step whose operand is `value`: one operation with constants, or an activation that
+/// is composed of several operations. Only operations that `inside` accepts are matched. With
+/// `exact`, the step must return the same bits as the operations, see keepsBits().
 std::optional<Step> matchEltwise(mlir::Value value, OpFilter inside, bool exact);
 
-/// The step that multiplies `value` by the gradient of an activation (logistic, tanh, relu), in
-/// terms of what that gave: the operand, of the value's own shape.
+/// Matches the multiplication of `value` by the gradient of an activation (logistic, tanh or ReLU),
+/// expressed by the result of this activation. That result is the operand of the post-op, and has
+/// the shape of `value`.
 std::optional<Step> matchGradient(mlir::Value value, OpFilter inside);
 
-/// Whether all users of what the step uses up are in the step, so that only its result is seen
-/// outside.
+/// Whether all users of `from` and of the intermediate results belong to the step, so that only the
+/// result of the step has other users.
 bool isClosed(mlir::Value from, const Step &step);
 
-/// Adds a step that follows `op` to the list. Adjacent linear steps become one where their
-/// constants may be merged, and adjacent clip steps always.
+/// Appends an epilogue op to the list. `op`: operation whose accuracy level applies. Adjacent
+/// linear ops are merged if isAllowed() permits merging their constants, adjacent clip ops always.
 void appendPostOp(llvm::SmallVectorImpl<PostOp> &postOps, PostOp postOp, mlir::Operation *op);
 
 } // namespace dlc

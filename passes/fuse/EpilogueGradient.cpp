@@ -1,4 +1,4 @@
-//===- EpilogueGradient.cpp - gradients of activations after a product ----===//
+//===- EpilogueGradient.cpp - matches gradients of activations in an epilogue ----===//
 #include "passes/fuse/EpilogueEltwise.h"
 
 using namespace mlir;
@@ -16,7 +16,8 @@ struct Matcher {
     return op && inside(op);
   }
 
-  /// What the activation gave: a tensor like the one that is multiplied, made elsewhere.
+  /// Whether `y` can be the result of the activation: a value from outside of the step with the
+  /// shape and layout of `value`, in f32.
   bool isResult(Value y) const {
     return !isInside(y) && shapeOf(y) == shapeOf(value) && typeOf(y).getElementType().isF32() &&
            layoutOf(y.getType()) == layoutOf(value.getType());
@@ -35,7 +36,7 @@ struct Matcher {
     return true;
   }
 
-  /// value * (y * (1 - y)), value * (1 - y * y)
+  /// Matches value * (y * (1 - y)) and value * (1 - y * y).
   bool matchFactor(MulOp mul) {
     Value factor = mul.getA() == value ? mul.getB() : mul.getA();
     if (auto product = factor.getDefiningOp<MulOp>())
@@ -52,7 +53,7 @@ struct Matcher {
     return false;
   }
 
-  /// select(y > 0, value, 0)
+  /// Matches select(y > 0, value, 0).
   bool matchChoice(SelectOp select) {
     auto compare = select.getCondition().getDefiningOp<CompareOp>();
     return compare && select.getA() == value && isSplatOf(select.getB(), 0) &&

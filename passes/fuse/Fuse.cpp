@@ -1,4 +1,4 @@
-//===- Fuse.cpp - the fuse pass: what runs as one kernel ------------------===//
+//===- Fuse.cpp - the fuse pass: groups operations into kernels -----------===//
 #include "passes/Passes.h"
 #include "passes/fuse/Climbing.h"
 #include "passes/fuse/FuseSteps.h"
@@ -29,8 +29,8 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
             blocks.push_back(&block);
       return WalkResult::advance();
     });
-    // Inner blocks first: what they use of outer values is then known when the outer ones are
-    // grouped.
+    // Inner blocks are processed first, so that the outer values that they use are known when the
+    // outer blocks are grouped.
     for (Block *block : llvm::reverse(blocks)) {
       sinkScatters(*block);
       narrowWeights(*block);

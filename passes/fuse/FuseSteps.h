@@ -6,59 +6,64 @@
 
 namespace dlc {
 
-/// Limits of one kernel: beyond these, compile time grows and registers spill.
+/// Limits of one kernel. Larger kernels take long to compile and spill registers.
 inline constexpr int maxFusionOps = 64;
-/// From so many on a kernel rather ends where values have 8 bits than a few operations on, where
-/// they take four times the memory.
+/// Limit for adding an operation with an 8-bit result to a kernel. A kernel of at least this size
+/// starts at such a value rather than a few operations before, where values take four times the
+/// memory.
 inline constexpr int maxFusionOpsAtBytes = 48;
 inline constexpr int maxFusionInputs = 24;
 
-/// 0. Sums over indices that are added to state or to a product go there directly, not into zeros.
+/// 0. Replaces scatter-adds into zeros by scatter-adds into the state or matmul result that their
+/// result is added to.
 void sinkScatters(mlir::Block &block);
 
-/// On GPUs weights of contractions in i32 are 8 bits again where they can be, as tensor cores take
-/// them.
+/// On GPUs, converts the constant weights of contractions in i32 to 8 bits if they fit, as tensor
+/// cores require.
 void narrowWeights(mlir::Block &block);
 
-/// Reorders of integers that were 8 bits reorder those.
+/// Moves reorders of integers that are extended from 8 bits before the extension, so that 8-bit
+/// values are reordered.
 void reorderNarrow(mlir::Block &block);
 
-/// 1. Each matrix product, convolution and pool with its views, bias and post-ops. Copies view
-/// operations that others use too.
+/// 1. Groups each matmul, convolution and pool with its views, bias and post-ops. View operations
+/// with other users are cloned.
 void groupContractions(Grouping &grouping);
 
-/// The same for attention that stays whole, with its views.
+/// Groups each attention that stays whole with its views.
 void groupAttention(Grouping &grouping);
 
-/// 2. Elementwise operations, movements and reductions, from consumers to producers. Copies cheap
-/// operations into several consumers.
+/// 2. Groups elementwise operations, movements and reductions, from consumers to producers. Cheap
+/// operations are cloned into several consumers.
 void groupMaps(Grouping &grouping);
 
-/// 3. Kernels that read one large operand over the same iteration space become one kernel.
+/// 3. Merges kernels that read one large operand over the same iteration space.
 void mergeSiblings(Grouping &grouping);
-/// Updates of small states of one size become one kernel.
+/// Merges updates of small states of the same size.
 void mergeSmallUpdates(Grouping &grouping);
-/// Whether one kernel may hold all of these: it works in one layout.
+/// Whether one kernel may contain all of these operations, considering layouts: a kernel works in a
+/// single layout.
 bool agreeOnLayout(llvm::ArrayRef<mlir::Operation *> ops);
-/// And it does not choose among a concatenation's parts for each element.
+/// Whether one kernel of these operations can iterate over the parts of a concatenation separately,
+/// instead of selecting a part for each element.
 bool walkParts(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// 4. Every group becomes a dlc.fusion.
+/// 4. Outlines each group as a dlc.fusion.
 void outlineGroups(Grouping &grouping);
 
-/// On GPUs, what another kernel reads in parts, each element once, is made where it is read: the
-/// gates of a recurrent layer are one product's sum.
+/// On GPUs, fuses a producer into the kernel that reads its result in slices, each element at most
+/// once. Example: the gates of a recurrent layer are slices of one sum.
 void joinParts(mlir::Block &block);
 
-/// 5. A generated kernel does not work on layouts whose last block is partly padding: reorders
-/// around it.
+/// 5. Inserts reorders around generated kernels with blocked layouts whose last block is padded,
+/// which generated code does not support.
 void plainPaddedFusions(mlir::Block &block);
 
-/// 6. Reorders of layouts without blocks become transpositions.
+/// 6. Rewrites reorders between layouts without blocks as transpositions.
 void transposeReorders(mlir::Block &block);
 
-/// Before all groups: on GPUs no library competes for them, and a kernel takes them along with what
-/// makes or reads the value.
+/// On GPUs, rewrites reorders as transpositions before operations are grouped: no library competes
+/// for them there, and they can be fused with the producer or the readers of the value.
 void transposeReordersOfGpus(mlir::Block &block);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- GroupedProducts.cpp - products of heads that share keys -------------===//
+//===- GroupedProducts.cpp - matmuls of attention heads that share keys ----===//
 #include "passes/fuse/DecomposePatterns.h"
 
 using namespace mlir;
@@ -7,7 +7,7 @@ namespace dlc {
 
 namespace {
 
-/// What is repeated, each matrix so many times, one behind the other: x of
+/// If `value` repeats each matrix of x several times in a row, returns x, otherwise null. Matches
 /// reshape(broadcast(reshape(x: [.., H, K, N]): [.., H, 1, K, N]): [.., H, times, K, N]).
 Value repeatedMatrices(Value value) {
   auto merged = value.getDefiningOp<ReshapeOp>();
@@ -33,7 +33,7 @@ Value repeatedMatrices(Value value) {
   return repeats ? split.getX() : Value();
 }
 
-// matmul(a, repeated(x)) = matmul(a with the rows of all heads that share a matrix, x)
+// matmul(a, repeated(x)) = matmul(a', x), where a' stacks the rows of all heads that share a matrix
 struct GroupedProduct : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {

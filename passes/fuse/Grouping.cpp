@@ -1,4 +1,4 @@
-//===- Grouping.cpp - which operations of a block run together ------------===//
+//===- Grouping.cpp - partition of a block into kernels -------------------===//
 #include "passes/fuse/Grouping.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -94,7 +94,7 @@ bool Grouping::reaches(ArrayRef<Operation *> from, int group, Operation *target)
       return true;
     if (isPast(positions.lookup(op), last))
       continue;
-    // A kernel's results all wait for all of its operands.
+    // All results of a kernel depend on all of its operands.
     auto visitUsers = [&](Operation *member) {
       for (Operation *user : usersInBlock(member))
         if (seen.insert(user).second)

@@ -1,4 +1,4 @@
-//===- Grouping.h - which operations of a block run together --------------===//
+//===- Grouping.h - partition of a block into kernels ---------------------===//
 #ifndef DLC_PASSES_FUSE_GROUPING_H
 #define DLC_PASSES_FUSE_GROUPING_H
 
@@ -9,15 +9,15 @@
 
 namespace dlc {
 
-/// A partition of a block's operations. Every operation is in no group (a constant, an alias, its
-/// own command) or in one; a group becomes one kernel. Who wants an operation for a group asks
-/// whether it is free, and who erases one does it here: a group never holds what is gone, or what
-/// another has.
+/// Partition of a block's operations into groups. Each group becomes one kernel. An operation is in
+/// at most one group; constants, aliases and commands of their own are in none. Before an operation
+/// is added to a group, isFree() must hold. Operations are erased by erase(), so that no group
+/// contains an erased operation.
 class Grouping {
 public:
   struct Group {
     llvm::SetVector<mlir::Operation *> ops;
-    /// Complete as it is: nothing may join.
+    /// Whether the group is complete and no operation may be added.
     bool closed = false;
   };
 
@@ -31,43 +31,46 @@ public:
   int size() const { return static_cast<int>(groups.size()); }
 
   int create(llvm::ArrayRef<mlir::Operation *> ops, bool closed);
-  /// `op` is free.
+  /// Adds an operation that is in no group.
   void add(int group, mlir::Operation *op);
-  /// Numbers the block's operations; to be called after operations were added or erased, before
-  /// makesCycle().
+  /// Numbers the operations of the block. Must be called before makesCycle() after operations were
+  /// added or erased.
   void number();
-  /// `copy` stands where `op` stands.
+  /// Gives the clone of an operation the position and the awaited transfers of the original.
   void numberLike(mlir::Operation *copy, mlir::Operation *op) {
     positions[copy] = positions[op];
     waits.copyOf(copy, op);
   }
-  /// Whether one kernel of them would hold up none of its work by transfers that the rest needs.
+  /// Whether a single kernel of these operations delays none of them by a transfer that only other
+  /// ones need.
   bool waitAlike(llvm::ArrayRef<mlir::Operation *> ops) { return waits.alike(ops); }
-  /// Takes the operation out of its group, and out of the block.
+  /// Erases the operation from its group and from the block.
   void erase(mlir::Operation *op);
-  /// All that nothing uses.
+  /// Erases all operations without users and side effects.
   void eraseDead();
 
-  /// Operations of this block that use a result of `op`, nested regions counting as the operation
-  /// that holds them.
+  /// Operations of this block that use a result of `op`. A user in a nested region counts as the
+  /// operation of this block that contains it.
   llvm::SmallSetVector<mlir::Operation *, 8> usersInBlock(mlir::Operation *op) const;
 
-  /// Whether one kernel of `group` and `op` would have to wait for itself.
+  /// Whether a kernel of `group` and `op` would depend on its own results.
   bool makesCycle(int group, mlir::Operation *op) const;
 
-  /// Whether one kernel of two groups would have to wait for itself.
+  /// Whether a kernel of both groups would depend on its own results.
   bool makesCycle(int group, int other) const;
-  /// All of `other` joins `group`.
+  /// Moves all operations of `other` to `group`.
   void merge(int group, int other);
 
-  /// Distinct values that the group reads from outside, splat constants apart.
+  /// Distinct values that the group reads and that are defined outside of it, without splat
+  /// constants.
   llvm::SmallSetVector<mlir::Value, 16> inputsOf(int group) const;
-  /// Results that are used outside the group.
+  /// Results that have users outside of the group.
   llvm::SmallVector<mlir::Value> outputsOf(int group) const;
 
 private:
   bool reaches(llvm::ArrayRef<mlir::Operation *> from, int group, mlir::Operation *op) const;
-  /// Whether nothing at or before position `last` waits for what stands at `position`.
+  /// Whether no operation at or before the position `last` can depend on the operation at
+  /// `position`.
   bool isPast(int position, int last) const;
   void spanWindow(const Group &group);
 
@@ -76,8 +79,9 @@ private:
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, int> groupByOp;
   llvm::DenseMap<mlir::Operation *, int> positions;
-  /// For each position: the first position of any kernel that has a member there or later.
-  /// Operations wait for earlier ones only, but a kernel waits as a whole.
+  /// For each position, the lowest position of a member of any group that spans the position. An
+  /// operation depends only on earlier ones, but a kernel depends on the operands of all of its
+  /// members.
   std::vector<int> lowest;
 };
 

@@ -1,4 +1,4 @@
-//===- IndexSpace.cpp - at which indices a kernel computes its values -----===//
+//===- IndexSpace.cpp - index maps of the values that a kernel computes ----===//
 #include "passes/fuse/IndexSpace.h"
 #include "passes/fuse/Climbing.h"
 #include "passes/layout/Tag.h"
@@ -9,22 +9,23 @@ namespace dlc {
 namespace {
 
 constexpr int rootMap = 0;
-/// Cheap operations that a kernel may compute more often than needed.
+/// Limit for the number of cheap operations that a kernel computes redundantly.
 constexpr int maxRedundantOps = 8;
 
 SmallVector<int64_t> toVector(ArrayRef<int64_t> shape) { return llvm::to_vector(shape); }
 
 int64_t elements(Value value) { return typeOf(value).getNumElements(); }
 
-/// Whether what is reduced into one element is one run of memory: then the row's other work finds
-/// it in the cache. Of a few long rows it does not, and few cores would have work.
+/// Whether each element is reduced from one contiguous run of memory, so that further work on this
+/// row finds it in the cache. This does not hold for a few long rows, which exceed the cache and
+/// occupy few cores.
 bool reducesRuns(ReduceOp op) {
   constexpr int64_t few = 4, longRow = 32768;
   ArrayRef<int64_t> shape = shapeOf(op.getX());
   int64_t rows = elements(op.getY());
   if (rows > 0 && rows < few && elements(op.getX()) / rows >= longRow)
     return false;
-  // Dimensions in the order of memory, and whether they are reduced.
+  // Dimensions in memory order, as pairs of the size and whether it is reduced.
   SmallVector<std::pair<int64_t, bool>> dims;
   auto take = [&](int64_t d, int64_t size) {
     dims.push_back({size, llvm::is_contained(op.getAxes(), d)});
@@ -126,7 +127,7 @@ IndexSpace::Place IndexSpace::placeOf(Operation *op, ArrayRef<Operation *> users
           place.redundant |= at.redundant;
           continue;
         }
-        // Everything that stretches to a shape from one map does so in the same way.
+        // All broadcasts from values of this shape to one map read them by the same index map.
         bool broadcasts = isElementwise(user) || isa<BroadcastOp>(user);
         int own = broadcasts ? derived(map, shape, nullptr, -1)
                              : derived(map, shape, user, int(operand.getOperandNumber()));
@@ -176,8 +177,8 @@ bool IndexSpace::accepts(Operation *op, ArrayRef<Operation *> usersInside, bool 
   Place place = placeOf(op, usersInside);
   Shape shape = toVector(shapeOf(op->getResult(0)));
   if (asOutput) {
-    // Written once, at its own index: over the kernel's shape, or over the rows or the whole of its
-    // reductions.
+    // An output is stored once, at its own index: over the kernel's shape, or over the operand's
+    // shape or the result's shape of its reductions.
     if (place.maps.size() != 1 || place.redundant)
       return false;
     int map = place.maps.front();

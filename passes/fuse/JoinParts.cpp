@@ -1,4 +1,4 @@
-//===- JoinParts.cpp - on GPUs, kernels that read another one's result in parts ------===//
+//===- JoinParts.cpp - on GPUs, fuses producers that are read in slices ----===//
 #include "passes/Devices.h"
 #include "passes/fuse/FuseSteps.h"
 
@@ -12,7 +12,8 @@ namespace {
 
 Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 
-/// Whether a GPU's kernel makes each element of a few of the operands', all in plain order.
+/// Whether the fusion is a GPU kernel that computes each element from a few operand elements, and
+/// all tensors are row-major.
 bool isMap(FusionOp fusion) {
   auto isPlain = [](Type type) { return layoutOf(type).empty(); };
   return can(deviceOf(fusion->getResult(0).getType()), DLC_DEVICE_GPU_CODE) &&
@@ -24,7 +25,8 @@ bool isMap(FusionOp fusion) {
          });
 }
 
-/// The kernel that reads the only result of `made`, in parts that have each element at most once.
+/// The fusion that is the only reader of the single result of `made`. It must read this result in
+/// slices, which together have at most as many elements as the result.
 FusionOp readerOf(FusionOp made) {
   if (made.getNumResults() != 1 || !made->getResult(0).hasOneUse() || !isMap(made))
     return nullptr;

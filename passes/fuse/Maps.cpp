@@ -1,4 +1,4 @@
-//===- Maps.cpp - grows elementwise kernels and reductions ----------------===//
+//===- Maps.cpp - groups elementwise operations and reductions ------------===//
 #include "passes/Devices.h"
 #include "passes/Widened.h"
 #include "passes/fuse/FuseSteps.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Below so many bytes a strided or repeated access costs nothing that counts.
+/// Strided or repeated accesses to tensors smaller than this cost nothing significant.
 constexpr int64_t smallBytes = 16 << 10;
 
 class MapGrouper {
@@ -25,8 +25,8 @@ public:
     SmallVector<Operation *> ops;
     for (Operation &op : grouping.getBlock())
       ops.push_back(&op);
-    // Consumers before producers, so that all users of an operation have their kernel when its turn
-    // comes.
+    // Consumers are visited before producers, so that all users of an operation are in a group when
+    // it is visited.
     for (Operation *op : llvm::reverse(ops)) {
       NodeClass kind = classify(op);
       if (grouping.groupOf(op) >= 0)
@@ -38,9 +38,10 @@ public:
     }
   }
 
-  /// Parts of a concatenation are walked by themselves where what is made of it is made element by
-  /// element, or summed up over other dimensions. Sums along it, and what stands at other places,
-  /// would choose among the parts for each element.
+  /// Whether a kernel of these operations iterates over the parts of each large concatenation
+  /// separately. It does so if all other operations on the concatenation are elementwise, or reduce
+  /// other dimensions. A gather, a reduction along the concatenated dimension, or an operation of
+  /// another shape on a reduced value would have to select a part for each element.
   static bool walkParts(ArrayRef<Operation *> ops) {
     return llvm::none_of(ops, [&](Operation *op) {
       auto concat = dyn_cast<ConcatOp>(op);
@@ -61,7 +62,7 @@ public:
            });
   }
 
-  /// One kernel works in one layout.
+  /// Whether a single layout suits all operations, because one kernel works in one layout.
   static bool agreeOnLayout(ArrayRef<Operation *> ops) {
     StringRef tag;
     for (Operation *op : ops)
@@ -71,7 +72,7 @@ public:
   }
 
 private:
-  /// The users of `op` in each open kernel, and whether anything else uses it.
+  /// The users of `op` in each open group, and whether `op` has any other users.
   struct Consumers {
     SmallVector<std::pair<int, SmallVector<Operation *>>> open;
     bool others = false;
@@ -93,14 +94,15 @@ private:
     return consumers;
   }
 
-  /// Whether vectors of the kernel stay vectors: what moves the innermost dimension runs alone, by
-  /// a library.
+  /// Whether a kernel with this operation stays vectorized. Operations that move the innermost
+  /// dimension run alone, in a library.
   static bool isVectorFriendly(Operation *op) {
     return keepsVectors(op) || bytesOf(op->getResult(0).getType()) <= smallBytes ||
            isTurnedByGpu(op);
   }
 
-  /// A transposition that a GPU's kernel does on its way, where all else is element by element.
+  /// Whether the operation is a transposition that a GPU kernel can compute together with
+  /// elementwise operations.
   static bool isTurnedByGpu(Operation *op) {
     return isa<TransposeOp>(op) && can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_GPU_CODE);
   }
@@ -115,7 +117,7 @@ private:
            });
   }
 
-  /// The layout that an operation works in; empty when all it touches is plain.
+  /// The layout in which an operation works. Empty if all of its tensors are row-major.
   static StringRef tagOf(Operation *op) {
     for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
       if (StringRef tag = layoutOf(type); !tag.empty())
@@ -123,8 +125,8 @@ private:
     return "";
   }
 
-  /// Whether the operation means the same when all its tensors are read in a layout as if in plain
-  /// order.
+  /// Whether the operation can be computed in the memory order of the layout `tag`: its tensors
+  /// have this layout, or are row-major tensors for which this layout makes no difference.
   static bool worksIn(StringRef tag, Operation *op) {
     if (auto gather = dyn_cast<GatherOp>(op))
       return layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag);
@@ -143,7 +145,7 @@ private:
                         });
   }
 
-  /// One kernel works in one layout.
+  /// Whether `op` and the operations of the group work in the same layout.
   bool agreesOnLayout(int group, Operation *op) {
     StringRef groupTag;
     for (Operation *member : grouping[group].ops)
@@ -184,7 +186,8 @@ private:
     grouping.add(group, op);
   }
 
-  /// Cheap to compute again in each consumer: reads no more than it would have written.
+  /// Whether recomputing the operation in each consumer is cheap: it reads at most as many bytes as
+  /// it would store.
   static bool isCheapToCopy(Operation *op) {
     if (isa<ReduceOp>(op) || (!isCheapMath(op) && !isMovement(op)) ||
         isa<ConcatOp, PadOp, TransposeOp>(op))
@@ -196,7 +199,9 @@ private:
     return loaded <= bytesOf(op->getResult(0).getType());
   }
 
-  /// A copy for every consumer; only when all take it, or when reading the original is no cheaper.
+  /// Clones the operation into the group of each consumer, if all of these groups accept it. If it
+  /// has other users as well, only broadcasts and iotas are cloned, because reading their results
+  /// is no cheaper than computing them.
   bool copyIntoConsumers(Operation *op, const Consumers &consumers) {
     if (!isCheapToCopy(op) || consumers.open.empty())
       return false;
@@ -221,8 +226,8 @@ private:
     return true;
   }
 
-  /// Whether the operation would take along what is to be computed again later, or wait for what it
-  /// does not need.
+  /// Whether adding the operation would compute a rematerialized value too early, or make
+  /// operations wait for transfers that they do not depend on.
   bool bringsForward(int group, Operation *op) {
     SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
     ops.push_back(op);
@@ -248,7 +253,7 @@ private:
     startGroup(op);
   }
 
-  /// An alias joins only when it stands between two operations that would otherwise not meet.
+  /// Groups an alias only if it connects two operations that could not be fused otherwise.
   void visitAlias(Operation *op) {
     auto reshape = dyn_cast<ReshapeOp>(op);
     Operation *producer = reshape ? reshape.getX().getDefiningOp() : nullptr;

@@ -1,4 +1,4 @@
-//===- MarkAttention.cpp - which attention stays whole ---------------------===//
+//===- MarkAttention.cpp - marks attention that stays whole ---------------===//
 #include "passes/Costs.h"
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
@@ -14,7 +14,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Bytes of the scores that gradients of the parts would keep.
+/// Size in bytes of the scores that the gradient of decomposed attention would retain. 0 if no
+/// fused kernel supports the attention.
 double scoreBytes(Operation *op) {
   if (!isWholeAttention(op))
     return 0;
@@ -23,7 +24,8 @@ double scoreBytes(Operation *op) {
          double(k.getDimSize(k.getRank() - 2)) * double(ref::elementBytes(q.getElementType()));
 }
 
-/// Whether its device has the capabilities: by its type, by what is asked for it, or as most.
+/// Whether the device of the operation has the capabilities. The device is that of its result type,
+/// otherwise that of the attribute `dlc.device`, otherwise the default device `most`.
 bool canThere(Operation *op, StringRef most, uint32_t capabilities) {
   if (OnAttr on = deviceOf(op->getResult(0).getType()))
     return can(on, capabilities);
@@ -47,7 +49,7 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
     module.walk([&](Operation *op) {
       if (isAttention(op))
         found.push_back(op);
-      // A kernel for all of it rounds none of the scores, which strict accuracy keeps.
+      // A fused kernel does not round the scores to 16 bits, which strict accuracy requires.
       auto softmax = dyn_cast<SoftmaxOp>(op);
       if (softmax && !(options.accuracy == "strict" && isSixteenBitFloat(softmax.getX().getType())))
         if (auto attention = SpelledAttention::match(softmax))
@@ -58,7 +60,7 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
     std::unique_ptr<Costs> costs = makeCosts(which, kernels, options, module);
     if (!costs)
       return failure();
-    // Where all scores together would take a good part of the memory that there may be.
+    // Memory is tight if all scores together exceed this fraction of the limit.
     constexpr double kPart = 0.125;
     double bytes = 0;
     for (Operation *op : found)
@@ -74,15 +76,17 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
 
 private:
   bool staysWhole(Operation *op, StringRef most, bool isTight, Costs &costs) {
-    // A GPU has kernels for all that can be done whole, which are not marked but before gradients.
+    // On GPUs, all attention that fused kernels support stays whole. It is marked only before
+    // gradients are computed.
     if (!canThere(op, most, DLC_DEVICE_HOST_CODE))
       return gradients && canThere(op, most, DLC_DEVICE_GPU_CODE);
-    // A gradient was made for the other; and what a name asks for is known of the whole alone.
+    // attention_train and attention_grad were derived from each other, and an accuracy level set by
+    // name is known only for the undecomposed attention. Both cases prefer the fused kernel.
     bool preferred = isTight || !isa<AttentionOp>(op) || op->hasAttr("dlc.accuracy");
     return isWholeAttention(op) && costs.isWholeBetter(op, gradients, preferred);
   }
 
-  /// What is spelled out stays so where that is better.
+  /// Replaces the matched operations by an AttentionOp if its fused kernel is faster.
   void makeWhole(SpelledAttention &spelled, StringRef most, Costs &costs) {
     OpBuilder builder(&getContext());
     AttentionOp whole = spelled.make(builder);

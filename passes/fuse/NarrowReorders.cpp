@@ -1,13 +1,14 @@
-//===- NarrowReorders.cpp - reorders of what was 8 bits before -------------===//
+//===- NarrowReorders.cpp - moves reorders before the extension of 8-bit integers ----===//
 //
 //   reorder(cast(x))      ->  cast(reorder(x))
 //   reorder(sub(y, zero)) ->  sub(reorder(y), zero)
 //
-// and likewise views of these; of a product's operands those that no library reads by strides, as
-// the heads of attention that lie side by side again.
+// Views are moved in the same way. For the operands of a matmul, these are the views that no
+// library can read by strides, such as those that merge the heads of attention.
 //
-// A contraction in i32 takes in what makes its operands of 8 bits (Contractions.cpp), and a reorder
-// in between would be in the way; of 8 bits it is also a quarter of the work.
+// A contraction in i32 is fused with the extension of its operands from 8 bits (Contractions.cpp),
+// which a reorder in between would prevent. Reordering 8-bit values also moves a quarter of the
+// bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Devices.h"
@@ -19,7 +20,8 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Puts what widens after the move, where that is right behind it.
+/// Moves a reorder or view before the extension to i32, if it directly follows the extension.
+/// Returns whether it was moved.
 static bool moveNarrow(Operation *move) {
   std::optional<Widened> widened = matchWidened(move->getOpOperand(0));
   if (!widened)
@@ -36,7 +38,7 @@ static bool moveNarrow(Operation *move) {
   Value value = follows(move, widened->x, widened->x);
   for (Operation *op : llvm::reverse(widened->ops)) {
     value = follows(op, value, op->getResult(0));
-    // A zero point of as many dimensions as there were would add some.
+    // A zero point with more dimensions than the new value would add dimensions to it.
     if (auto sub = value.getDefiningOp<SubOp>();
         sub && typeOf(sub.getB()).getRank() > laid.getRank()) {
       builder.setInsertionPoint(sub);
@@ -49,8 +51,8 @@ static bool moveNarrow(Operation *move) {
   return true;
 }
 
-/// The views between a product's operand and what widens it, outwards; none where libraries on
-/// processors read through these.
+/// The views between a matmul's operand and its extension to i32, from the matmul outwards. Empty
+/// if libraries on processors can read through these views by strides.
 static SmallVector<Operation *> viewsInTheWay(OpOperand &operand, bool isTransposed) {
   SmallVector<Operation *> views;
   bool isGpu = can(deviceOf(operand.get().getType()), DLC_DEVICE_GPU_CODE);

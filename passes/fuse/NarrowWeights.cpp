@@ -1,11 +1,11 @@
-//===- NarrowWeights.cpp - weights as a GPU's products of bytes take them --===//
+//===- NarrowWeights.cpp - 8-bit weights of integer matmuls and convolutions on GPUs ----===//
 //
-//   w                   ->  cast(w')              where all are those of i8
-//   w                   ->  cast(w') - least      where 8 bits can count them from the least
+//   w                   ->  cast(w')              if all elements fit i8
+//   w                   ->  cast(w') - zero       if their range fits 8 bits
 //   matmul a, [K, N]    ->  matmul a, [N, K] transpose_b
 //
-// Tensor cores take integers of 8 bits, with neighbours along the depth. Zero points of single
-// channels, and casts of small constants, are part of the numbers by now.
+// Tensor cores read 8-bit integers that are contiguous along the reduced dimension K. When this
+// runs, zero points per channel and casts of small constants have been folded into the weights w.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Devices.h"
@@ -19,7 +19,7 @@ namespace dlc {
 
 namespace {
 
-/// In 8 bits what has 32, less a number.
+/// Weights as 8-bit integers: w = numbers - zeroPoint.
 struct Narrow {
   ref::Tensor numbers;
   int64_t zeroPoint = 0;
@@ -45,7 +45,8 @@ std::optional<Narrow> narrowed(const ref::Tensor &weights) {
 }
 
 void narrow(Operation *op) {
-  // Reorders change places with what widens (NarrowReorders.cpp).
+  // A reorder is moved before the extension to i32 (NarrowReorders.cpp), so that its operand is
+  // converted.
   auto reorder = op->getOperand(1).getDefiningOp<ReorderOp>();
   OpOperand &operand = reorder ? reorder.getXMutable() : op->getOpOperand(1);
   RankedTensorType type = typeOf(operand.get());

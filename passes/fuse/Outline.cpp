@@ -1,4 +1,4 @@
-//===- Outline.cpp - turns groups into dlc.fusion -------------------------===//
+//===- Outline.cpp - outlines groups as dlc.fusion ------------------------===//
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/Rematerialised.h"
 
@@ -13,7 +13,7 @@ namespace {
 void outline(Grouping &grouping, int group) {
   SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  // In the order of use, so that the text is stable.
+  // Inputs are in the order of their first use, so that the printed IR is deterministic.
   llvm::SmallSetVector<Value, 16> inputs, known = grouping.inputsOf(group);
   for (Operation *op : ops)
     for (Value operand : op->getOperands())
@@ -41,7 +41,7 @@ void outline(Grouping &grouping, int group) {
     for (Value operand : op->getOperands())
       if (!mapping.contains(operand))
         builder.clone(*operand.getDefiningOp(), mapping); // a splat constant
-    // Two kernels that differ in this alone are one.
+    // The attribute is removed, so that kernels that differ only by it are the same kernel.
     builder.clone(*op, mapping)->removeAttr(kRecomputedAttr);
   }
   SmallVector<Value> yielded =
@@ -60,8 +60,9 @@ void outlineGroups(Grouping &grouping) {
   for (int group = 0; group < grouping.size(); ++group)
     if (!grouping[group].ops.empty())
       outline(grouping, group);
-  // A group stands where its last member stood, which may be after users of its other results.
-  // What is computed again late must not come early with all that is ready.
+  // A fusion is inserted at the position of its last member, which may follow users of its other
+  // results. If there are rematerialized copies, sortByUse() is used, because a topological sort
+  // would move them to the first point at which their operands are ready.
   if (copies)
     sortByUse(grouping.getBlock());
   else

@@ -1,4 +1,4 @@
-//===- PaddedLayouts.cpp - generated kernels read no padded blocks --------===//
+//===- PaddedLayouts.cpp - row-major layouts for generated kernels with padded blocks ----===//
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/FuseSteps.h"
@@ -23,7 +23,7 @@ void makePlain(Value value) {
     value.setType(plain(typeOf(value)));
 }
 
-/// Reorders around the fusion, and plain layouts in it.
+/// Inserts reorders around the fusion, and makes all of its values row-major.
 void unblock(FusionOp fusion) {
   OpBuilder builder(fusion);
   for (OpOperand &operand : fusion->getOpOperands())
@@ -53,7 +53,7 @@ void plainPaddedFusions(Block &block) {
   for (auto fusion : llvm::make_early_inc_range(block.getOps<FusionOp>())) {
     bool padded = llvm::any_of(fusion->getOperands(), isPadded) ||
                   llvm::any_of(fusion->getResults(), isPadded);
-    // A library keeps its padding in order itself.
+    // A library maintains the padding itself.
     if (padded && !matchEpilogue(fusion) &&
         !fusion.getBody().front().front().hasTrait<StandsAlone>())
       unblock(fusion);

@@ -1,4 +1,4 @@
-//===- Rematerialised.cpp - what was computed a second time stays so ---------------===//
+//===- Rematerialised.cpp - keeps rematerialized values separate from the originals ----===//
 #include "passes/fuse/Rematerialised.h"
 
 #include "passes/fuse/Classify.h"

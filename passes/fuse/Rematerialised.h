@@ -1,4 +1,4 @@
-//===- Rematerialised.h - what was computed a second time stays so -----------------===//
+//===- Rematerialised.h - keeps rematerialized values separate from the originals ----===//
 #ifndef DLC_PASSES_FUSE_REMATERIALISED_H
 #define DLC_PASSES_FUSE_REMATERIALISED_H
 
@@ -6,17 +6,19 @@
 
 namespace dlc {
 
-/// On what is computed a second time; its first computation must not be merged with it again.
+/// Attribute of a rematerialized copy, which must not be merged with the first computation of the
+/// value.
 constexpr llvm::StringLiteral kRecomputedAttr = "dlc.recomputed";
 
-/// Whether one kernel of these operations would compute now what is to be computed again later: one
-/// of them is such a copy, and products stand between another one and it.
+/// Whether a single kernel of these operations would compute a rematerialized copy too early: one
+/// operation is a copy, and a contraction, pool or opaque operation is located between an earlier
+/// one of them and the copy.
 bool meetsItsCopy(llvm::ArrayRef<mlir::Operation *> ops);
 
-/// Whether the block has such copies.
+/// Whether the block contains rematerialized copies.
 bool hasCopies(mlir::Block &block);
 
-/// Puts what is used before its users and moves nothing else.
+/// Moves operations before their users, and preserves the order otherwise.
 void sortByUse(mlir::Block &block);
 
 } // namespace dlc

@@ -1,9 +1,9 @@
-//===- ScatterUpdates.cpp - sums over indices go where they are added -----===//
+//===- ScatterUpdates.cpp - sinks scatter-adds into the tensors they are added to ----===//
 //
 //   zeros -> scatter add (rows of a table's gradient) -> times scalars -> added to X
 //
-// becomes a scatter of the scaled rows into X itself, where that can be done in place: the table
-// of zeros is never made, and of X only those rows are touched that have a gradient.
+// becomes a scatter-add of the scaled rows into X itself, if that is possible in place. The table
+// of zeros is not created, and only those rows of X are accessed that have a gradient.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/ConstantRewrites.h"
@@ -23,12 +23,13 @@ bool isZero(Value value) {
   return splat && *splat == 0;
 }
 
-/// Multiplications by scalars on the way from the scatter to the sum, outermost last.
+/// Multiplications by scalars between the scatter and the sum, outermost last.
 struct Factors {
-  SmallVector<std::pair<Value, bool>> scalars; // and whether they divide
+  SmallVector<std::pair<Value, bool>> scalars; // the scalar, and whether it divides
   bool negative = false;
 
-  /// Takes one more operation on `value`; its result, or null where it is another kind.
+  /// Adds one more operation on `value`. Returns the result of the operation, or null if it is not
+  /// a multiplication by a scalar.
   Value take(Operation *op, Value value) {
     if (isa<NegOp>(op)) {
       negative = !negative;
@@ -48,7 +49,7 @@ struct Factors {
     return op->getResult(0);
   }
 
-  /// Whether a factor, perhaps a constant, may be moved from the sums to what is summed up.
+  /// Whether a factor, which may be a constant, may be moved from the sums to the summands.
   static bool mayMove(Operation *op, std::optional<double> constant) {
     using Kind = ConstantRewrite::Kind;
     Type element = typeOf(op->getResult(0)).getElementType();
@@ -67,8 +68,8 @@ struct Factors {
   }
 };
 
-/// Whether sums can go into the memory of `into`: it is state whose new value `sum` is, or a
-/// product or another such sum that nobody else reads.
+/// Whether the sums can be accumulated in the memory of `into`: `into` is a state whose new value
+/// is `sum`, or a matmul or another scatter without other users.
 bool isInPlace(Value into, Value sum) {
   if (isStateUpdate(into, sum))
     return true;
@@ -83,7 +84,8 @@ Value scattered(ScatterElementsOp op, TensorBuilder &b, Value into, Value update
   return b.make<ScatterElementsOp>(into, op.getIndices(), updates, op.getAxis(), op.getReduction());
 }
 
-/// Follows one use of a scatter into zeros to where it is added.
+/// Follows one use of a scatter into zeros to the operation that adds it, and replaces that
+/// operation by a scatter.
 template <typename Op> void sinkInto(Op scatter, OpOperand &use) {
   Factors factors;
   Value value = scatter.getY();
@@ -116,12 +118,12 @@ template <typename Op> void sinkInto(Op scatter, OpOperand &use) {
 
 template <typename Op> void sinkScatter(Op scatter) {
   Type element = typeOf(scatter.getY()).getElementType();
-  // Narrow types would be rounded row by row.
+  // Sums in narrower types would be rounded after each row.
   if (scatter.getReduction() != ScatterReduction::add || !isZero(scatter.getX()) ||
       !(element.isF32() || element.isF64()))
     return;
-  // A table that others read is there anyway: adding it up costs less than going to many rows
-  // twice.
+  // If the scattered table has other users, it is computed anyway. Adding all of it then costs less
+  // than scattering the rows twice, unless there are far fewer rows.
   constexpr int64_t muchLess = 8;
   if (!scatter.getY().hasOneUse() && typeOf(scatter.getUpdates()).getNumElements() * muchLess >
                                          typeOf(scatter.getY()).getNumElements())

@@ -1,9 +1,10 @@
-//===- Siblings.cpp - joins kernels that read the same large operand ------===//
+//===- Siblings.cpp - merges kernels that read the same large operand -----===//
 //
-// Sums of dy and of dy * x, a loss and its gradient, a gradient and the sum of it for a bias: none
-// of them consumes another, or what they share was given to one of them, and yet one walk over
-// memory does for all. Two kernels become one where they walk the same shape, all of their
-// reductions are alike, and neither waits for the other by way of a third.
+// Examples are the sums of dy and of dy * x, a loss and its gradient, or a gradient and its sum for
+// a bias. None of these consumes another, or their common producer was added to one of them, and
+// yet a single pass over memory suffices. Two kernels are merged if they iterate over the same
+// shape, all of their reductions have the same shape and axes, and neither depends on the other by
+// way of a third kernel.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/fuse/FuseSteps.h"
@@ -15,7 +16,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Below so many bytes reading again costs less than the second-level cache gives.
+/// Operands smaller than this are not considered: reading them again from the L2 cache costs less.
 constexpr int64_t smallBytes = 64 << 10;
 
 class SiblingMerger {
@@ -33,7 +34,7 @@ public:
   }
 
 private:
-  /// The open kernels that read or compute a value.
+  /// The open groups that read or compute a value.
   SmallVector<int> readersOf(Value value) {
     llvm::SmallSetVector<int, 8> readers;
     auto take = [&](Operation *op) {
@@ -77,7 +78,8 @@ private:
     return int(inputs.size()) <= maxFusionInputs;
   }
 
-  /// Whether all operations have their place in one kernel that walks the shared value's shape.
+  /// Whether all operations can be computed by one kernel that iterates over the shape of the
+  /// shared value.
   bool shareSpace(Value value, ArrayRef<Operation *> ops) {
     llvm::DenseSet<Operation *> inside(ops.begin(), ops.end());
     ReduceOp reduce;

@@ -1,8 +1,8 @@
-//===- SmallUpdates.cpp - updates of many small states in one launch ------===//
+//===- SmallUpdates.cpp - updates several small states in one kernel ------===//
 //
-// Biases, scales and shifts have a few hundred elements each, counters one, and an update of their
-// own would be a launch of its own. Those of one size walk together: they read and write nothing in
-// common, and none waits for another.
+// Biases, scales and shifts have a few hundred elements each, and counters have one. Updating each
+// of them in a kernel of its own is dominated by launch overhead. Updates of the same size become
+// one kernel if they do not depend on each other.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Devices.h"
@@ -14,10 +14,11 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Larger ones feed all cores by themselves, and their gradients would wait for one another in
-/// memory.
+/// Larger updates occupy all cores by themselves, and merging them would retain their gradients in
+/// memory until all are available.
 constexpr int64_t mostElements = 1 << 12;
-/// Of one kernel: all are in registers at the same time, as far as these go.
+/// Maximum number of inputs of one kernel, which are all in registers at the same time if there are
+/// enough.
 constexpr int64_t mostInputs = 64;
 
 bool replacesState(Value value) {
@@ -29,7 +30,7 @@ bool replacesState(Value value) {
   return false;
 }
 
-/// The type of the states that the group's elementwise work updates; null for other groups.
+/// Type of the states that the group updates by elementwise operations. Null for other groups.
 RankedTensorType updatedType(const Grouping &grouping, int number) {
   const Grouping::Group &group = grouping[number];
   SmallVector<Value> outputs = grouping.outputsOf(number);
@@ -41,7 +42,8 @@ RankedTensorType updatedType(const Grouping &grouping, int number) {
       type.getNumElements() == 0 ||
       (device && !can(device, DLC_DEVICE_HOST_CODE) && !can(device, DLC_DEVICE_GPU_CODE)))
     return {};
-  // Scalars may be computed on the way: a rate, or what clips gradients.
+  // Scalars may be computed in the group as well, such as the learning rate or the factor of
+  // gradient clipping.
   for (Operation *op : group.ops)
     if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
         (!shapeOf(op->getResult(0)).empty() && shapeOf(op->getResult(0)) != type.getShape()))
@@ -65,7 +67,7 @@ bool fit(Grouping &grouping, int group, int other) {
 } // namespace
 
 void mergeSmallUpdates(Grouping &grouping) {
-  SmallVector<std::pair<RankedTensorType, int>> open; // to be joined by others of the type
+  SmallVector<std::pair<RankedTensorType, int>> open; // may be merged with later groups
   for (int number = 0; number < grouping.size(); ++number) {
     RankedTensorType type = updatedType(grouping, number);
     if (!type)

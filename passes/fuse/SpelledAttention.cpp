@@ -1,4 +1,4 @@
-//===- SpelledAttention.cpp - attention written as products and a softmax -===//
+//===- SpelledAttention.cpp - matches attention composed of matmuls and a softmax ----===//
 #include "passes/fuse/SpelledAttention.h"
 
 #include "passes/ConstantRewrites.h"
@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Where `value` is another one times a number that nobody else reads: that one, and the number.
+/// If `value` is x * c or x / c with a constant c and has a single user, returns x and the factor.
+/// Otherwise returns `value` and 1.
 static std::pair<Value, double> scaled(Value value) {
   Operation *op = value.getDefiningOp();
   if (!isa_and_nonnull<MulOp, DivOp>(op) || !value.hasOneUse())
@@ -64,7 +65,7 @@ std::optional<SpelledAttention> SpelledAttention::match(SoftmaxOp softmax) {
   found.v = found.result.getB();
   found.keysLieAcross = !scores.getTransposeB();
   found.valuesLieAcross = found.result.getTransposeB();
-  // Attention has one batch for all, and products broadcast theirs.
+  // AttentionOp requires equal batch dimensions, whereas matmul broadcasts them.
   for (Value operand : {found.q, found.k, found.v})
     if (!typeOf(operand).hasStaticShape() || typeOf(operand).getRank() != rank ||
         shapeOf(operand).drop_back(2) != type.getShape().drop_back(2))

@@ -1,4 +1,4 @@
-//===- SpelledAttention.h - attention written as products and a softmax ---===//
+//===- SpelledAttention.h - matches attention composed of matmuls and a softmax ----===//
 #ifndef DLC_PASSES_FUSE_SPELLEDATTENTION_H
 #define DLC_PASSES_FUSE_SPELLEDATTENTION_H
 
@@ -6,21 +6,21 @@
 
 namespace dlc {
 
-/// softmax(scale * q k^T + mask) v, operation by operation. A row that the mask hides whole with
-/// -inf is NaN as it is spelled, and 0 as attention.
+/// softmax(scale * q k^T + mask) v as separate operations. If the mask hides a whole row by -inf,
+/// the separate operations return NaN for this row, and AttentionOp returns 0.
 struct SpelledAttention {
   MatmulOp result;
-  llvm::SmallVector<mlir::Operation *> ops;            ///< all, users first
-  mlir::Value q, k, v, mask;                           ///< mask: null where there is none
+  llvm::SmallVector<mlir::Operation *> ops;            ///< all matched operations, users first
+  mlir::Value q, k, v, mask;                           ///< mask: null if there is none
   bool keysLieAcross = false, valuesLieAcross = false; ///< k is [.., D, S], v is [.., E, S]
   double scale = 1;
 
-  /// Around a softmax whose scores and weights nobody else reads.
+  /// Matches the operations around a softmax. The scores and weights must have no other users.
   static std::optional<SpelledAttention> match(SoftmaxOp softmax);
 
-  /// Beside the operations, which stay.
+  /// Creates the equivalent AttentionOp. The matched operations remain.
   AttentionOp make(mlir::OpBuilder &builder) const;
-  /// And takes their place.
+  /// Replaces the matched operations by `whole`.
   void replaceBy(AttentionOp whole);
 };
 

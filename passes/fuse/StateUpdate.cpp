@@ -1,4 +1,4 @@
-//===- StateUpdate.cpp - results that take the place of state -------------===//
+//===- StateUpdate.cpp - fusions that compute the new value of a state ----===//
 #include "passes/fuse/StateUpdate.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace dlc {
 
-/// The function of an argument that is state.
+/// The function of the argument if the argument is a state, otherwise null.
 static func::FuncOp functionOf(BlockArgument argument) {
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
@@ -42,7 +42,7 @@ bool foldUpdate(Epilogue &epilogue) {
   if (old.getType() != epilogue.destination.base.getType() || epilogue.lhs.base == old ||
       epilogue.rhs.base == old || epilogue.bias == old)
     return false;
-  // c * old, and what the following steps multiply it with
+  // c * old, with c multiplied by the factors of the linear ops that follow
   for (size_t i = steps.size() - 1; i-- > 0;) {
     if (steps[i].operand != old) {
       if (steps[i].operand && steps[i].scale != 1)

@@ -1,4 +1,4 @@
-//===- StepSlice.cpp - slices that move on with a loop --------------------===//
+//===- StepSlice.cpp - slices whose offset advances with a loop -----------===//
 #include "passes/fuse/StepSlice.h"
 
 #include "ir/dlc/Matchers.h"
@@ -19,7 +19,7 @@ bool isInnermost(LoopOp loop) {
   return !loop.getBody().walk([](LoopOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-/// The index as first + step * iteration of the loop whose argument it comes from.
+/// Matches the index as first + step * iteration.
 static std::optional<StepSlice> stepOf(Value index, Value iteration) {
   if (index == iteration)
     return StepSlice{};
@@ -36,7 +36,7 @@ static std::optional<StepSlice> stepOf(Value index, Value iteration) {
   return std::nullopt;
 }
 
-/// The same for a gather, whoever else reads its index.
+/// Matches a gather, even if its index has other readers.
 static std::optional<StepSlice> stepOf(Operation *op) {
   auto gather = dyn_cast<GatherOp>(op);
   auto loop = gather ? dyn_cast<LoopOp>(op->getParentOp()) : LoopOp();
@@ -64,7 +64,7 @@ std::optional<StepSlice> stepSliceOf(Operation *op) {
   auto slice = stepOf(op);
   if (!slice)
     return std::nullopt;
-  // Arithmetic that somebody else needs becomes part of a kernel.
+  // Index arithmetic with other readers is computed by a kernel.
   Operation *index = cast<GatherOp>(op).getIndices().getDefiningOp();
   return !index || isStepIndex(index) ? slice : std::nullopt;
 }

@@ -1,4 +1,4 @@
-//===- StepSlice.h - slices that move on with a loop ----------------------===//
+//===- StepSlice.h - slices whose offset advances with a loop -------------===//
 #ifndef DLC_PASSES_FUSE_STEPSLICE_H
 #define DLC_PASSES_FUSE_STEPSLICE_H
 
@@ -8,27 +8,29 @@
 
 namespace dlc {
 
-/// How often the loop runs, where that is known.
+/// Trip count of the loop, or nullopt if it is not a constant.
 std::optional<int64_t> tripsOf(LoopOp loop);
 
-/// Whether what the loop's commands read and write may be found by its iteration: they stand in no
-/// other loop inside of it.
+/// Whether the loop contains no other loop. Addresses in its commands may then depend on its
+/// iteration.
 bool isInnermost(LoopOp loop);
 
-/// Row first + step * iteration of a gather's operand.
+/// Selects the row first + step * iteration of a gather's operand.
 struct StepSlice {
   int64_t first = 0, step = 1;
 };
 
-/// A gather along the first dimension by the iteration of the loop around it, or by a constant plus
-/// or less that, never outside of the operand: no kernel, but an address that moves.
+/// Matches a gather along the first dimension whose index is the iteration of the enclosing loop,
+/// or the sum or difference of this iteration and a constant. The index must be in bounds in all
+/// iterations. Such a gather needs no kernel, only an address that advances.
 std::optional<StepSlice> stepSliceOf(mlir::Operation *op);
 
-/// Arithmetic of an iteration that such gathers alone read: nothing has to do it.
+/// Whether the operation is index arithmetic that is read only by such gathers, so that it needs no
+/// kernel.
 bool isStepIndex(mlir::Operation *op);
 
-/// A slice that turns round the rows that a loop has stacked, which nobody else reads: the loop
-/// can put the last one first.
+/// Whether the operation is a slice that reverses the rows that a loop has stacked, and is their
+/// only reader. The loop can store its rows in reverse order instead.
 bool isTurnedStack(mlir::Operation *op);
 
 } // namespace dlc

@@ -6,8 +6,8 @@ using namespace mlir;
 
 namespace dlc {
 
-/// The view of `base` whose element at `dims` is that at `at`; nothing where a dimension would need
-/// two strides, or one against the order of memory, which libraries do not take.
+/// The view with index `dims` whose elements are those of `base` at the index `at`. Returns nullopt
+/// if a dimension has no constant stride, or a negative one, which libraries do not support.
 static std::optional<StridedView> viewAt(Value base, ArrayRef<int64_t> shape, IndexContext &x,
                                          ArrayRef<IndexExpr> dims, ArrayRef<IndexExpr> at) {
   IndexExpr offset;
@@ -21,7 +21,7 @@ static std::optional<StridedView> viewAt(Value base, ArrayRef<int64_t> shape, In
     offset = offset - dims[d] * stride;
     if (stride < 0 && shape[d] > 1)
       return std::nullopt;
-    // One element has any stride: that of a plain tensor.
+    // The stride of a dimension of size 1 is arbitrary. The stride of a contiguous tensor is used.
     if (shape[d] == 1 && stride <= 0)
       stride = next;
     next = stride;
@@ -72,7 +72,7 @@ std::optional<StridedView> asStridedDestination(Value inner, Value yielded) {
       return std::nullopt;
     chain.push_back(op);
   }
-  // From the element of `inner` on: each of these maps the other way round.
+  // Maps an index of `inner` to an index of `yielded`, by the inverse index map of each operation.
   IndexContext x;
   Coordinates dims = x.variables("d", shapeOf(inner), /*units=*/true), at = dims;
   for (Operation *op : llvm::reverse(chain)) {

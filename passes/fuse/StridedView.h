@@ -8,28 +8,29 @@
 
 namespace dlc {
 
-/// Element `index` of the view is element offset + sum(index[d] * strides[d]) of `base`, which lies
-/// row-major.
+/// View of a row-major buffer: element `index` of the view is element offset + sum(index[d] *
+/// strides[d]) of `base`.
 struct StridedView {
   mlir::Value base;
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<int64_t> strides; // in elements; 0 where broadcast
   int64_t offset = 0;
 
-  /// Whether it is just `base` under some shape.
+  /// Whether the view contains all elements of `base` in order, so that only the shape differs.
   bool isContiguous() const;
   void swapLastTwo();
 };
 
 using OpFilter = llvm::function_ref<bool(mlir::Operation *)>;
 
-/// Reads `value` through reshapes, transposes, slices and broadcasts as strides over the first
-/// value that comes from anything else, or from an operation that is not `inside`. Nothing when
-/// strides cannot say it.
+/// Expresses `value` as a strided view. Follows reshapes, transposes, slices and broadcasts to the
+/// first value that is defined by another operation, or by an operation that `inside` rejects.
+/// Returns nullopt if the view is not expressible by strides.
 std::optional<StridedView> asStrided(mlir::Value value, OpFilter inside = nullptr);
 
-/// The other way round: `yielded` is made from `inner` by transposes and reshapes alone. Where in
-/// `yielded`'s buffer (the base of the result) the elements of `inner` go.
+/// The inverse for results: `yielded` is derived from `inner` by transposes and reshapes only.
+/// Returns the strides at which the elements of `inner` are stored in the buffer of `yielded`,
+/// which is the base.
 std::optional<StridedView> asStridedDestination(mlir::Value inner, mlir::Value yielded);
 
 } // namespace dlc

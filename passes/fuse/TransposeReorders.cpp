@@ -1,4 +1,4 @@
-//===- TransposeReorders.cpp - reorders without blocks as transpositions --===//
+//===- TransposeReorders.cpp - reorders between layouts without blocks as transpositions ----===//
 #include "passes/fuse/TransposeReorders.h"
 #include "passes/Devices.h"
 #include "passes/Dimensions.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace dlc {
 
-/// The type of what lies in memory in this order.
+/// Type of the data in memory: `type` with its dimensions permuted to `order`.
 static RankedTensorType typeInMemory(RankedTensorType type, ArrayRef<int64_t> order) {
   auto shape = llvm::map_to_vector(order, [&](int64_t d) { return type.getDimSize(d); });
   return RankedTensorType::get(shape, type.getElementType(), deviceOf(type));
@@ -63,7 +63,7 @@ static void transposeReorders(Block &block, bool alone, function_ref<bool(Reorde
 }
 
 void transposeReorders(Block &block) {
-  // What constants become is made while compiling.
+  // Reorders of constants are excluded, because they are evaluated at compile time.
   transposeReorders(block, /*alone=*/true,
                     [](ReorderOp op) { return !op.getX().getDefiningOp<ConstantOp>(); });
 }

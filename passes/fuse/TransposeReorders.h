@@ -1,4 +1,4 @@
-//===- TransposeReorders.h - reorders without blocks as transpositions ----===//
+//===- TransposeReorders.h - reorders between layouts without blocks as transpositions ----===//
 #ifndef DLC_PASSES_FUSE_TRANSPOSEREORDERS_H
 #define DLC_PASSES_FUSE_TRANSPOSEREORDERS_H
 
@@ -6,9 +6,10 @@
 
 namespace dlc {
 
-/// What the reorder gives as a transposition of what lies in memory, between views that move
-/// nothing; a view alone where that moves nothing either. Null where a layout has blocks. `alone`:
-/// in a dlc.fusion of its own, so that generated code competes for it with libraries.
+/// Expresses the result of a reorder as a transposition of the data in memory, between views that
+/// move no data. The result is a view only if the transposition moves no data either. Returns null
+/// if a layout has blocks. With `alone`, the transposition is a dlc.fusion of its own, for which
+/// generated code and libraries are candidates.
 mlir::Value transposeReorder(mlir::OpBuilder &builder, ReorderOp op, bool alone = true);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Waits.cpp - which transfers operations wait for --------------------===//
+//===- Waits.cpp - transfers that operations depend on --------------------===//
 #include "passes/fuse/Waits.h"
 
 #include "passes/fuse/Classify.h"
@@ -10,7 +10,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Waiting costs nothing where there is hardly anything to do.
+/// Operations on tensors up to this size may wait for unrelated transfers, because a delay of so
+/// little work costs nothing.
 constexpr int64_t littleBytes = 16 << 10;
 
 bool isLittleWork(Operation *op) {
@@ -25,7 +26,7 @@ bool isLittleWork(Operation *op) {
 Waits::Waits(Block &block) : block(block), sets(1) {
   numbers[{}] = 0;
   hasTransfers = llvm::any_of(block, [](Operation &op) { return isa<TransferOp>(op); });
-  // In order, so that no question goes deep.
+  // In block order, so that the recursion of setOf() stays shallow.
   if (hasTransfers)
     for (Operation &op : block)
       setOf(&op);
@@ -55,7 +56,8 @@ unsigned Waits::setOf(Operation *op) {
       if (Operation *maker = operand.getDefiningOp(); maker && maker->getBlock() == &block)
         join(setOf(maker));
   });
-  // What comes from an argument is on its way from the beginning.
+  // A transfer of a block argument starts at the beginning of the block, so that dependences on it
+  // are ignored.
   if (auto transfer = dyn_cast<TransferOp>(op); transfer && transfer.getX().getDefiningOp())
     join(numberOf({op}));
   return known[op] = number;

@@ -1,4 +1,4 @@
-//===- Waits.h - which transfers operations wait for ----------------------===//
+//===- Waits.h - transfers that operations depend on ----------------------===//
 #ifndef DLC_PASSES_FUSE_WAITS_H
 #define DLC_PASSES_FUSE_WAITS_H
 
@@ -9,19 +9,22 @@
 
 namespace dlc {
 
-/// A kernel waits as a whole: work that needs nothing from another device would wait for what the
-/// rest of the kernel needs. So one kernel holds only operations that wait for the same transfers.
+/// A kernel starts when all of its operands are available. An operation that depends on no transfer
+/// between devices would be delayed by one that does. Therefore one kernel contains only operations
+/// that depend on the same transfers.
 class Waits {
 public:
   explicit Waits(mlir::Block &block);
 
-  /// Whether no more than little work among them would wait for transfers that it does not need.
+  /// Whether at most operations with little work among these would wait for transfers that they do
+  /// not depend on.
   bool alike(llvm::ArrayRef<mlir::Operation *> ops);
   void copyOf(mlir::Operation *copy, mlir::Operation *op);
 
 private:
   using Set = std::vector<mlir::Operation *>;
-  /// Equal numbers, equal sets of transfers; 0 is the empty one.
+  /// Number of the set of transfers that `op` depends on. Equal sets have equal numbers, and 0 is
+  /// the empty set.
   unsigned setOf(mlir::Operation *op);
   unsigned numberOf(Set set);
 

@@ -1,4 +1,4 @@
-//===- WholeAttention.cpp - attention that kernels do whole ---------------===//
+//===- WholeAttention.cpp - attention that fused kernels compute ----------===//
 #include "passes/fuse/WholeAttention.h"
 
 #include "passes/Devices.h"
@@ -8,7 +8,7 @@ namespace dlc {
 
 bool isAttention(Operation *op) { return isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op); }
 
-/// Through views, what the value is made of.
+/// The value from which `value` is derived by views.
 static Value sourceOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!op->hasTrait<ViewLike>())

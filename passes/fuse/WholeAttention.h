@@ -1,4 +1,4 @@
-//===- WholeAttention.h - attention that kernels do whole -----------------===//
+//===- WholeAttention.h - attention that fused kernels compute ------------===//
 #ifndef DLC_PASSES_FUSE_WHOLEATTENTION_H
 #define DLC_PASSES_FUSE_WHOLEATTENTION_H
 
@@ -9,18 +9,19 @@ namespace dlc {
 /// attention, attention_train or attention_grad.
 bool isAttention(mlir::Operation *op);
 
-/// On an attention that should stay whole where it is differentiated and opened (on a GPU all that
-/// can, without it).
+/// Attribute of an attention that should stay whole when gradients are computed and when layers are
+/// decomposed. On a GPU, all attention that can stay whole does, without the attribute.
 constexpr llvm::StringLiteral kKeepWholeAttr = "dlc.keep_whole";
 
-/// The longest heads (D and E) that kernels hold.
+/// Maximum size of heads (D and E) that the kernels support.
 inline constexpr int64_t maxHead = 256;
 
-/// Whether one kernel does the attention without its scores in memory, whatever device it is on;
-/// `why` not.
+/// Whether one kernel can compute the attention without storing its scores, regardless of the
+/// device. If not, `why` is set to the reason.
 bool isWholeAttention(mlir::Operation *op, std::string *why = nullptr);
 
-/// Whether the attention is not spelled out: it can be done whole, and is on a GPU or marked.
+/// Whether the attention is not decomposed: a fused kernel supports it, and its device is a GPU or
+/// it has kKeepWholeAttr.
 bool staysWhole(mlir::Operation *op);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Activity.cpp - which values lie on a path from xs to ys ------------===//
+//===- Activity.cpp - values on a path from xs to ys ----------------------===//
 #include "passes/grad/Activity.h"
 
 #include "ir/dlc/CustomGradient.h"
@@ -13,7 +13,7 @@ static bool isFloat(Value value) {
   return type && isa<FloatType>(type.getElementType());
 }
 
-/// The operands that a gradient of the operation can reach.
+/// The operands through which gradients of the operation flow.
 static OperandRange differentiated(Operation *op) {
   if (auto custom = dyn_cast<CustomGradientOp>(op))
     return custom.getXs();

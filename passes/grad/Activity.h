@@ -1,4 +1,4 @@
-//===- Activity.h - which values lie on a path from xs to ys --------------===//
+//===- Activity.h - values on a path from xs to ys ------------------------===//
 #ifndef DLC_PASSES_GRAD_ACTIVITY_H
 #define DLC_PASSES_GRAD_ACTIVITY_H
 
@@ -9,11 +9,11 @@ namespace dlc::grad {
 
 class Rules;
 
-/// The values that depend on some x and on which some y depends, through floating-point numbers
-/// only.
+/// Determines the active values: those that depend on some x, and on which some y depends, through
+/// floating-point values only.
 class Activity {
 public:
-  /// `ops` in the order in which they run.
+  /// `ops` are in execution order.
   Activity(const Rules &rules, llvm::ArrayRef<mlir::Operation *> ops, mlir::ValueRange ys,
            mlir::ValueRange xs);
 
@@ -29,7 +29,7 @@ private:
   void need(mlir::Block &block);
   bool isVaried(mlir::Value value) const { return varied.contains(value); }
   bool isNeeded(mlir::Value value) const { return needed.contains(value); }
-  /// Each says whether that is new.
+  /// Add a value to a set, and return whether it is new.
   bool setVaried(mlir::Value value);
   bool setNeeded(mlir::Value value);
 

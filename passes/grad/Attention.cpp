@@ -7,9 +7,11 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-// The forward operation is spelled out with its weights p: y = p v, p = softmax(s),
-// s = scale q k^T + mask. Then dv = p^T dy, dp = dy v^T, ds = p (dp - sum of dp p), dq = scale ds
-// k, dk = scale ds^T q, dmask = ds. What is hidden has p = 0 and needs no other care.
+// The forward operation is decomposed, with the attention weights p as a value:
+// s = scale q k^T + mask, p = softmax(s), y = p v. Then
+// dv = p^T dy, dp = dy v^T, ds = p (dp - sum of dp p), dq = scale ds k, dk = scale ds^T q,
+// dmask = ds.
+// Masked positions have p = 0 and need no special treatment.
 static void differentiate(AttentionOp op, Backward &g) {
   OpBuilder here(op);
   TensorBuilder forward(here, op.getLoc());
@@ -31,11 +33,12 @@ static void differentiate(AttentionOp op, Backward &g) {
   g.replace(op, Value(y));
 }
 
-/// Where a row hides everything -inf would be taken from -inf.
+/// In a row that is masked entirely, -inf would be subtracted from -inf.
 static Expr lowestInstead(Expr x) { return {x.builder(), aboveNegativeInfinity(x.builder(), x)}; }
 
-// Without the scores in memory: the forward operation keeps a number of each row, from which the
-// backward one makes them again. What a mask's gradient needs is the scores.
+// Attention that stays whole stores no scores: the forward operation saves one number per row
+// (lse), from which the backward operation recomputes them. The gradient of a mask needs the
+// scores, so that it is not supported.
 static bool differentiateWhole(AttentionOp op, Backward &g) {
   if (!op->hasAttr(kKeepWholeAttr) || (op.getMask() && g.wants(op.getMask())))
     return false;
@@ -53,7 +56,7 @@ static bool differentiateWhole(AttentionOp op, Backward &g) {
   return true;
 }
 
-// As their formulas say, when a gradient of them is asked for.
+// Decompositions that are used if a gradient of these operations is needed.
 static SmallVector<Value> spellOut(AttentionTrainOp op, TensorBuilder &b) {
   Expr weights(b, attentionWeights(b, scoresOf(op))), scores(b, attentionScores(b, scoresOf(op)));
   SmallVector<int64_t> last{scores.rank() - 1};

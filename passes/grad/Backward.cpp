@@ -1,4 +1,4 @@
-//===- Backward.cpp - one reverse pass over operations --------------------===//
+//===- Backward.cpp - one reverse-mode pass over operations ---------------===//
 #include "passes/grad/Backward.h"
 
 #include "passes/grad/Rules.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// "gradient of conv1" where the forward operation is "conv1".
+/// Returns "gradient of conv1" for a forward operation named "conv1".
 static Location backwardLocation(Location loc) {
   auto name = dyn_cast<NameLoc>(loc);
   if (!name || name.getName().strref().starts_with("gradient of "))
@@ -19,8 +19,8 @@ static Location backwardLocation(Location loc) {
                       loc);
 }
 
-/// Operations made in place of another one, or for its gradient, are computed in the precision that
-/// was asked for it.
+/// Copies the `dlc.precision` attribute of an operation to all operations that are created in its
+/// place or for its gradient while this object exists.
 class PrecisionHeir {
 public:
   PrecisionHeir(Operation *from, OpBuilder &builder)
@@ -84,7 +84,7 @@ void Backward::replace(Operation *op, ValueRange values) {
     if (Value gradient = gradients.lookup(before))
       gradients[after] = gradient;
   }
-  // Erased at the end only: a new value must not look like an old one.
+  // Erased at the end only, so that no new value gets the address of an erased one.
   dead.push_back(op);
 }
 
@@ -143,7 +143,7 @@ FailureOr<SmallVector<Value>> Backward::run(const Question &question) {
 
 LogicalResult Backward::apply(Operation *op) {
   moveTo(backwardLocation(op->getLoc()));
-  // Nothing that arrived is a zero that goes on as nothing.
+  // If all gradients of the results are 0, those of the operands are 0, too.
   if (llvm::none_of(op->getResults(), [&](Value result) { return bool(of(result)); }))
     return success();
   const Rules::Rule *rule = rules.find(op);
@@ -186,7 +186,8 @@ void Backward::addPart(Value operand, ArrayRef<int64_t> start, function_ref<Valu
     partial[operand].push_back({SmallVector<int64_t>(start), gradient()});
 }
 
-/// The only dimension in which the part is less than the whole; -1 when there is not one.
+/// The only dimension in which the part is smaller than the whole, or -1 if there is no such single
+/// dimension.
 static int64_t splitAxis(ArrayRef<int64_t> part, ArrayRef<int64_t> whole) {
   int64_t axis = -1;
   for (auto [d, size] : llvm::enumerate(part)) {
@@ -201,7 +202,7 @@ static int64_t splitAxis(ArrayRef<int64_t> part, ArrayRef<int64_t> whole) {
 
 Expr Backward::joined(Value value, SmallVector<Part> parts) {
   ArrayRef<int64_t> whole = shapeOf(value);
-  // Parts of one dimension, side by side and without a gap, are joined; others become sums.
+  // Parts that cover one dimension without gaps are concatenated. Other parts are padded and added.
   int64_t axis = splitAxis(shapeOf(parts.front().gradient), whole), end = 0;
   bool tiles = axis >= 0;
   if (tiles)

@@ -1,4 +1,4 @@
-//===- Backward.h - one reverse pass over operations ----------------------===//
+//===- Backward.h - one reverse-mode pass over operations -----------------===//
 #ifndef DLC_PASSES_GRAD_BACKWARD_H
 #define DLC_PASSES_GRAD_BACKWARD_H
 
@@ -9,41 +9,46 @@ namespace dlc::grad {
 
 class Rules;
 
-/// Where new operations of the backward pass go and what is asked.
+/// Arguments of a reverse-mode pass: the gradients of `xs` are computed from the gradients `seeds`
+/// of `ys`.
 struct Question {
   mlir::ValueRange ys, seeds, xs;
-  /// Of whoever asks.
+  /// Location of the operation that requests the gradients.
   mlir::Location location;
-  /// Operations outside of this block are left alone; null: up to the function.
+  /// Block to which the pass is limited. If null, it also covers the enclosing blocks, up to the
+  /// function.
   mlir::Block *within = nullptr;
 };
 
-/// What a rule sees: the gradients of an operation's results, and where to add its operands'.
+/// A reverse-mode pass. Gradient rules use it to read the gradients of an operation's results and
+/// to add to those of its operands.
 class Backward {
 public:
   Backward(const Rules &rules, mlir::OpBuilder &builder) : rules(rules), builder(builder) {}
 
-  /// Builds the backward pass at the builder's place. A null result is a gradient of 0.
+  /// Builds the backward pass at the insertion point of the builder. A null result represents a
+  /// gradient of 0.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> run(const Question &question);
 
-  /// The gradient of a result; null when it is 0.
+  /// The gradient of a result. Null represents a gradient of 0.
   Expr of(mlir::Value result);
   /// A value of the forward pass.
   Expr operator()(mlir::Value value) { return {*tensors, value}; }
   bool wants(mlir::Value operand) const { return activity->isActive(operand); }
-  /// Adds to the gradient of an operand, if that is asked for; sums over what was stretched.
+  /// Adds to the gradient of an operand if this gradient is needed. Sums over broadcast dimensions.
   void add(mlir::Value operand, llvm::function_ref<mlir::Value()> gradient);
-  /// Adds to a part of the operand's gradient: parts that follow one another are joined.
+  /// Adds to a slice of an operand's gradient, which begins at `start`. Adjacent slices are
+  /// concatenated.
   void addPart(mlir::Value operand, llvm::ArrayRef<int64_t> start,
                llvm::function_ref<mlir::Value()> gradient);
 
-  /// The builder of the backward pass, at the location of the operation at hand.
+  /// The builder of the backward pass, at the location of the current operation.
   TensorBuilder &build() { return *tensors; }
   mlir::OpBuilder &place() { return builder; }
   mlir::Location location() const { return *where; }
   const Rules &allRules() const { return rules; }
 
-  /// Puts other values in the place of a forward operation's results.
+  /// Replaces the results of a forward operation by other values.
   void replace(mlir::Operation *op, mlir::ValueRange values);
 
 private:
@@ -54,7 +59,8 @@ private:
 
   void moveTo(mlir::Location loc);
   llvm::SmallVector<mlir::Operation *> operations(mlir::Block *within) const;
-  /// Opens what the rules want opened; says whether there was any.
+  /// Decomposes operations for which Rules::open() registered a decomposition. Returns whether
+  /// there were any.
   bool open(llvm::ArrayRef<mlir::Operation *> ops);
   llvm::LogicalResult apply(mlir::Operation *op);
   mlir::Value latest(mlir::Value value) const;

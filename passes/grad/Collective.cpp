@@ -1,6 +1,6 @@
-//===- Collective.cpp - gradients of what ranks share ---------------------===//
+//===- Collective.cpp - gradients of collectives --------------------------===//
 //
-// What is differentiated is the sum of the losses of all ranks.
+// All gradients are those of the sum of the losses of all ranks.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Collective.h"
@@ -11,8 +11,8 @@ using namespace mlir;
 namespace dlc::grad {
 
 void addCollective(Rules &rules) {
-  // y = sum of x over ranks: dx = sum of dy over ranks; a mean alike. Where one rank has y, its dy
-  // is everybody's.
+  // y = sum of x over ranks: dx = sum of dy over ranks. y = mean of x: dx = mean of dy. If only one
+  // rank has y, its dy is broadcast to all ranks.
   rules.add<AllReduceOp>([](AllReduceOp op, Backward &g) -> LogicalResult {
     if (op.getKind() == ReduceKind::max)
       return op.emitError("dlc.all_reduce max has no gradient; take the maximum after "
@@ -26,7 +26,7 @@ void addCollective(Rules &rules) {
     });
     return success();
   });
-  // Each rank's rows are in the result of all.
+  // y contains the rows of all ranks: dx = this rank's rows of the sum of dy over ranks.
   rules.add<AllGatherOp>([](AllGatherOp op, Backward &g) {
     Expr dy = g.of(op.getY());
     auto sum = ReduceKindAttr::get(op.getContext(), ReduceKind::sum);
@@ -34,7 +34,7 @@ void addCollective(Rules &rules) {
       return g.build().make<ReduceScatterOp>(sum, Value(dy), op.getGroupAttr(), op.getSizeAttr());
     });
   });
-  // The share of each rank came from all.
+  // y is this rank's share of the sum over all ranks: dx = the dy of all ranks, concatenated.
   rules.add<ReduceScatterOp>([](ReduceScatterOp op, Backward &g) -> LogicalResult {
     if (op.getKind() == ReduceKind::max)
       return op.emitError("dlc.reduce_scatter max has no gradient; take the maximum after "
@@ -47,8 +47,8 @@ void addCollective(Rules &rules) {
     });
     return success();
   });
-  // Each element of the rows stands in one rank's share, and the operands are the rank's own: zeros
-  // where another rank's share is.
+  // y is this rank's share of the rows of xs, which differ between ranks: dx = dy at this rank's
+  // share, and 0 at the shares of other ranks.
   rules.add<OwnRowsOp>([](OwnRowsOp op, Backward &g) {
     Expr dy = g.of(op.getY());
     TensorBuilder &b = g.build();
@@ -69,7 +69,7 @@ void addCollective(Rules &rules) {
       from += count;
     }
   });
-  // All ranks' results are the root's elements.
+  // y of every rank is x of the root: dx = sum of dy over ranks, on the root.
   rules.add<BroadcastRanksOp>([](BroadcastRanksOp op, Backward &g) {
     Expr dy = g.of(op.getY());
     auto sum = ReduceKindAttr::get(op.getContext(), ReduceKind::sum);

@@ -1,7 +1,7 @@
 //===- Control.cpp - gradients of branches and loops ----------------------===//
 //
-// A region's backward pass runs the region again, as far as it needs its values, and goes back
-// from there. Values from outside of the region are results of the backward operation too.
+// The backward pass of a region first recomputes the values of the region that it needs. The
+// gradients of values from outside of the region are results of the backward operation.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/grad/Loops.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// The values from outside that the regions use and whose gradients are asked for.
+/// The values from outside that the regions use and whose gradients are needed.
 static SmallVector<Value> captured(Operation *op, Backward &g) {
   llvm::SetVector<Value> values;
   for (Region &region : op->getRegions())
@@ -30,7 +30,8 @@ static void eraseDead(Block &block) {
       op.erase();
 }
 
-/// Runs the operations of a block again at the builder's place and differentiates its yields there.
+/// Clones the operations of a block at the insertion point, and differentiates its yielded values
+/// there.
 static FailureOr<SmallVector<Value>> runBack(Backward &g, Block &block, IRMapping &map,
                                              ArrayRef<std::pair<Value, Value>> yieldsAndSeeds,
                                              ArrayRef<Value> xs) {
@@ -81,13 +82,13 @@ static LogicalResult differentiate(IfOp op, Backward &g) {
 }
 
 namespace {
-/// The backward pass of one loop.
+/// Builds the backward pass of one loop.
 struct LoopBack {
   LoopBack(LoopOp op, Backward &g) : op(op), g(g) {}
 
   LoopOp op;
   Backward &g;
-  /// Carried values, and values from outside, whose gradients are asked for.
+  /// Numbers of the carried values, and values from outside, whose gradients are needed.
   SmallVector<unsigned> states;
   SmallVector<Value> outside;
   SmallVector<Value> seeds;
@@ -97,7 +98,8 @@ struct LoopBack {
 };
 } // namespace
 
-// s[i + 1], y[i] = f(i, s[i], v): backwards, ds[i], dv += df(i, s[i], v) of ds[i + 1], dy[i]
+// With s[i + 1], y[i] = f(i, s[i], v), a loop over i in reverse order computes ds[i] and
+// accumulates dv from ds[i + 1] and dy[i].
 LogicalResult LoopBack::run() {
   if (op.getCondition())
     return op.emitError("has no gradient: how often a loop with a condition runs is not known "

@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// What conv_transpose must add at the end to give `wanted` elements in each spatial dimension.
+/// `extra` of conv_transpose for which its result has the spatial sizes `wanted`.
 static SmallVector<int64_t> extraFor(ArrayRef<int64_t> wanted, ArrayRef<int64_t> from,
                                      ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
                                      ArrayRef<int64_t> dilations, ArrayRef<int64_t> low,
@@ -17,7 +17,7 @@ static SmallVector<int64_t> extraFor(ArrayRef<int64_t> wanted, ArrayRef<int64_t>
   return extra;
 }
 
-/// The padding at the end with which conv undoes conv_transpose's lengthening.
+/// The padding at the end for the convolution that is the adjoint of the conv_transpose.
 static SmallVector<int64_t> highFor(ConvTransposeOp op) {
   SmallVector<int64_t> high;
   for (auto [before, extra, stride] : llvm::zip(op.getHigh(), op.getExtra(), op.getStrides()))
@@ -25,7 +25,7 @@ static SmallVector<int64_t> highFor(ConvTransposeOp op) {
   return high;
 }
 
-/// conv_transpose(dy, w) in x's shape: what conv's gradient in x is.
+/// Gradient of a convolution's input: conv_transpose(dy, w), with the spatial sizes of x.
 template <typename Op> static Value dataGradient(Backward &g, Op op, Value dy, Value w, Value x) {
   SmallVector<int64_t> extra =
       extraFor(shapeOf(x).drop_front(2), shapeOf(dy).drop_front(2), shapeOf(w).drop_front(2),
@@ -64,8 +64,8 @@ void addConv(Rules &rules) {
     if (op.getBias())
       g.add(op.getBias(), [&] { return channelSums(dy); });
   });
-  // of dw = conv_weight_grad(x, dy) with the gradient v: dx = conv_transpose(dy, v), ddy = conv(x,
-  // v)
+  // For dw = conv_weight_grad(x, dy) with v the gradient of dw: dx = conv_transpose(dy, v), ddy =
+  // conv(x, v)
   rules.add<ConvWeightGradOp>([](ConvWeightGradOp op, Backward &g) {
     Expr v = g.of(op.getDw());
     g.add(op.getX(), [&] { return dataGradient(g, op, op.getDy(), v, op.getX()); });

@@ -1,4 +1,4 @@
-//===- CustomGradient.cpp - gradients that the model defines itself -------===//
+//===- CustomGradient.cpp - gradients that the model defines --------------===//
 //
 // The computation of `dxs` is in the forward block, on placeholders for the gradients of the
 // results. The rule clones the part of it that depends on the placeholders into the backward pass.
@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// The operations of the block that depend on the cotangents, in order, up to the operation itself.
+/// The operations of the block that depend on the cotangents and precede `op`, in program order.
 static SmallVector<Operation *> dependent(CustomGradientOp op) {
   llvm::DenseSet<Value> reached(op.getCotangents().begin(), op.getCotangents().end());
   SmallVector<Operation *> found;
@@ -32,7 +32,7 @@ static SmallVector<Operation *> dependent(CustomGradientOp op) {
 }
 
 void addCustomGradient(Rules &rules) {
-  // z = y: dx += dxs, computed of dz
+  // z = y: dx += dxs, where dxs is computed from dz
   rules.add<CustomGradientOp>([](CustomGradientOp op, Backward &g) {
     IRMapping map;
     for (auto [cotangent, result] : llvm::zip_equal(op.getCotangents(), op.getZs())) {

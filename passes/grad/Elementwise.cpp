@@ -9,8 +9,9 @@ using namespace mlir;
 namespace dlc::grad {
 namespace {
 
-// One overload for each operation: `derivative`, of an operation with one operand, gives dx from
-// dy, x and y; `backward` adds to the gradients of the operands. What has neither does not compile.
+// One overload for each operation. `derivative`, for a unary operation, returns dx from dy, x and
+// y. `backward` adds to the gradients of the operands. An operation without either does not
+// compile.
 
 // dx = dy sign(x)
 Expr derivative(AbsOp, Expr dy, Expr x, Expr) { return dy * x.as<SignOp>(); }
@@ -74,7 +75,7 @@ Expr derivative(ReluOp, Expr dy, Expr, Expr y) {
   return keep(compare(Predicate::gt, y, y.scalar(0)), dy);
 }
 
-/// The derivative of x Phi(x), with Phi in the exact form or that of tanh.
+/// The derivative of x Phi(x), where Phi is the exact function or its tanh approximation.
 Expr geluDerivative(Expr x, bool approximate) {
   if (!approximate) {
     // Phi(x) + x phi(x)
@@ -98,9 +99,9 @@ void backward(AddOp op, Backward &g) {
 
 bool isEvenPower(double exponent) { return exponent > 0 && std::fmod(exponent, 2) == 0; }
 
-/// Whether a value is a sum of even powers or of powers of absolute values, scaled or not. Norms
-/// and standard deviations are roots of such sums. Where the sum is 0, so are all of its terms and
-/// their gradients. Formulas deeper than `depth` are not searched.
+/// Whether a value is a sum of even powers, or of powers of absolute values, with or without
+/// factors. Norms and standard deviations are roots of such sums. If such a sum is 0, all of its
+/// terms and their gradients are 0. Expressions deeper than `depth` are not searched.
 bool isSumOfPowers(Value value, int depth = 16) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)
@@ -116,7 +117,7 @@ bool isSumOfPowers(Value value, int depth = 16) {
     return isInside(0);
   if (isa<MulOp>(op) && op->getOperand(0) == op->getOperand(1))
     return true;
-  // Products among them: |x|^3 is rewritten to |x| |x| |x|.
+  // Multiplications are included, because |x|^3 is rewritten to |x| |x| |x|.
   if (isa<AddOp, MulOp>(op))
     return isInside(0) && isInside(1);
   if (isa<ReshapeOp, BroadcastOp, TransposeOp, AvgPoolOp, CastOp>(op))
@@ -124,8 +125,8 @@ bool isSumOfPowers(Value value, int depth = 16) {
   return isa<AbsOp>(op);
 }
 
-/// The slope of a root of x. The slope of a norm at 0 is 0: infinity times the gradient of the
-/// powers, which is 0, is not a number.
+/// The slope of a root of x. For a sum of powers, such as a norm, the slope at 0 is set to 0:
+/// otherwise infinity times the gradient of the powers, which is 0, would be NaN.
 Expr rootSlope(Value root, Expr x, Expr slope) {
   return isSumOfPowers(root) ? drop(compare(Predicate::eq, x, x.scalar(0)), slope) : slope;
 }
@@ -157,7 +158,7 @@ void backward(DivOp op, Backward &g) {
   g.add(op.getB(), [&] { return -(dy * g(op.getY()) / b); });
 }
 
-/// b a^(b - 1), 0 where b is 0.
+/// b a^(b - 1), or 0 if b is 0.
 Expr powerSlope(PowOp op, Expr a, Expr b) {
   std::optional<double> exponent = splatValue(op.getB());
   if (!exponent) {
@@ -168,7 +169,7 @@ Expr powerSlope(PowOp op, Expr a, Expr b) {
   return *exponent < 1 ? rootSlope(op.getA(), a, slope) : slope;
 }
 
-// da = dy b a^(b - 1), db = dy y log(a), taken as 0 where a is 0 and b is not negative
+// da = dy b a^(b - 1), db = dy y log(a). db is set to 0 where a is 0 and b is not negative.
 void backward(PowOp op, Backward &g) {
   Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
   g.add(op.getA(), [&]() -> Value {
@@ -183,7 +184,7 @@ void backward(PowOp op, Backward &g) {
   });
 }
 
-// da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2), taken as 0 at (0, 0)
+// da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2). Both are set to 0 at (0, 0).
 void backward(Atan2Op op, Backward &g) {
   Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
   Expr square = a * a + b * b;
@@ -192,7 +193,7 @@ void backward(Atan2Op op, Backward &g) {
   g.add(op.getB(), [&] { return -(share * a); });
 }
 
-// y = a - n b: da = dy, db = -dy n
+// y = a - n b with an integer n: da = dy, db = -dy n
 void backward(RemOp op, Backward &g) {
   Expr dy = g.of(op.getY()), b = g(op.getB());
   g.add(op.getA(), [&] { return dy; });
@@ -200,8 +201,8 @@ void backward(RemOp op, Backward &g) {
         [&] { return -(dy * ((g(op.getA()) - g(op.getY())) / b).template as<RoundOp>()); });
 }
 
-/// da = dy where `aWins` holds of a and b, db = dy where `bWins` holds. Of equal operands each
-/// takes half, or with `strict` nothing.
+/// da = dy where `aWins` holds for (a, b), db = dy where `bWins` holds. Equal operands get half of
+/// dy each, or nothing if the attribute `strict` is set.
 template <typename Op> void extremeBackward(Op op, Backward &g, Predicate aWins, Predicate bWins) {
   Expr dy = g.of(op.getY()), a = g(op.getA()), b = g(op.getB());
   if (op.getStrict()) {

@@ -6,7 +6,8 @@
 
 namespace dlc::grad {
 
-/// A value and the builder that goes on from it. Null stands for a zero that nobody wrote down.
+/// A value with operators that create operations by its builder. A null value represents a zero
+/// that was not created as a value.
 class Expr {
 public:
   Expr() = default;
@@ -20,7 +21,7 @@ public:
   int64_t dim(int64_t d) const { return shape()[d]; }
   mlir::Type element() const { return typeOf(v).getElementType(); }
 
-  /// The operation of one operand.
+  /// Applies the unary operation `Op`.
   template <typename Op> Expr as() const { return {*b, b->make<Op>(v)}; }
   template <typename Op> Expr with(mlir::Value other) const { return {*b, b->make<Op>(v, other)}; }
   Expr scalar(double number) const { return {*b, b->scalar(number, v)}; }
@@ -29,16 +30,17 @@ public:
   Expr broadcast(llvm::ArrayRef<int64_t> shape) const { return {*b, b->broadcast(v, shape)}; }
   Expr cast(mlir::Type element) const { return {*b, b->cast(v, element)}; }
   Expr transpose(llvm::ArrayRef<int64_t> permutation) const;
-  /// Reductions keep their dimensions with size 1.
+  /// Reductions retain the reduced dimensions with size 1.
   Expr sum(llvm::ArrayRef<int64_t> axes) const { return {*b, b->reduce(ReduceKind::sum, v, axes)}; }
   Expr mean(llvm::ArrayRef<int64_t> axes) const;
-  /// Summed and stretched to a shape that broadcasts to this one, or to which this one does.
+  /// Sums over dimensions and broadcasts others to get the given shape. One of the two shapes must
+  /// broadcast to the other.
   Expr fit(llvm::ArrayRef<int64_t> shape) const;
-  /// Elements [from, from + size) of one dimension.
+  /// Slice [from, from + size) of one dimension.
   Expr part(int64_t axis, int64_t from, int64_t size) const;
   Expr reversed(int64_t axis) const;
   Expr pad(llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high) const;
-  /// The slice at a 0-d index of the first dimension, without it.
+  /// Selects an index of the first dimension, and drops this dimension. `index` is a 0-d tensor.
   Expr at(mlir::Value index) const;
 
 private:
@@ -59,18 +61,18 @@ inline Expr operator/(double x, Expr y) { return y.scalar(x) / y; }
 
 Expr compare(Predicate predicate, Expr x, Expr y);
 Expr select(Expr condition, Expr x, Expr y);
-/// x where the condition holds, else 0; and the other way round.
+/// keep() returns x where the condition holds and 0 elsewhere; drop() is the opposite.
 inline Expr keep(Expr condition, Expr x) { return select(condition, x, x.scalar(0)); }
 inline Expr drop(Expr condition, Expr x) { return select(condition, x.scalar(0), x); }
 Expr concat(llvm::ArrayRef<mlir::Value> parts, int64_t axis, TensorBuilder &b);
 Expr matmul(Expr x, Expr y, bool transposeX = false, bool transposeY = false);
-/// The sum for each channel of [N, C, ..], [C].
+/// Sums of each channel of [N, C, ..], as [C].
 Expr channelSums(Expr x);
-/// Zeros of a type, written as one number that is stretched.
+/// Zeros of a type, as a broadcast of one constant.
 Expr zeros(TensorBuilder &b, mlir::Type type);
-/// 0-d i64 on the device of `like`.
+/// A 0-d i64 constant on the device of `like`.
 Expr index(TensorBuilder &b, int64_t value, mlir::Value like);
-/// The indices along one dimension of a shape, i64, on the device of `like`.
+/// The indices along one dimension of a shape, as i64 on the device of `like`.
 Expr iota(TensorBuilder &b, llvm::ArrayRef<int64_t> shape, int64_t axis, mlir::Value like);
 
 llvm::SmallVector<int64_t> range(int64_t from, int64_t to);

@@ -1,4 +1,4 @@
-//===- Gather.cpp - gradients of reading and writing at computed places ---===//
+//===- Gather.cpp - gradients of gathers and scatters ---------------------===//
 #include "passes/grad/Rules.h"
 #include "passes/grad/Scatter.h"
 
@@ -9,7 +9,8 @@ namespace dlc::grad {
 Expr scatterAlong(Expr x, Expr indices, ArrayRef<int64_t> shape, int64_t axis) {
   TensorBuilder &b = x.builder();
   int64_t taken = indices.rank(), rank = int64_t(shape.size());
-  // Slices are added along the first dimension: others are brought there, and back.
+  // Slices are added along the first dimension. Another axis is transposed to the front, and the
+  // result is transposed back.
   SmallVector<int64_t> first = range(axis, axis + taken), moved(shape), back = range(1, axis + 1);
   llvm::append_range(first, range(0, axis));
   llvm::append_range(first, range(axis + taken, x.rank()));
@@ -26,7 +27,7 @@ Expr scatterAlong(Expr x, Expr indices, ArrayRef<int64_t> shape, int64_t axis) {
   return axis == 0 ? sum : sum.transpose(back);
 }
 
-/// Index tuples [b.., i.., k] with the batch dimensions' own numbers put before each tuple.
+/// Prepends the indices of the batch dimensions to each of the index tuples [b.., i.., k].
 static Expr withBatch(Expr indices, int64_t batch) {
   SmallVector<int64_t> shape(indices.shape());
   shape.back() = 1;
@@ -37,8 +38,8 @@ static Expr withBatch(Expr indices, int64_t batch) {
   return concat(parts, int64_t(shape.size()) - 1, indices.builder());
 }
 
-/// What scatter_elements and scatter_nd share: `read` takes elements at the indices, `write` puts
-/// zeros there.
+/// Gradient of scatter_elements and scatter_nd. `read` gathers elements at the indices, and `write`
+/// scatters elements to the indices.
 template <typename Op, typename Read, typename Write>
 static void differentiateScatter(Op op, Backward &g, Read read, Write write) {
   Expr dy = g.of(op.getY()), x = g(op.getX()), y = g(op.getY()), updates = g(op.getUpdates());
@@ -57,7 +58,8 @@ static void differentiateScatter(Op op, Backward &g, Read read, Write write) {
   case ScatterReduction::mul:
     // dx = dy times the updates
     g.add(x, [&] { return write(dy, updates, ScatterReduction::mul); });
-    // dupdates = (dy y)[indices] / updates; for the only 0 of a product, dy times the other factors
+    // dupdates = (dy y)[indices] / updates. If an update is the only 0 among the factors, it is dy
+    // times the other factors.
     g.add(updates, [&] {
       Expr isZero = compare(Predicate::eq, updates, updates.scalar(0)), one = updates.scalar(1);
       Expr none = zeros(g.build(), Value(x).getType());
@@ -69,7 +71,7 @@ static void differentiateScatter(Op op, Backward &g, Read read, Write write) {
     return;
   case ScatterReduction::max:
   case ScatterReduction::min: {
-    // dy in equal shares for the elements of x and the updates that equal y
+    // dy is shared equally among the elements of x and the updates that equal y
     Expr stays = compare(Predicate::eq, x, y), taken = compare(Predicate::eq, updates, read(y));
     Expr count = write(stays.cast(x.element()), taken.cast(x.element()), ScatterReduction::add);
     Expr share = dy / count;

@@ -1,4 +1,4 @@
-//===- Grad.cpp - the grad pass: spells every dlc.gradient out ------------===//
+//===- Grad.cpp - the grad pass: expands every dlc.gradient ---------------===//
 #include "passes/Passes.h"
 #include "passes/fuse/WholeAttention.h"
 #include "passes/grad/Rules.h"
@@ -34,7 +34,7 @@ const Rules &allRules() {
   return rules;
 }
 
-/// What the user calls a value: the name of an input or a parameter, else that of its location.
+/// User-visible name of a value: that of an input or a parameter, otherwise that of its location.
 std::string nameOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
@@ -66,7 +66,7 @@ LogicalResult expand(GradientOp op) {
       seeds.push_back(b.reshape(b.scalar(1, y), shapeOf(y)));
   FailureOr<SmallVector<Value>> gradients = failure();
   {
-    // The operation that failed is reported; who asked stands beside it.
+    // The error is reported at the operation that failed, with a note at the dlc.gradient.
     ScopedDiagnosticHandler note(op.getContext(), [&](Diagnostic &diagnostic) {
       if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
         diagnostic.attachNote(op.getLoc()) << "the gradient is asked for here";
@@ -98,7 +98,8 @@ struct GradPass : PassWrapper<GradPass, OperationPass<>> {
   StringRef getDescription() const final { return "spells gradients out in reverse mode"; }
 
   void runOnOperation() final {
-    // Inner and earlier ones first: a gradient of a gradient then sees plain operations.
+    // Inner and earlier gradients are expanded first, so that a gradient of a gradient
+    // differentiates ordinary operations.
     SmallVector<GradientOp> ops;
     getOperation()->walk<WalkOrder::PostOrder>([&](GradientOp op) { ops.push_back(op); });
     for (GradientOp op : ops)

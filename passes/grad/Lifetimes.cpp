@@ -1,4 +1,4 @@
-//===- Lifetimes.cpp - what a program holds at each of its operations -----===//
+//===- Lifetimes.cpp - estimates the memory of a function -----------------===//
 #include "passes/grad/Lifetimes.h"
 
 #include "ir/tensor/Tensor.h"
@@ -21,14 +21,15 @@ Value Lifetimes::rootOf(Value value) {
   return value;
 }
 
-/// The operation of the block in which a use happens.
+/// The operation of the block that contains the use.
 static Operation *userIn(Block &block, OpOperand &use) {
   return block.findAncestorOpInBlock(*use.getOwner());
 }
 
 static bool isElementwise(Operation *op) { return op->hasTrait<Elementwise>(); }
 
-/// Elementwise, read by one operation that can take it as it comes.
+/// Whether the result is passed in registers: the operation is elementwise, a broadcast or an iota,
+/// and its only user can be fused with it.
 bool Lifetimes::passesInRegisters(Operation *op) const {
   if (!isElementwise(op) && !isa<BroadcastOp, IotaOp>(op))
     return false;
@@ -38,7 +39,7 @@ bool Lifetimes::passesInRegisters(Operation *op) const {
   return user->getBlock() == op->getBlock() && (isElementwise(user) || isa<ReduceOp>(user));
 }
 
-/// What the block's results that are not state depend on is not an update.
+/// Collects updates: operations on which only the states among the results of the block depend.
 static void findUpdates(Block &block, llvm::DenseSet<Operation *> &updates) {
   auto function = dyn_cast<func::FuncOp>(block.getParentOp());
   if (!function)
@@ -69,8 +70,8 @@ static void findUpdates(Block &block, llvm::DenseSet<Operation *> &updates) {
       updates.insert(&op);
 }
 
-/// In program order, but that an update runs as soon as it is ready and frees what it takes, as
-/// commands will be ordered.
+/// Returns the operations in program order, except that an update runs as soon as its operands are
+/// available and it frees as much memory as it takes. Commands will be ordered in the same way.
 static SmallVector<Operation *> orderOf(Block &block, const llvm::DenseSet<Operation *> &updates) {
   constexpr int64_t tiny = 4096;
   llvm::DenseMap<Operation *, int64_t> index, waits;
@@ -140,7 +141,8 @@ static SmallVector<Operation *> orderOf(Block &block, const llvm::DenseSet<Opera
   return order;
 }
 
-/// Gives each operation the position at which it will run.
+/// Assigns each operation its position in execution order. Operations that pass their result in
+/// registers get the position of their user.
 void Lifetimes::place(Block &block) {
   order = orderOf(block, updates);
   for (auto [at, op] : llvm::enumerate(order))
@@ -189,7 +191,7 @@ void Lifetimes::measure(Block &block) {
       roots.push_back(value);
   for (Value root : roots)
     extend(root, root);
-  // An elementwise result lies where an operand ends.
+  // An elementwise result reuses the memory of an operand whose lifetime ends there.
   llvm::DenseSet<Value> taken;
   for (Operation *op : order) {
     if (!isElementwise(op) || op->getNumResults() != 1 || !lives.contains(op->getResult(0)))
@@ -214,7 +216,7 @@ Lifetimes::Lifetimes(func::FuncOp function) {
   findUpdates(block, updates);
   place(block);
   measure(block);
-  // Bodies hold at most all that they make.
+  // The size of a region is bounded by the sum of all values that it computes.
   for (Operation &op : block)
     for (Region &region : op.getRegions())
       region.walk([&](Operation *inner) {

@@ -1,4 +1,4 @@
-//===- Lifetimes.h - what a program holds at each of its operations -------===//
+//===- Lifetimes.h - estimates the memory of a function -------------------===//
 #ifndef DLC_PASSES_GRAD_LIFETIMES_H
 #define DLC_PASSES_GRAD_LIFETIMES_H
 
@@ -9,27 +9,27 @@
 
 namespace dlc::grad {
 
-/// An estimate of the memory of a function, before anything is fused, placed or selected. Counted:
-/// state, constants, and the values alive at an operation. Not counted: the caller's inputs and
-/// outputs, libraries' scratch memory. Assumed of later phases: a value that one elementwise
-/// operation or reduction reads passes through registers; views are free; an elementwise result may
-/// take over an operand's memory; an update of state happens as soon as its gradient is there, in
-/// place.
+/// Estimates the memory of a function before operations are fused, placed and selected. The
+/// estimate includes states, constants and the values that are live at an operation. It excludes
+/// the caller's inputs and outputs, and the scratch memory of libraries. It assumes of later
+/// phases: a value whose only reader is an elementwise operation or a reduction is passed in
+/// registers; views take no memory; an elementwise result may reuse the memory of an operand; a
+/// state is updated in place, as soon as its gradient is available.
 class Lifetimes {
 public:
   explicit Lifetimes(mlir::func::FuncOp function);
 
-  /// State, constants and the most that is alive at once.
+  /// Size of the states and constants, plus the peak of live values.
   int64_t total() const { return fixed + peak; }
-  /// Where that is: no operation where the function has none.
+  /// The operation at which the peak occurs. Null if the function has no operations.
   mlir::Operation *peakOp() const { return peakAt; }
-  /// Whether it runs after that.
+  /// Whether the operation runs after the peak.
   bool isAfterPeak(mlir::Operation *op) const { return positions.lookup(op) > peakPosition; }
-  /// The bytes that a value takes while it is alive; 0 where it is none of the arena's.
+  /// Size of a value while it is live. 0 if the value is not stored in the arena.
   int64_t bytesOf(mlir::Value value) const;
-  /// Whether it is alive at the peak, but nobody reads or makes it there.
+  /// Whether the value is live at the peak, but neither read nor computed there.
   bool idlesAtPeak(mlir::Value value) const;
-  /// The value that a view shows a part of.
+  /// The value whose memory a view shares.
   static mlir::Value rootOf(mlir::Value value);
 
 private:
@@ -41,16 +41,16 @@ private:
   void measure(mlir::Block &block);
   bool passesInRegisters(mlir::Operation *op) const;
 
-  llvm::SmallVector<mlir::Operation *> order; ///< in which operations will run
+  llvm::SmallVector<mlir::Operation *> order; ///< execution order
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   llvm::DenseSet<mlir::Operation *> updates;
   llvm::MapVector<mlir::Value, Life> lives;
-  llvm::DenseMap<int64_t, int64_t> inside; ///< what regions of the operation there hold
+  llvm::DenseMap<int64_t, int64_t> inside; ///< size of values in regions, by position
   int64_t fixed = 0, peak = 0, peakPosition = -1;
   mlir::Operation *peakAt = nullptr;
 };
 
-/// Bytes of a static tensor, 0 of others.
+/// Size of a static tensor in bytes, 0 for other types.
 int64_t tensorBytes(mlir::Type type);
 
 } // namespace dlc::grad

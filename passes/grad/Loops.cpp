@@ -1,4 +1,4 @@
-//===- Loops.cpp - loops that keep what their way back needs --------------===//
+//===- Loops.cpp - loops that save their states for the backward pass -----===//
 #include "passes/grad/Loops.h"
 
 #include "mlir/IR/IRMapping.h"

@@ -1,4 +1,4 @@
-//===- Loops.h - loops that keep what their way back needs ----------------===//
+//===- Loops.h - loops that save their states for the backward pass -------===//
 #ifndef DLC_PASSES_GRAD_LOOPS_H
 #define DLC_PASSES_GRAD_LOOPS_H
 
@@ -6,11 +6,11 @@
 
 namespace dlc::grad {
 
-/// A copy of a loop of `trips` iterations with the values that enter these stacked as further
-/// results.
+/// Creates a copy of a loop with `trips` iterations. Its additional results are the carried values
+/// at the start of each iteration, stacked.
 LoopOp keepStates(LoopOp op, int64_t trips, mlir::OpBuilder &here);
 
-/// Drops stacked results from `first` on that nothing uses.
+/// Removes the stacked results with numbers from `first` on that have no users.
 LoopOp dropUnused(LoopOp op, unsigned first);
 
 } // namespace dlc::grad

@@ -1,7 +1,7 @@
-//===- Norm.cpp - gradients of softmax and normalisation ------------------===//
+//===- Norm.cpp - gradients of softmax and normalization ------------------===//
 //
-// Where statistics are needed in both directions the forward operation is spelled out, so that
-// they are computed once.
+// If both directions need the statistics, the forward operation is decomposed, so that they are
+// computed once.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Collective.h"
@@ -16,12 +16,12 @@ static Expr perChannel(Expr vector, int64_t rank) {
   return {vector.builder(), dlc::perChannel(vector.builder(), vector, rank)};
 }
 
-/// An operation's normalised rows: h = c * r, y = h * scale + bias.
+/// Decomposition of an operation that normalizes rows: h = c * r, y = h * scale + bias.
 struct Rows {
   Value c, r, y;
 };
 
-/// Spells layer_norm (centred) or rms_norm out in the place of the operation.
+/// Decomposes layer_norm (`centred`) or rms_norm before the operation.
 template <typename Op> static Rows spellOut(Op op, Value bias, bool centred) {
   OpBuilder here(op);
   TensorBuilder b(here, op.getLoc());
@@ -58,9 +58,10 @@ template <typename Op> static void differentiateRows(Op op, Backward &g, Value b
   g.replace(op, rows.y);
 }
 
-// With h = (x - mean) r and dh = dy scale: dx = r (dh - mean(dh) - h mean(dh h)), where the means
-// over groups come of those over each image's channels; so do dscale = sum of dy h and dbias = sum
-// of dy
+// With h = (x - mean) r and dh = dy scale:
+// dx = r (dh - mean(dh) - h mean(dh h)), dscale = sum of dy h, dbias = sum of dy.
+// The means over groups, dscale and dbias are derived from the means over the channels of each
+// image.
 static void differentiate(GroupNormOp op, Backward &g) {
   OpBuilder here(op);
   TensorBuilder b(here, op.getLoc());
@@ -115,7 +116,7 @@ static void differentiate(BatchNormOp op, Backward &g) {
   g.add(op.getVariance(), [&] { return -0.5 * (scaled * r * sumOfH()); });
 }
 
-// batch_norm_grad, and what the loss asks of the statistics themselves:
+// batch_norm_grad, plus the gradients of the loss in the statistics themselves:
 // dx += dmean / M + 2 dvariance (x - mean) / M
 static LogicalResult differentiate(BatchNormTrainOp op, Backward &g) {
   Attribute overRanks = op->getAttr(kOverRanksAttr);
@@ -143,7 +144,8 @@ static LogicalResult differentiate(BatchNormTrainOp op, Backward &g) {
   return success();
 }
 
-// y = x B^-beta, B = k + alpha / size S(x^2), S a sum over channels: with S* its adjoint,
+// y = x B^-beta, B = k + alpha / size S(x^2), where S is a sum over a window of channels with the
+// adjoint S*:
 // dx = dy B^-beta - 2 alpha beta / size x S*(dy y / B)
 static void differentiate(LrnOp op, Backward &g) {
   OpBuilder here(op);
@@ -193,7 +195,7 @@ void addNorm(Rules &rules) {
     return op.emitError("dlc.batch_norm_grad over all ranks has no gradient; leave the gradient of "
                         "a gradient out of the loss, or leave each rank its own statistics");
   });
-  // As its formula says, when a gradient of it is asked for.
+  // Decomposition that is used if a gradient of the operation is needed.
   rules.open<BatchNormGradOp>([](BatchNormGradOp op, TensorBuilder &b) -> SmallVector<Value> {
     if (op->hasAttr(kOverRanksAttr))
       return {};

@@ -1,11 +1,11 @@
-//===- Pool.cpp - gradients of sliding windows ----------------------------===//
+//===- Pool.cpp - gradients of pools --------------------------------------===//
 #include "passes/grad/Rules.h"
 
 using namespace mlir;
 
 namespace dlc::grad {
 
-/// A byte counts the places of a window.
+/// Maximum window size for which a byte represents the position of a maximum.
 static constexpr int64_t largestWindow = 256;
 
 template <typename Op> static Operation *positionsOf(OpBuilder &here, Op op) {
@@ -19,7 +19,8 @@ static Value maxPoolGrad(Backward &g, Op op, Value dy, Value position, ArrayRef<
                                        op.getDilations(), op.getLow(), op.getHigh());
 }
 
-/// dx = dy added where the maxima stand in the flattened x; nowhere for windows of padding alone.
+/// dx = dy, added at the flat indices of the maxima. A window that contains only padding has a
+/// negative index and adds nothing.
 static Value scatterFlat(Backward &g, Expr dy, Expr indices, Value x) {
   int64_t count = product(dy.shape());
   Expr places = indices.reshape(count);
@@ -30,7 +31,7 @@ static Value scatterFlat(Backward &g, Expr dy, Expr indices, Value x) {
   return g.build().reshape(sum, shapeOf(x));
 }
 
-// The forward operation keeps where each maximum stands: dx = dy there
+// The forward operation saves the position of each maximum: dx = dy at these positions
 template <typename Op> static void differentiateMax(Op op, Backward &g) {
   Expr dy = g.of(op->getResult(0));
   if (!g.wants(op.getX()))
@@ -52,7 +53,7 @@ template <typename Op> static void differentiateMax(Op op, Backward &g) {
     g.replace(op, values);
 }
 
-/// For each element of dy the index, in [N, C, pixels], of the place that its position names.
+/// For each element of dy, the flat spatial index of its position in [N, C, pixels].
 static Expr pixelOf(Backward &g, MaxPoolGradOp op) {
   Expr position = g(op.getPosition()).cast(IntegerType::get(op.getContext(), 64));
   ArrayRef<int64_t> window = op.getWindow(), spatial = op.getSpatial();
@@ -70,7 +71,7 @@ static Expr pixelOf(Backward &g, MaxPoolGradOp op) {
   return pixel;
 }
 
-// of dx = max_pool_grad(dy) with the gradient v: ddy = v where the maxima stand
+// For dx = max_pool_grad(dy) with v the gradient of dx: ddy = v at the positions of the maxima
 static void differentiate(MaxPoolGradOp op, Backward &g) {
   g.add(op.getDy(), [&] {
     Expr v = g.of(op.getDx()), pixel = pixelOf(g, op);
@@ -93,7 +94,7 @@ void addPool(Rules &rules) {
     });
   });
   rules.add<MaxPoolGradOp>([](MaxPoolGradOp op, Backward &g) { differentiate(op, g); });
-  // dx = dy / count in the whole window
+  // dx = dy / count at all positions of the window
   rules.add<AvgPoolOp>([](AvgPoolOp op, Backward &g) {
     g.add(op.getX(), [&] {
       return g.build().make<AvgPoolGradOp>(
@@ -101,7 +102,7 @@ void addPool(Rules &rules) {
           op.getDilations(), op.getLow(), op.getHigh(), op.getCountedHigh(), op.getIncludePad());
     });
   });
-  // of dx = avg_pool_grad(dy) with the gradient v: ddy = avg_pool(v)
+  // For dx = avg_pool_grad(dy) with v the gradient of dx: ddy = avg_pool(v)
   rules.add<AvgPoolGradOp>([](AvgPoolGradOp op, Backward &g) {
     g.add(op.getDy(), [&] {
       return g.build().make<AvgPoolOp>(Value(g.of(op.getDx())), op.getWindow(), op.getStrides(),

@@ -1,4 +1,4 @@
-//===- Recompute.cpp - the recompute pass: what is kept for the backward pass ===//
+//===- Recompute.cpp - the recompute pass: rematerialization for the backward pass ----===//
 #include "passes/grad/Recompute.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
@@ -31,7 +31,7 @@ Operation *copyOf(Operation *op, OpBuilder &builder, IRMapping &mapping) {
 
 namespace {
 
-/// Whether there is a backward pass: something is kept from run to run and changes.
+/// Whether the function is a training step: it returns new values of states.
 bool isStep(func::FuncOp function) {
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (function.getResultAttr(i, "dlc.state"))

@@ -1,4 +1,4 @@
-//===- Recompute.h - what is computed again instead of being kept ---------===//
+//===- Recompute.h - rematerialization for the backward pass --------------===//
 #ifndef DLC_PASSES_GRAD_RECOMPUTE_H
 #define DLC_PASSES_GRAD_RECOMPUTE_H
 
@@ -9,20 +9,22 @@
 
 namespace dlc::grad {
 
-/// The operation once more at the builder's place, with operands as mapped. Batch norm's y follows
-/// from the statistics, which are kept like a pool's positions; all else is made by the same
-/// operation.
+/// Clones an operation at the insertion point, with operands as mapped. batch_norm_train becomes
+/// batch_norm with the saved statistics, and max_pool_positions becomes max_pool, because its
+/// positions are saved. All other operations stay the same.
 mlir::Operation *copyOf(mlir::Operation *op, mlir::OpBuilder &builder, mlir::IRMapping &mapping);
 
-/// Work that takes time of its own: between two uses that such work divides a value is kept.
+/// Whether the operation takes significant time. A value with uses before and after such an
+/// operation is retained in memory in between.
 bool isHeavy(mlir::Operation *op);
 
-/// Values that are cheap functions of values kept anyway are computed again for each late reader,
-/// and where late readers only compare a value with a number, the answer is kept instead.
+/// Recomputes values that are cheap functions of values that are retained anyway, once for each
+/// group of late readers. If late readers only compare a value with constants, the results of these
+/// comparisons are retained instead of the value.
 void recomputeCheap(mlir::func::FuncOp function);
 
-/// Computes more again, the cheapest for its size first, until the estimate is at most `limit` or
-/// nothing more helps. Returns the estimate then.
+/// Recomputes further values, in the order of saved bytes per cost, until the estimated memory is
+/// at most `limit` or cannot be reduced. Returns the estimate after that.
 int64_t recomputeUntil(mlir::func::FuncOp function, int64_t limit);
 
 } // namespace dlc::grad

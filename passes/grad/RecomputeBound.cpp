@@ -1,8 +1,9 @@
-//===- RecomputeBound.cpp - computes again until the memory suffices ------===//
+//===- RecomputeBound.cpp - rematerialization until a memory limit is met ----===//
 //
-// One value after another that idles where the program holds most: the one that frees the most
-// bytes for the least work is computed again right before its next reader, from values that are
-// there, and its last reader before lets go of it.
+// Values are rematerialized one after another. The candidates are live but not used at the
+// operation with the peak of memory. The candidate that frees the most bytes for the least work is
+// recomputed directly before its next reader, from values that are available there, so that its
+// memory is free in between.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Collective.h"
@@ -21,7 +22,7 @@ namespace {
 
 constexpr int64_t smallBytes = 1024;
 constexpr size_t maxChain = 24;
-/// Products do so many operations in the time in which memory moves a byte.
+/// Number of arithmetic operations that take as long as moving one byte of memory.
 constexpr double operationsPerByte = 16;
 
 double costOf(Operation *op) {
@@ -35,7 +36,7 @@ double costOf(Operation *op) {
     weights = op->getOperand(1);
   if (!weights)
     return cost;
-  // Elements of the result, times the length of a sum.
+  // Elements of the result, times the length of the reduction.
   ArrayRef<int64_t> shape = shapeOf(weights);
   double sum = 1;
   bool isProduct = isa<MatmulOp, GroupedMatmulOp>(op);
@@ -45,7 +46,7 @@ double costOf(Operation *op) {
 }
 
 bool mayRepeat(Operation *op) {
-  // Nobody meets others twice.
+  // Collectives are excluded, because the other ranks would have to repeat them as well.
   return op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<ConstantOp>(op) &&
          !isCollective(op);
 }
@@ -61,7 +62,8 @@ class Bound {
 public:
   explicit Bound(func::FuncOp function) : function(function), block(function.getBody().front()) {}
 
-  /// After how many choices the estimate is at most `limit`, or else the least that it comes to.
+  /// Number of choices after which the estimate is at most `limit` or, if it never is, after which
+  /// it is lowest.
   int choicesFor(int64_t limit) {
     int64_t least = std::numeric_limits<int64_t>::max();
     int choices = 0;
@@ -113,7 +115,7 @@ private:
   }
 
   std::optional<Choice> weigh(Value value, Operation *peak, const Lifetimes &lifetimes) {
-    // Copies made for the value itself read it no more.
+    // Rematerialized copies of the value do not read it, and are not among its readers.
     Choice choice{value, {}, nextReader(value, peak), 0};
     if (!choice.place)
       return std::nullopt;
@@ -132,13 +134,14 @@ private:
     return choice;
   }
 
-  /// Collects what makes the value at `place`. What is not there any more, and cannot be made,
-  /// would live longer: `extended` bytes of it.
+  /// Collects the operations that recompute the value at `place`. Small operands that are not live
+  /// there and are not recomputed are kept live longer, which adds their size to `extended`.
+  /// Returns false if the value cannot be recomputed.
   bool link(Value value, Operation *place, llvm::SetVector<Operation *> &chain, int64_t &extended) {
     Operation *op = value.getDefiningOp();
     if (!mayRepeat(op) || op->getBlock() != &block || chain.size() > maxChain)
       return false;
-    // Statistics and positions are kept.
+    // Statistics and positions are retained instead of being recomputed.
     if (isa<BatchNormTrainOp, MaxPoolPositionsOp>(op) && value != op->getResult(0))
       return false;
     for (Value operand : op->getOperands()) {
@@ -161,7 +164,7 @@ private:
     return true;
   }
 
-  /// Whether somebody reads the value at `place` or later.
+  /// Whether the value is read at `place` or later.
   bool isThere(Value value, Operation *place) {
     for (Operation *user : value.getUsers()) {
       Operation *here = block.findAncestorOpInBlock(*user);
@@ -173,7 +176,7 @@ private:
     return false;
   }
 
-  /// Whether a copy is made, or can be made, before `place`.
+  /// Whether the copy precedes `place`, or can be moved before it.
   bool movable(Value copy, Operation *place) {
     llvm::SmallPtrSet<Operation *, 16> seen;
     SmallVector<Operation *> work{copy.getDefiningOp()};
@@ -213,7 +216,8 @@ private:
         next = here;
     };
     for (Operation *user : value.getUsers()) {
-      // A view of it made early is not in the way, but its late readers are readers.
+      // A reshape before the peak does not count as a reader. If it has readers after the peak, the
+      // value must stay live.
       if (isa<ReshapeOp>(user) && order.lookup(user) < order.lookup(peak)) {
         if (llvm::any_of(user->getResult(0).getUsers(), [&](Operation *reader) {
               Operation *here = block.findAncestorOpInBlock(*reader);
@@ -268,7 +272,8 @@ private:
 } // namespace
 
 int64_t recomputeUntil(func::FuncOp function, int64_t limit) {
-  // One choice may need the next one to help, and the last ones may help nobody: tried on a copy.
+  // One choice may pay off only together with the next one, and the last choices may have no
+  // effect. The number of choices is therefore determined on a clone of the function.
   auto trial = cast<func::FuncOp>(function->clone());
   int choices = Bound(trial).choicesFor(limit);
   trial->erase();

@@ -1,4 +1,4 @@
-//===- RecomputeCheap.cpp - what is never worth keeping -------------------===//
+//===- RecomputeCheap.cpp - rematerialization of cheap values -------------===//
 #include "passes/grad/Recompute.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -11,27 +11,31 @@ using namespace mlir;
 namespace dlc::grad {
 namespace {
 
-/// Less than this is kept.
+/// Smaller values are retained.
 constexpr int64_t smallBytes = 4096;
 constexpr int maxDepth = 6;
-/// Readers with no more heavy work between the first and the last of them share one copy.
+/// Maximum number of heavy operations between the first and the last of the readers that share one
+/// copy.
 constexpr int64_t maxSpan = 64;
-/// Of a chain of residuals, so many are made in a row from one that is kept: all of a row are there
-/// when its last one is needed, and each but that one costs a pass of its own.
+/// Maximum length of a run of residual blocks that are recomputed from one retained value. All
+/// values of a run are live when the last one is needed, and each of them but the last costs an
+/// additional pass over memory.
 constexpr int maxRow = 4;
 
-/// Costs no more than reading its operands, and joins the kernel of who reads it.
+/// Whether recomputing the result costs no more than reading the operands, and can be fused with
+/// its reader.
 bool isCheap(Operation *op) {
   return isCheapMath(op) || isa<BroadcastOp, IotaOp, ReshapeOp>(op) ||
-         // Drawn from a counter: the same bits again.
+         // RandomOp is a function of a counter, and returns the same bits again.
          isa<RandomOp>(op) ||
-         // Its statistics are kept.
+         // The statistics of batch norm are retained.
          isa<BatchNormOp, BatchNormTrainOp>(op);
 }
 
 bool isNorm(Operation *op) { return isa<BatchNormOp, BatchNormTrainOp>(op); }
 
-/// A cast of a parameter is made once for forward and backward.
+/// Whether the operation casts a parameter. Such a cast is computed once for the forward and the
+/// backward pass.
 bool isParameterCast(Operation *op) {
   return isa<CastOp>(op) && isa<BlockArgument>(Lifetimes::rootOf(op->getOperand(0)));
 }
@@ -47,7 +51,7 @@ public:
     SmallVector<Operation *> ops;
     for (Operation &op : block.without_terminator())
       ops.push_back(&op);
-    // Later ones first: their copies are readers of earlier ones.
+    // Later operations are visited first, because their copies are readers of earlier ones.
     for (Operation *op : llvm::reverse(ops))
       visit(op);
     for (Operation *op : llvm::reverse(ops))
@@ -65,8 +69,8 @@ private:
     }
   }
 
-  /// What the results that are not state depend on: the forward pass. Where all results are state,
-  /// there is nothing to tell it by.
+  /// Collects the forward pass: the operations on which results other than states depend. If all
+  /// results are states, the forward pass is unknown, and the set is empty.
   void findForward(func::FuncOp function) {
     SmallVector<Operation *> work;
     auto need = [&](Value value) {
@@ -84,7 +88,8 @@ private:
       });
   }
 
-  /// The operation of this block that uses the value; copies stand where their reader stands.
+  /// The operation of this block that contains the use. In `order`, copies have the position of
+  /// their reader.
   Operation *readerOf(OpOperand &use) { return block.findAncestorOpInBlock(*use.getOwner()); }
 
   int64_t lastUse(Value value) {
@@ -100,8 +105,8 @@ private:
     return last;
   }
 
-  /// The operations that make `value` from what is alive at `at` anyway; false where there are
-  /// none so cheap.
+  /// Collects the operations that recompute `value` from values that are live at `at` anyway.
+  /// Returns false if this requires operations that are not cheap.
   bool chainFor(Value value, int64_t at, llvm::SetVector<Operation *> &chain, int depth) {
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != &block || !isCheap(op) || depth > maxDepth ||
@@ -113,7 +118,7 @@ private:
       if (lastUse(operand) >= at && tensorBytes(operand.getType()) > 0)
         continue;
       if (tensorBytes(operand.getType()) < smallBytes && operand.getDefiningOp())
-        continue; // kept for next to nothing
+        continue; // retaining it costs almost nothing
       if (!chainFor(operand, at, chain, depth + 1))
         return false;
     }
@@ -135,7 +140,8 @@ private:
     keepAnswers(value);
   }
 
-  /// Readers of the backward pass with heavy work between the value and them, in order.
+  /// Readers in the backward pass that are separated from the value by heavy operations, in program
+  /// order.
   SmallVector<Operation *> lateReaders(Value value) {
     Operation *def = value.getDefiningOp();
     int64_t made = heavyBefore.lookup(def) + isHeavy(def);
@@ -150,7 +156,7 @@ private:
     return sorted;
   }
 
-  /// One copy for all late readers that are close to one another.
+  /// Creates one copy for each group of late readers that are close to each other.
   void recompute(Value value, ArrayRef<Operation *> late) {
     while (!late.empty()) {
       Operation *first = late.front();
@@ -185,8 +191,8 @@ private:
     return mapping.lookup(value);
   }
 
-  /// Where only comparisons with numbers read the value late, they are made early: a byte an
-  /// element.
+  /// If all late readers compare the value with constants, moves them directly after the value.
+  /// Their results take one byte per element.
   void keepAnswers(Value value) {
     SmallVector<Operation *> late = lateReaders(value);
     if (late.empty() || !isa<FloatType>(typeOf(value).getElementType()))
@@ -212,7 +218,7 @@ private:
 
   Block &block;
   llvm::DenseMap<Operation *, int64_t> order, heavyBefore;
-  llvm::DenseMap<Operation *, int> rows; ///< of a copy: the how manyth of its row
+  llvm::DenseMap<Operation *, int> rows; ///< of a copy: its position in a run of residual blocks
   llvm::DenseSet<Operation *> forward;
 };
 

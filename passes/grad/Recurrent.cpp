@@ -1,8 +1,8 @@
 //===- Recurrent.cpp - gradients of recurrent layers ----------------------===//
 //
-// The layer becomes a loop over time that keeps its gates, and its backward pass a loop that runs
-// the other way and keeps the gradients of the gates' sums. The gradients of weights and of the
-// input are products over all time steps at once, after that loop.
+// The layer becomes a loop over time that saves its gates. Its backward pass is a loop in the
+// opposite direction that saves the gradients of the gates before activation. After that loop, the
+// gradients of the weights and of the input are matmuls over all time steps.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/grad/Loops.h"
@@ -14,11 +14,11 @@ using namespace mlir;
 namespace dlc::grad {
 namespace {
 
-/// The operands of every recurrent layer.
+/// Operand numbers of all recurrent layers.
 enum { X, W, R, B, H0 };
 
-/// What the body of a loop over time makes of the step's number and the states: the next states,
-/// then what is stacked.
+/// Builds the body of a loop over time from the step number and the states. Returns the next
+/// states, then the values that are stacked.
 using Body = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Expr, ArrayRef<Value>)>;
 
 LoopOp timeLoop(OpBuilder &here, Location loc, int64_t steps, ArrayRef<Value> inits, Body fill) {
@@ -46,7 +46,7 @@ LoopOp timeLoop(OpBuilder &here, Location loc, int64_t steps, ArrayRef<Value> in
   return loop;
 }
 
-/// One direction of a layer, its operands without the dimension of directions.
+/// One direction of a layer, with operands without the dimension of directions.
 struct Layer {
   Layer(Operation *op, TensorBuilder &b, bool reverse, bool lateReset)
       : steps(shapeOf(op->getOperand(X))[0]), batch(shapeOf(op->getOperand(X))[1]),
@@ -64,7 +64,7 @@ struct Layer {
       states.push_back(Expr(b, state).reshape({batch, hidden}));
   }
 
-  /// The place in time of the loop's step.
+  /// The time of a step of the loop.
   Expr time(Expr step) const { return reverse ? double(steps - 1) - step : step; }
 
   int64_t steps, batch, features, gated, hidden;
@@ -73,13 +73,14 @@ struct Layer {
   SmallVector<Value> states;
 };
 
-/// Adds the gradients of all operands, given those of the gates' sums of all steps.
+/// Adds the gradients of all operands, derived from those of the gates before activation in all
+/// steps.
 void addGradients(Operation *op, Backward &g, const Layer &layer, const Cell &cell, LoopOp backward,
                   ArrayRef<Value> kept) {
   int64_t rows = layer.steps * layer.batch;
   size_t states = layer.states.size();
   auto flat = [&](Value v) { return g(v).reshape({rows, shapeOf(v).back()}); };
-  // The backward loop stacks its last step first.
+  // The backward loop stacks the values of its last step first.
   auto inStepOrder = [&](Expr x) { return x.reversed(0); };
   Expr last = g(backward->getResult(states));
   Expr input = flat(layer.reverse ? last : inStepOrder(last));
@@ -121,8 +122,8 @@ void differentiate(Operation *op, Backward &g, bool reverse, bool lateReset, con
                [&](TensorBuilder &b, Expr step, ArrayRef<Value> before) {
                  Expr now = Expr(b, layer.fromInput).at(layer.time(step));
                  SmallVector<Value> values = cell.forward(b, weights, now, before);
-                 // Each step's state is the layer's result; what enters it is kept for the way
-                 // back.
+                 // The state of each step is an element of the layer's result. The states before
+                 // each step are saved for the backward pass.
                  values.insert(values.begin() + states, values.front());
                  values.insert(values.begin() + states + 1, before.begin(), before.end());
                  return values;
@@ -157,7 +158,7 @@ void differentiate(Operation *op, Backward &g, bool reverse, bool lateReset, con
   dropUnused(forward, states);
 }
 
-/// The layer's attributes with another direction.
+/// Creates a layer with the attributes of `op`, but another direction.
 template <typename L>
 Operation *createLayer(L op, TensorBuilder &b, Direction direction, ArrayRef<Value> operands) {
   NamedAttrList attributes(op->getAttrs());

@@ -1,25 +1,25 @@
-//===- RecurrentCells.cpp - one time step of a recurrent layer and back ---===//
+//===- RecurrentCells.cpp - one time step of a recurrent layer, forward and backward ----===//
 #include "passes/grad/RecurrentCells.h"
 
 using namespace mlir;
 
 namespace dlc::grad {
 
-/// Gate `g` of [N, G*H].
+/// Slice of gate `g` from [N, G*H].
 static Expr gate(Expr gates, int64_t g, int64_t hidden) {
   return gates.part(1, g * hidden, hidden);
 }
 
-/// d of sigmoid and of tanh from their results.
+/// Gradients of sigmoid and tanh, computed from their results y.
 static Expr openBack(Expr dy, Expr y) { return dy * (y * (1 - y)); }
 static Expr tanhBack(Expr dy, Expr y) { return dy * (1 - y * y); }
 
-/// dr = gates^T h for the states before.
+/// dr = gates^T h, with h the states before the step.
 static Expr recurrence(TensorBuilder &b, Expr gates, ArrayRef<Value> kept) {
   return matmul(gates, Expr(b, kept[1]), /*transposeX=*/true);
 }
 
-// c' = f c + i g, h' = o tanh(c'), with i, o, f = sigmoid and g = tanh of their sums. Back:
+// c' = f c + i g, h' = o tanh(c'), where i, o, f are sigmoids and g is a tanh. Backward:
 // dc' += dh' o (1 - tanh^2 c'), do = dh' tanh c', di = dc' g, df = dc' c, dg = dc' i, dc = dc' f
 Cell lstmCell() {
   enum { Y, H, C, I, O, F, G };
@@ -44,8 +44,8 @@ Cell lstmCell() {
   return cell;
 }
 
-// h' = (1 - z) n + z h, n = tanh(x_n + r (R_n h + b_n)). Back: dz = dh' (h - n), dn = dh' (1 - z),
-// with q = R_n h + b_n: dr = dn q, dq = dn r, dh = dh' z + [dz, dr, dq] R
+// h' = (1 - z) n + z h, n = tanh(x_n + r (R_n h + b_n)). Backward, with q = R_n h + b_n:
+// dz = dh' (h - n), dn = dh' (1 - z), dr = dn q, dq = dn r, dh = dh' z + [dz, dr, dq] R
 static Cell lateResetCell() {
   enum { Y, H, Z, OPEN, Q, N };
   Cell cell;
@@ -71,8 +71,9 @@ static Cell lateResetCell() {
   return cell;
 }
 
-// h' = (1 - z) n + z h, n = tanh(x_n + R_n (r h)). Back: dz = dh' (h - n), dn = dh' (1 - z),
-// dp = dn R_n, dr = dp h, dh = dh' z + dp r + [dz, dr] R_zr; dR_n = dn^T (r h)
+// h' = (1 - z) n + z h, n = tanh(x_n + R_n (r h)). Backward:
+// dz = dh' (h - n), dn = dh' (1 - z), dp = dn R_n, dr = dp h,
+// dh = dh' z + dp r + [dz, dr] R_zr; dR_n = dn^T (r h)
 static Cell earlyResetCell() {
   enum { Y, H, Z, OPEN, N };
   Cell cell;
@@ -111,7 +112,7 @@ Cell gruCell(bool linearBeforeReset) {
   return linearBeforeReset ? lateResetCell() : earlyResetCell();
 }
 
-// h' = tanh(s) or relu(s): ds = dh' (1 - h'^2), or dh' where h' > 0
+// h' = tanh(s): ds = dh' (1 - h'^2). h' = relu(s): ds = dh' where h' > 0, else 0
 Cell rnnCell(bool relu) {
   Cell cell;
   cell.forward = [relu](TensorBuilder &b, const Weights &w, Expr now, ArrayRef<Value> states) {

@@ -1,4 +1,4 @@
-//===- RecurrentCells.h - one time step of a recurrent layer and back -----===//
+//===- RecurrentCells.h - one time step of a recurrent layer, forward and backward ----===//
 #ifndef DLC_PASSES_GRAD_RECURRENTCELLS_H
 #define DLC_PASSES_GRAD_RECURRENTCELLS_H
 
@@ -8,8 +8,8 @@
 
 namespace dlc::grad {
 
-/// What every step uses: the recurrence's weights [G*H, H] and biases [G*H]; the weights of the
-/// gates and of the candidate apart, where a cell wants that.
+/// Operands of every step: the recurrent weights [G*H, H] and biases [G*H]. If Cell::wantsApart is
+/// set, also the weights of the gates and of the candidate separately.
 struct Weights {
   mlir::Value r, bias, gates, candidate;
   int64_t hidden;
@@ -20,13 +20,16 @@ struct Cell {
   using Values = llvm::SmallVector<mlir::Value>;
   using Given = llvm::ArrayRef<mlir::Value>;
 
-  /// From the input's part of the gates' sums and the states: the next states, then what is kept.
+  /// Computes one step from the input's contribution to the gates (`now`) and the states. Returns
+  /// the next states, then the values that the backward step needs.
   std::function<Values(TensorBuilder &, const Weights &, Expr now, Given states)> forward;
-  /// From the gradients of the next states, and what is kept (the result, the states before, and
-  /// what `forward` says): the gradients of the states before, then of the gates' sums; those of
-  /// the recurrence's part after that where they differ.
+  /// Computes one backward step from the gradients of the next states and the saved values: the
+  /// result, the states before the step, and the values that `forward` returned. Returns the
+  /// gradients of the states before the step, then those of the gates before activation. If the
+  /// gradients of the recurrent contribution to the gates differ from these, they follow.
   std::function<Values(TensorBuilder &, const Weights &, Given gradients, Given kept)> backward;
-  /// dr from the gradients of the recurrence's part [T*N, G*H] and all that was kept [T*N, ..].
+  /// Computes dr from the gradients of the recurrent contribution, [T*N, G*H], and all saved
+  /// values, [T*N, ..].
   std::function<Expr(TensorBuilder &, Expr gates, Given kept)> recurrentGradient;
 };
 

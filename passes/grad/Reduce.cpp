@@ -1,4 +1,4 @@
-//===- Reduce.cpp - gradients of many elements into one -------------------===//
+//===- Reduce.cpp - gradients of reductions -------------------------------===//
 #include "passes/Dimensions.h"
 #include "passes/grad/Rules.h"
 
@@ -6,19 +6,19 @@ using namespace mlir;
 
 namespace dlc::grad {
 
-/// The running product of what stands before each element along an axis (after it, reversed).
+/// The product of all elements before each element along an axis, or after it if `reverse` is set.
 static Expr productBefore(Expr x, int64_t axis, bool reverse) {
   TensorBuilder &b = x.builder();
   return {b, b.make<CumulativeOp>(ReduceKind::prod, Value(x), axis, /*exclusive=*/true, reverse)};
 }
 
-/// For each element the product of all others along the axes: right where there are zeros too.
+/// For each element, the product of all others along the axes. Correct also if there are zeros.
 static Expr productOfOthers(Expr x, ArrayRef<int64_t> axes) {
   if (axes.empty())
     return x.scalar(1).broadcast(x.shape());
   if (axes.size() == 1)
     return productBefore(x, axes[0], false) * productBefore(x, axes[0], true);
-  // Several dimensions are brought to the end and become one.
+  // Several axes are transposed to the end and merged.
   SmallVector<int64_t> permutation, shape;
   for (int64_t d = 0; d < x.rank(); ++d)
     if (!llvm::is_contained(axes, d)) {
@@ -55,7 +55,7 @@ static void differentiate(ReduceOp op, Backward &g) {
       return dy * productOfOthers(x, op.getAxes());
     case ReduceKind::max:
     case ReduceKind::min: {
-      // dx = dy shared among the elements that are the largest
+      // dx = dy in equal shares for the elements that are the maximum (minimum)
       Expr chosen = compare(Predicate::eq, x, g(op.getY()).reshape(kept));
       Expr number = chosen.cast(x.element()).sum(op.getAxes());
       return keep(chosen, dy / number).fit(x.shape());
@@ -65,14 +65,14 @@ static void differentiate(ReduceOp op, Backward &g) {
   });
 }
 
-/// The running sum of x in the opposite direction of a running sum or product.
+/// The running sum of x in the direction opposite to that of the operation.
 static Expr sumBackwards(Backward &g, CumulativeOp op, Expr x) {
   return {g.build(), g.build().make<CumulativeOp>(ReduceKind::sum, Value(x), op.getAxis(),
                                                   op.getExclusive(), !op.getReverse())};
 }
 
-// Before the first 0 along the axis: dx = (dy y) summed backwards / x. At the first 0 the same sum,
-// with the products of the elements without it. After it: 0.
+// Gradient of a running product. Before the first 0 along the axis: dx = (reverse running sum of dy
+// y) / x. At the first 0: the same sum, with products that exclude this element. After it: 0.
 static Value runningProductGradient(Backward &g, CumulativeOp op, Expr x) {
   Expr dy = g.of(op.getY()), isZero = compare(Predicate::eq, x, x.scalar(0));
   Expr flag = isZero.cast(x.element());
@@ -89,7 +89,7 @@ static Value runningProductGradient(Backward &g, CumulativeOp op, Expr x) {
 
 void addReduce(Rules &rules) {
   rules.add<ReduceOp>([](ReduceOp op, Backward &g) { differentiate(op, g); });
-  // sum: dx = dy summed backwards
+  // sum: dx = reverse running sum of dy
   rules.add<CumulativeOp>([](CumulativeOp op, Backward &g) {
     g.add(op.getX(), [&]() -> Value {
       if (op.getKind() == ReduceKind::sum)

@@ -1,4 +1,4 @@
-//===- Rules.h - the gradient rule of each operation ----------------------===//
+//===- Rules.h - gradient rules of operations -----------------------------===//
 #ifndef DLC_PASSES_GRAD_RULES_H
 #define DLC_PASSES_GRAD_RULES_H
 
@@ -10,14 +10,16 @@
 
 namespace dlc::grad {
 
-/// From an operation to what its gradient is, by the operation's type.
+/// Gradient rules and decompositions, by operation type.
 class Rules {
 public:
   using Rule = std::function<llvm::LogicalResult(mlir::Operation *, Backward &)>;
-  /// Values to stand for the operation's results; none when it may stay.
+  /// Returns replacements for the results of an operation, or an empty list if the operation is not
+  /// decomposed.
   using Opening = std::function<llvm::SmallVector<mlir::Value>(mlir::Operation *, TensorBuilder &)>;
 
-  /// `rule(op, backward)` adds to the gradients of the operands, given those of the results.
+  /// Registers a gradient rule. `rule(op, backward)` adds to the gradients of the operands, given
+  /// those of the results.
   template <typename Op, typename F> void add(F rule) {
     rules[mlir::TypeID::get<Op>()] = [rule](mlir::Operation *op, Backward &g) {
       if constexpr (std::is_void_v<decltype(rule(llvm::cast<Op>(op), g))>) {
@@ -28,14 +30,14 @@ public:
       }
     };
   }
-  /// A rule for an operation of one operand: dx from dy, x and y.
+  /// Registers a rule for a unary operation, which returns dx from dy, x and y.
   template <typename Op, typename F> void unary(F derivative) {
     add<Op>([derivative](Op op, Backward &g) {
       Expr dy = g.of(op->getResult(0)), x = g(op->getOperand(0)), y = g(op->getResult(0));
       g.add(x, [&] { return derivative(dy, x, y); });
     });
   }
-  /// Operations that become simpler ones before they are differentiated.
+  /// Registers a decomposition into simpler operations, which is applied before differentiation.
   template <typename Op, typename F> void open(F opening) {
     openings[mlir::TypeID::get<Op>()] = [opening](mlir::Operation *op, TensorBuilder &b) {
       return opening(llvm::cast<Op>(op), b);
@@ -73,7 +75,8 @@ void addTransfer(Rules &rules);
 void addCollective(Rules &rules);
 void addCustomGradient(Rules &rules);
 
-/// Replaces the custom gradients in `root` by the values that they are the gradients of.
+/// Replaces the results of all CustomGradientOps in `root` by the values whose gradients they
+/// define.
 void eraseCustomGradients(mlir::Operation *root);
 
 } // namespace dlc::grad

@@ -1,4 +1,4 @@
-//===- Scatter.h - sums into places that indices name ---------------------===//
+//===- Scatter.h - the adjoint of gather ----------------------------------===//
 #ifndef DLC_PASSES_GRAD_SCATTER_H
 #define DLC_PASSES_GRAD_SCATTER_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc::grad {
 
-/// The adjoint of gather: zeros of a shape with x's slices [.., i.., ..] added along `axis` at
-/// indices[i..].
+/// The adjoint of gather: zeros of the given shape, to which the slices of x, [.., i.., ..], are
+/// added along `axis` at indices[i..].
 Expr scatterAlong(Expr x, Expr indices, llvm::ArrayRef<int64_t> shape, int64_t axis);
 
 } // namespace dlc::grad

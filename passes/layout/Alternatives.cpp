@@ -1,4 +1,4 @@
-//===- Alternatives.cpp - other ways to compute what libraries do slowly --===//
+//===- Alternatives.cpp - replacements for operations without fast library kernels ----===//
 #include "passes/layout/Alternatives.h"
 
 #include "ir/reference/Evaluate.h"
@@ -52,13 +52,14 @@ Value once(Value made) {
 
 namespace {
 
-/// The least that an operation costs: in plain layout, with channels last, or as the library wants
-/// it; which need not be known where it cannot be less than `other`.
+/// Lowest cost of an operation over the row-major layout, channels last, and the layout that the
+/// library prefers. The library is not queried if the lower bound of `costs` shows that the result
+/// cannot be less than `other`.
 std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &costs,
                                 std::optional<double> other = std::nullopt) {
   std::optional<double> least;
-  // Of the first operand, of the first result, and of the second operand where that is an image
-  // too.
+  // Layouts of the first operand, of the results, and of the second operand if that is an image as
+  // well.
   auto consider = [&](StringRef source, StringRef destination, StringRef second = "") {
     SmallVector<Type> operands(op->getOperandTypes()), results(op->getResultTypes());
     operands[0] = withLayout(typeOf(op->getOperand(0)), source);
@@ -142,8 +143,9 @@ std::optional<Alternative> fewChannels(Operation *op, AlternativeBuilder &b) {
 
 using Maker = std::optional<Alternative>(Operation *, AlternativeBuilder &);
 
-/// Of those of integers transposed convolutions, and several results for a channel, have no kernels
-/// of their own.
+/// Whether the operation may have a replacement. Operations on integers have one only if they lack
+/// kernels of their own: transposed convolutions, and depthwise convolutions with a channel
+/// multiplier.
 bool mayHaveOther(Operation *op) {
   Type element = typeOf(op->getResult(0)).getElementType();
   auto conv = dyn_cast<ConvOp>(op);
@@ -171,7 +173,8 @@ void take(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle, 
     bool isBetter = other && (!own || *other < *own);
     if (isBetter)
       op->replaceAllUsesWith(way->results);
-    // What is not used after all, and constants that became others.
+    // Erases the operations that remain unused, such as the rejected replacement and folded
+    // constants.
     for (Operation *made = op->getPrevNode(); made != before;) {
       Operation *next = made->getPrevNode();
       if (made->use_empty())

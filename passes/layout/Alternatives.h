@@ -1,10 +1,10 @@
-//===- Alternatives.h - other ways to compute what libraries do slowly ----===//
+//===- Alternatives.h - replacements for operations without fast library kernels ----===//
 //
-// Libraries have fast code for the convolutions and pools that most networks have. What has none
-// (transposed convolutions with long strides, depthwise ones of one or three spatial dimensions or
-// with several results for a channel, pools of one dimension, gradients of these, convolutions with
-// few results) is made of those that have.
-// So are convolutions of 16-bit floats where the processor does not multiply these.
+// Libraries have fast kernels for the convolutions and pools of most networks. Other operations are
+// expressed by these: transposed convolutions with large strides, depthwise convolutions of one or
+// three spatial dimensions or with a channel multiplier, pools of one dimension, the gradients of
+// these, and convolutions with few output channels. Convolutions of 16-bit floats are computed in
+// f32 if the processor has no 16-bit multiplication.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_LAYOUT_ALTERNATIVES_H
@@ -15,7 +15,7 @@
 
 namespace dlc {
 
-/// Makes operations before another; what follows from constants is a constant again.
+/// Creates operations before another one, and folds them if all of their operands are constants.
 class AlternativeBuilder {
 public:
   explicit AlternativeBuilder(mlir::Operation *op)
@@ -47,49 +47,55 @@ private:
   mlir::Location loc;
 };
 
-/// Values in the place of the operation's, and what they cost: products and pools, and values that
-/// are moved on the way.
+/// Replacement of an operation. `results` replace its results. Its cost is that of the
+/// convolutions, matmuls and pools in `work`, and of reordering the values in `moved`.
 struct Alternative {
   llvm::SmallVector<mlir::Value, 2> results;
   llvm::SmallVector<mlir::Operation *> work;
   llvm::SmallVector<mlir::Value> moved;
 };
 
-/// The operation that the value is of, or one before it that does the same: gradients read the same
-/// image as what they are of.
+/// If an equivalent operation precedes the one that defines `made`, erases the latter and returns
+/// the earlier value. This way a convolution and its gradient read the same transformed image.
 mlir::Value once(mlir::Value made);
 
-/// Results for each channel of a convolution that has nothing but these; 0 for others.
+/// Channel multiplier of a depthwise convolution (output channels per input channel); 0 if the
+/// convolution is not depthwise.
 int64_t multiplierOf(ConvOp op);
 
-/// Whether each channel has a convolution of its own, forward or back.
+/// Whether the operation is a depthwise convolution, transposed convolution or weight gradient,
+/// with a channel multiplier of 1.
 bool isDepthwise(mlir::Operation *op);
 
-/// A transposed convolution with strides as a convolution with a channel for each phase, whose
-/// results are interleaved.
+/// A transposed convolution as a convolution with additional output channels for each phase, whose
+/// results are interleaved (sub-pixel convolution).
 std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b);
-/// A depthwise convolution, or a pool, of one dimension as one of two; and their gradients.
+/// A depthwise convolution or a pool with one spatial dimension as one with two dimensions; also
+/// their gradients.
 std::optional<Alternative> flatPlanes(mlir::Operation *op, AlternativeBuilder &b);
-/// A depthwise convolution of three dimensions as the sum of those of its planes.
+/// A depthwise convolution with three spatial dimensions as a sum of two-dimensional ones, one for
+/// each plane of the window.
 std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b);
-/// A convolution with several results for each channel as a depthwise one of repeated channels.
+/// A depthwise convolution with a channel multiplier as one on repeated input channels.
 std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b);
 
-/// A convolution with a few results at each place as one product of all elements of its window,
-/// whose results are shifted and added.
+/// A convolution with few output channels as one matmul for all elements of the window, whose
+/// results are shifted and added.
 std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b);
 
-/// On GPUs: windows that do not meet as rows of a product; and their gradient.
+/// On GPUs: a convolution with adjacent, non-overlapping windows as a matmul with one row per
+/// window; also its gradient.
 std::optional<Alternative> patchProducts(mlir::Operation *op, AlternativeBuilder &b);
-/// On GPUs: strided ones of few channels as ones of the image's phases; and their gradient.
+/// On GPUs: a strided convolution of few channels as one of the image's phases (space-to-depth);
+/// also its gradient.
 std::optional<Alternative> phasesAsChannels(mlir::Operation *op, AlternativeBuilder &b);
-/// On GPUs: the same of images with as many channels as a vector has, zeros behind their own.
+/// On GPUs: a convolution with the input channels padded with zeros to a vector; also its gradient.
 std::optional<Alternative> wholeChannels(mlir::Operation *op, AlternativeBuilder &b);
 
-/// Of 16-bit floats as one of f32, whose result is rounded.
+/// An operation on 16-bit floats as one on f32, whose result is rounded.
 std::optional<Alternative> inSinglePrecision(mlir::Operation *op, AlternativeBuilder &b);
 
-/// Takes those that cost less.
+/// Replaces the operations of a block whose replacement costs less.
 void takeAlternatives(mlir::Block &block, LayoutOracle &oracle, Costs &costs);
 
 } // namespace dlc

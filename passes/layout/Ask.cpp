@@ -1,4 +1,4 @@
-//===- Ask.cpp - which layouts oneDNN wants for an operation --------------===//
+//===- Ask.cpp - queries oneDNN for preferred layouts ---------------------===//
 #include "passes/layout/Ask.h"
 
 #include "passes/Widened.h"
@@ -31,7 +31,8 @@ json argument(ArrayRef<int64_t> dims, const std::string &type, StringRef tag) {
 
 std::string plainTag(size_t rank) { return std::string("abcdefgh").substr(0, rank); }
 
-/// What libraries read where a contraction's operand is widened from 8 bits.
+/// The value that library kernels read: the 8-bit tensor if the operand of a contraction is
+/// extended from 8 bits, otherwise the operand.
 Value readBy(OpOperand &operand) {
   std::optional<Widened> widened = matchWidened(operand);
   return widened ? widened->x : operand.get();
@@ -41,7 +42,8 @@ std::string narrowName(Value value) {
   return typeOf(value).getElementType().isUnsignedInteger() ? "u8" : "i8";
 }
 
-/// Only spatial dimensions, one of the types, and layouts that can be followed.
+/// Whether both values are non-empty static images of rank 3 to 5 with the same supported element
+/// type.
 bool isFollowable(Value from, Value to, bool isInteger = false) {
   RankedTensorType x = typeOf(from), y = typeOf(to);
   return x.hasStaticShape() && y.hasStaticShape() && x.getNumElements() > 0 &&
@@ -49,13 +51,13 @@ bool isFollowable(Value from, Value to, bool isInteger = false) {
          (isInteger || typeName(x.getElementType())) && x.getElementType() == y.getElementType();
 }
 
-/// What `--matmul-precision` allows for an operation.
+/// Permits the rounding that `--matmul-precision` set for the operation.
 void addMath(json &desc, Operation *op) {
   if (auto math = op->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     desc["math"] = math.str();
 }
 
-/// A layout that passes can follow, or nothing.
+/// The layout of an argument. Returns nullopt if the passes do not support this layout.
 std::optional<std::string> followable(const onednn::Described &described, const char *name) {
   const onednn::Argument *found = described.find(name);
   if (!found)
@@ -71,7 +73,7 @@ std::optional<Wanted> ask(const json &desc, const char *sourceName, const char *
   std::shared_ptr<const onednn::Described> described = onednn::ask(desc, threads);
   if (!described->ok)
     return std::nullopt;
-  // Neither the slow general code nor products over unfolded images, of floats or of integers.
+  // Excludes reference kernels, and GEMMs over unfolded images (im2col) of floats or integers.
   StringRef name = described->implementation;
   if (onednn::isReference(name.str()) || name.contains("gemm:") || name.contains("gemm_"))
     return std::nullopt;
@@ -140,7 +142,8 @@ std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
   else
     addGeometry(desc, transposed);
   if (transposed && !biased) {
-    // As kernel selection does it: a convolution's gradient, if there is code for that.
+    // As in kernel selection, the data gradient of a convolution is used if there is a kernel for
+    // it.
     json gradient = desc;
     gradient["kind"] = "convolution_backward_data";
     gradient["diff_dst"] = from;
@@ -155,7 +158,7 @@ std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
   desc["kind"] = conv ? "convolution" : "deconvolution";
   desc["src"] = from;
   desc["dst"] = to;
-  // The library's weights are output channels first.
+  // Weights of oneDNN have the output channels first.
   desc["weights"] = grouped(SmallVector<int64_t>(weights), /*swapped=*/bool(transposed));
   if (biased)
     desc["bias"] = argument(shapeOf(op->getOperand(2)), type, "a");

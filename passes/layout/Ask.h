@@ -1,4 +1,4 @@
-//===- Ask.h - which layouts oneDNN wants for an operation ----------------===//
+//===- Ask.h - queries oneDNN for preferred layouts -----------------------===//
 #ifndef DLC_PASSES_LAYOUT_ASK_H
 #define DLC_PASSES_LAYOUT_ASK_H
 
@@ -11,29 +11,31 @@
 namespace dlc {
 
 struct Wanted {
-  std::string source, destination; // empty: plain
+  std::string source, destination; // empty: row-major
 };
 
-/// Whether a library for processors sums products of 8-bit integers here, exactly.
+/// Whether a library for processors accumulates products of 8-bit integers exactly on this machine.
 bool libraryHasExactSums();
 
-/// Asks, and remembers the answers: networks repeat themselves.
+/// Queries oneDNN and caches the answers, because networks contain many equal layers.
 class LayoutOracle {
 public:
   explicit LayoutOracle(int threads) : threads(threads) {}
 
-  /// Whether it has a kernel for a conv or matmul in i32 of operands that are widened from 8 bits.
+  /// Whether oneDNN has a kernel for a conv or matmul in i32 whose operands are extended from 8
+  /// bits.
   bool sumsIntegers(mlir::Operation *op);
-  /// What oneDNN chooses freely for a conv or conv_transpose.
+  /// Layouts that oneDNN prefers for a conv or conv_transpose.
   std::optional<Wanted> wantedByConv(mlir::Operation *op);
-  /// For a conv_weight_grad (source: x, destination: dy).
+  /// Layouts that oneDNN prefers for a conv_weight_grad. `source`: of x, `destination`: of dy.
   std::optional<Wanted> wantedByWeightGrad(ConvWeightGradOp op);
-  /// These layouts, if there is a kernel of its own for them; empty: plain.
+  /// Returns the given layouts if oneDNN has an optimized kernel for them. An empty layout means
+  /// row-major.
   std::optional<Wanted> offerForConv(mlir::Operation *op, llvm::StringRef source,
                                      llvm::StringRef destination);
   std::optional<Wanted> offerForWeightGrad(ConvWeightGradOp op, llvm::StringRef source,
                                            llvm::StringRef destination);
-  /// For a pool, or a pool's gradient, whose operand is in `source`.
+  /// Layouts of a pool, or of a pool's gradient, whose operand is in `source`.
   std::optional<Wanted> wantedByPool(mlir::Operation *op, llvm::StringRef source);
 
 private:

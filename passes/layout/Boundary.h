@@ -1,8 +1,8 @@
 //===- Boundary.h - layouts of a program's inputs and outputs -------------===//
 //
-// Inputs and outputs lie row by row, as their users have them, but for those with `dlc.layout`: an
-// input lies in the layout that it names, and an output with "any" is left in whichever it is made.
-// So one program can hand another what nobody else looks at.
+// Inputs and outputs are row-major, except those with `dlc.layout`: an input has the layout that
+// the attribute names, and an output with "any" keeps the layout in which it is computed. Values
+// that one program passes to another one therefore need no reorder if no other code reads them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_LAYOUT_BOUNDARY_H
@@ -12,17 +12,18 @@
 
 namespace dlc {
 
-/// Gives arguments the layouts that are asked for. Fails where a tensor cannot have one.
+/// Gives arguments the layouts that their attributes request. Fails if a tensor does not support
+/// the layout.
 mlir::LogicalResult layArguments(mlir::func::FuncOp function);
 
-/// Whether an operand of a return may come in any layout.
+/// Whether the returned operand may have any layout ("any").
 bool isFree(mlir::OpOperand &returned);
 
-/// Whether it may be returned as it is: plain, or where it is free without padding, for which its
-/// users have no room.
+/// Whether the operand may be returned in its current layout: row-major, or any layout without
+/// padding if isFree(). Buffers of callers have no capacity for padding.
 bool mayLeave(mlir::OpOperand &returned);
 
-/// The function has the types that its arguments and results have now.
+/// Updates the type of the function to the current types of its arguments and results.
 void settleBoundary(mlir::func::FuncOp function);
 
 } // namespace dlc

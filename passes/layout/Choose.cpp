@@ -1,4 +1,4 @@
-//===- Choose.cpp - the layouts of a graph, all together ------------------===//
+//===- Choose.cpp - joint choice of all layouts in a block ----------------===//
 #include "passes/layout/Choose.h"
 
 #include "passes/TensorBuilder.h"
@@ -14,13 +14,13 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// The layouts that a value is there in, as bits.
+/// The layouts in which a value is available, as a bit set.
 using Mask = uint32_t;
 
 struct Partial {
-  std::vector<Mask> alive; ///< by the values' places
+  std::vector<Mask> alive; ///< by the positions of the live values
   double cost = 0;
-  uint32_t from = 0, way = 0; ///< the partial choice before it, and what was chosen then
+  uint32_t from = 0, way = 0; ///< indices of the previous choice and of the way
 };
 
 class Chooser {
@@ -44,10 +44,11 @@ private:
     Operation *op;
     std::vector<Way> ways;
     std::vector<std::pair<uint32_t, uint32_t>>
-        back; ///< of each partial choice: the one before, and the way
+        back; ///< for each partial choice: index of the preceding one, and of the way
   };
 
-  /// Whether it may lie in more than one way: a sequence, an image, or one of several dimensions.
+  /// Whether layouts are chosen for the value: a tensor of rank 3 to 5, such as a sequence, image
+  /// or volume.
   static bool isTensor(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     return type && type.getRank() >= 3 && type.getRank() <= 5;
@@ -68,14 +69,14 @@ private:
       });
   }
 
-  /// Gives a value a place among those alive; what nobody uses has none.
+  /// Appends a value to the live values, and returns its layout as a bit.
   Mask born(Value value, const std::string &layout = "") {
     places[value] = order.size();
     order.push_back(value);
     return bit(layout);
   }
 
-  /// Makes the operand there in a layout, and says what that costs.
+  /// Makes a value available in a layout, and returns the cost of the reorder.
   double bring(Partial &partial, Value value, const std::string &layout) {
     auto place = places.find(value);
     if (place == places.end())
@@ -84,7 +85,7 @@ private:
     Mask &there = partial.alive[place->second];
     if (there & wanted)
       return 0;
-    // Partial choices have the same questions.
+    // Partial choices have many queries in common, so that their results are cached.
     auto [known, isNew] = brought.try_emplace({value, uint64_t(there) << 32 | wanted}, 1e30);
     if (isNew)
       for (size_t i = 0; i < layouts.size(); ++i)
@@ -94,14 +95,15 @@ private:
     return known->second;
   }
 
-  /// What an operation without a say takes: plain tensors, its regions' operands too.
+  /// The way of an operation without layout support: all operands, including those of its regions,
+  /// and all results are row-major.
   Way plainWay(Operation *op) {
     Way way;
     way.gives.assign(op->getNumResults(), "");
     return way;
   }
 
-  /// Whether an operation has to do with anything that may lie in more than one way.
+  /// Whether the operation reads or returns any value for which layouts are chosen.
   bool isOfImages(Operation *op) {
     if (llvm::any_of(op->getResults(), isTensor))
       return true;
@@ -152,7 +154,7 @@ private:
     steps.push_back(std::move(step));
   }
 
-  /// Takes out whom nobody asks for after this operation.
+  /// Removes values without users after this operation from the live values.
   void bury(Operation *op, std::vector<Partial> &partials) {
     SmallVector<size_t> gone;
     for (size_t i = 0; i < order.size(); ++i) {
@@ -185,8 +187,8 @@ private:
     for (Partial &partial : partials) {
       if (front.size() == kMostAlive)
         break;
-      // A number of 63 bits in the place of what is alive: two that are alike by chance are very
-      // rare, and cost a choice only.
+      // A 63-bit hash represents the layouts of all live values. Collisions are very rare, and only
+      // drop a candidate.
       uint64_t number = uint64_t(llvm::hash_combine_range(partial.alive)) >> 1;
       if (seen.insert(number).second)
         front.push_back(std::move(partial));
@@ -195,7 +197,7 @@ private:
 
   llvm::DenseMap<Operation *, Way> trace() {
     llvm::DenseMap<Operation *, Way> chosen;
-    uint32_t at = 0; // the cheapest is in front
+    uint32_t at = 0; // the first one is the cheapest
     for (Step &step : llvm::reverse(steps)) {
       auto [from, way] = step.back[at];
       if (step.ways.size() > 1 || !step.ways[way].takes.empty())
@@ -210,7 +212,8 @@ private:
   std::vector<std::string> layouts;
   llvm::DenseMap<Value, Operation *> lastUse;
   llvm::DenseMap<Value, size_t> places;
-  /// What it costs to have a value in a layout, from those that it is there in.
+  /// Cost of making a value available in a layout. Key: the value, and the bits of the layouts in
+  /// which it is available and of the wanted one.
   llvm::DenseMap<std::pair<Value, uint64_t>, double> brought;
   std::vector<Value> order;
   std::vector<Partial> front;

@@ -1,12 +1,12 @@
-//===- Choose.h - the layouts of a graph, all together --------------------===//
+//===- Choose.h - joint choice of all layouts in a block ------------------===//
 //
-// Each operation has a few ways: layouts that it takes and gives, and what it then costs. Where a
-// value lies otherwise than an operation takes it, a reorder stands between, made once for all who
-// want it. The choice is the least sum of both over a block: dynamic programming over what is
-// alive, operation by operation. Two partial choices that leave the same layouts alive differ in
-// nothing that follows, so the cheaper one stands for both. Chains and trees are so exact. Where
-// many values are alive at once, as in training steps, the cheapest `kMostAlive` partial choices go
-// on, and the rest is given up.
+// Each operation has several ways: layouts of its operands and results, and their cost. If a value
+// has another layout than an operation takes, a reorder is inserted, once for all users in that
+// layout. The choice minimizes the total cost of operations and reorders in a block by dynamic
+// programming over the live values, operation by operation. Of two partial choices with the same
+// layouts of live values, only the cheaper one is continued. The result is optimal for chains and
+// trees. If many values are live at once, as in training steps, only the `kMostAlive` cheapest
+// partial choices are continued, and the result may not be optimal.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_LAYOUT_CHOOSE_H
@@ -23,29 +23,32 @@
 
 namespace dlc {
 
-/// On a module: of each product, what was chosen and what that and the others cost.
+/// Attribute of a module: for each convolution and weight gradient, the chosen way and its cost,
+/// and the costs of all other ways.
 constexpr llvm::StringLiteral kLayoutsAttr = "dlc.layouts";
 
-/// So many partial choices go on from one operation to the next.
+/// Maximum number of partial choices that are continued from one operation to the next.
 constexpr size_t kMostAlive = 32;
 
-/// A way to do an operation. Layouts are named, plain ones empty.
+/// One way to execute an operation. Layouts are tags, and an empty tag means row-major.
 struct Way {
-  /// Of the operands that have a say, by their numbers; the others come as they are.
+  /// Layouts of operands, by operand number. Operands that are not listed are used in their current
+  /// layout.
   std::vector<std::pair<unsigned, std::string>> takes;
-  /// Of all results.
+  /// Layouts of all results.
   std::vector<std::string> gives;
   double cost = 0; ///< microseconds
 };
 
 struct LayoutQuestions {
-  /// Never none. Operations that are not asked take and give plain tensors.
+  /// Ways of an operation. If the list is empty, the operation takes and returns row-major tensors.
   std::function<std::vector<Way>(mlir::Operation *)> ways;
-  /// From one layout to the other.
+  /// Cost of reordering a value from one layout to another.
   std::function<double(mlir::Value, const std::string &from, const std::string &to)> reorder;
 };
 
-/// The best way of each operation that has several.
+/// Returns the chosen way of each operation that has several ways, or one that requires layouts of
+/// its operands.
 llvm::DenseMap<mlir::Operation *, Way> chooseWays(mlir::Block &block,
                                                   const LayoutQuestions &questions);
 

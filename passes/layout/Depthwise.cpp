@@ -1,4 +1,4 @@
-//===- Depthwise.cpp - depthwise convolutions and pools as those of planes ===//
+//===- Depthwise.cpp - depthwise convolutions and pools in two dimensions ----===//
 #include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
 
@@ -39,7 +39,7 @@ std::optional<Alternative> flatPlanes(Operation *op, AlternativeBuilder &b) {
   bool isPool = op->hasTrait<Pooling>();
   if (!isPool && !isDepthwise(op))
     return std::nullopt;
-  // A convolution's bias is no image.
+  // The bias of a convolution is not an image.
   SmallVector<Value> operands(op->getOperands());
   for (Value &operand : MutableArrayRef(operands).take_front(isPool ? operands.size() : 2))
     operand = b.reshape(operand, withHeight(shapeOf(operand)));
@@ -68,7 +68,7 @@ std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b) {
     return std::nullopt;
   auto tail = [](ArrayRef<int64_t> list) { return Shape(list.drop_front()); };
   ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
-  // Planes are images: [N, depth, C, H, W].
+  // Each plane becomes an image: [N, depth, C, H, W].
   Value planes = b.make<TransposeOp>(op.getX(), Shape{0, 2, 1, 3, 4});
   if (op.getLow()[0] != 0 || op.getHigh()[0] != 0)
     planes = b.make<PadOp>(planes, b.zero(planes), PadMode::constant,
@@ -99,7 +99,8 @@ std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b) {
   int64_t times = multiplierOf(op);
   if (times < 2)
     return std::nullopt;
-  // Of integers the 8 bits are repeated, which kernels read.
+  // For integers, the 8-bit values are repeated before their extension to i32, because kernels read
+  // 8 bits.
   std::optional<Widened> widened = matchWidened(op->getOpOperand(0));
   Shape each(shapeOf(op.getX())), all(each);
   each.insert(each.begin() + 2, 1);

@@ -1,4 +1,4 @@
-//===- DeviceLayouts.cpp - which layouts kernels of a kind of device have -===//
+//===- DeviceLayouts.cpp - layouts supported by the kernels of each kind of device ----===//
 #include "passes/layout/DeviceLayouts.h"
 
 #include "passes/Devices.h"
@@ -11,7 +11,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// oneDNN's layouts, and those that our own kernels have.
+/// Layouts of oneDNN, and of dlc's own kernels.
 class OnProcessors : public DeviceLayouts {
 public:
   explicit OnProcessors(LayoutOracle &oracle) : oracle(oracle) {}
@@ -38,8 +38,8 @@ public:
     };
     auto gradient = dyn_cast<ConvWeightGradOp>(product);
     add(freely(product));
-    // A few channels fill no block: the first convolution of a network often reads images as they
-    // come.
+    // Fewer channels than this do not fill a block, so that the first convolution of a network
+    // often reads row-major images.
     constexpr int64_t kFew = 16;
     bool few = shapeOf(product->getOperand(0))[1] < kFew;
     for (const std::string &tag : tags)
@@ -47,7 +47,7 @@ public:
         if (few || !source.empty())
           add(gradient ? oracle.offerForWeightGrad(gradient, source, tag)
                        : oracle.offerForConv(product, source, tag));
-    // Our own kernels may take what oneDNN has none for.
+    // Kernels of dlc support layouts for which oneDNN may have no kernel.
     bool isOfConstants = isa<ConvOp>(product) && product->getOperand(1).getDefiningOp<ConstantOp>();
     if (isOfConstants || (gradient && isDepthwise(product)))
       for (const char *tag : ownTags(typeOf(product->getOperand(0)).getRank()))
@@ -69,8 +69,8 @@ private:
   LayoutOracle &oracle;
 };
 
-/// Channels last, weights too: so the vendors' kernels for tensor cores read them. Generated
-/// kernels, pools among them, read any order of dimensions.
+/// Channels last for images and weights, the order in which vendor libraries for tensor cores read
+/// them. Generated kernels, including pools, support any order of dimensions.
 class OnGpus : public DeviceLayouts {
 public:
   std::vector<std::string> wanted(Operation *product) override {
@@ -94,7 +94,8 @@ public:
   bool pools(Operation *, StringRef) override { return true; }
 
 private:
-  /// Whether its operands are of 8 bits, or are weights that become so.
+  /// Whether the operands are extended from 8 bits, or constant weights that will be converted to 8
+  /// bits.
   static bool areBytes(Operation *product) {
     auto isByte = [](OpOperand &operand) { return matchWidened(operand).has_value(); };
     return isa<ConvOp>(product) && isByte(product->getOpOperand(0)) &&
@@ -103,7 +104,8 @@ private:
              product->getOperand(1).getDefiningOp<ConstantOp>()));
   }
 
-  /// Whether its products are of 16 bits, of integers of 8, or may be of tf32.
+  /// Whether tensor cores can compute the product: in 16-bit floats, in 8-bit integers, or in tf32
+  /// if that is permitted.
   static bool isForTensorCores(Operation *product) {
     RankedTensorType x = typeOf(product->getOperand(0));
     Type element = x.getElementType();

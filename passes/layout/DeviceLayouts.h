@@ -1,4 +1,4 @@
-//===- DeviceLayouts.h - which layouts kernels of a kind of device have ---===//
+//===- DeviceLayouts.h - layouts supported by the kernels of each kind of device ----===//
 #ifndef DLC_PASSES_LAYOUT_DEVICELAYOUTS_H
 #define DLC_PASSES_LAYOUT_DEVICELAYOUTS_H
 
@@ -10,34 +10,35 @@
 
 namespace dlc {
 
-/// The layouts that a convolution or its gradient would have. Empty: plain.
+/// Layouts for which a convolution or its gradient may have a kernel. An empty tag means row-major.
 struct Offer {
   std::string source, destination;
-  std::string weights = {}; ///< of the operand, or of the gradient in them
+  std::string weights = {}; ///< of the weights, or of their gradient
 };
 
-/// What is known of the kernels of one kind of device. Products are convolutions and their
-/// gradients.
+/// Layouts that the kernels of one kind of device support. In this class, products are convolutions
+/// and their gradients.
 class DeviceLayouts {
 public:
   virtual ~DeviceLayouts() = default;
-  /// What a product asks for, were it alone.
+  /// Layouts that the product would choose by itself.
   virtual std::vector<std::string> wanted(mlir::Operation *product) = 0;
-  /// Layouts that any image of this rank may have where a block has products.
+  /// Additional layouts of images of this rank, if the block has products.
   virtual llvm::ArrayRef<const char *> ownTags(int64_t rank) const = 0;
-  /// What there may be kernels for beside those for plain tensors, with these layouts about.
+  /// Layouts other than row-major for which the product may have a kernel. `tags`: layouts that
+  /// occur in the block.
   virtual std::vector<Offer> offers(mlir::Operation *product, llvm::ArrayRef<std::string> tags) = 0;
-  /// Whether a pool, or a pool's gradient, follows.
+  /// Whether a pool, or a pool's gradient, supports the layout.
   virtual bool pools(mlir::Operation *op, llvm::StringRef tag) = 0;
 };
 
-/// A row for each kind of device that has layouts.
+/// The supported layouts of all kinds of devices.
 class LayoutsOfDevices {
 public:
   explicit LayoutsOfDevices(LayoutOracle &oracle);
-  /// Null where all is plain.
+  /// Layouts of this device. Null if the device supports only row-major tensors.
   DeviceLayouts *of(OnAttr device) const;
-  /// Of the device of the operation's first result.
+  /// Layouts of the device of the operation's first result.
   DeviceLayouts *of(mlir::Operation *op) const;
 
 private:

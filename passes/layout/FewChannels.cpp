@@ -1,8 +1,8 @@
-//===- FewChannels.cpp - convolutions with few results as shifted products ===//
+//===- FewChannels.cpp - convolutions with few output channels as shifted matmuls ----===//
 //
-// Libraries keep the channels of a result in the lanes of vectors, most of which stay empty where
-// there are few channels. One product gives what each element of the window adds at each place of
-// the image, with lanes along the image; the results are sums of these, shifted.
+// Libraries vectorize over output channels, so that most lanes are unused if there are few.
+// Instead, a single matmul computes the contribution of each window element at each position of the
+// image, vectorized over positions. The results are sums of these contributions, shifted.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/layout/Alternatives.h"
@@ -17,13 +17,13 @@ namespace {
 
 using Shape = SmallVector<int64_t>;
 
-/// What element `tap` of the window adds to the results: a part of `products` [N, taps, O, ..],
-/// moved to where it counts.
+/// Contribution of the window element `tap` to the result: its slice of `products` [N, taps, O,
+/// ..], shifted to the positions of the result. Null if it only reads padding.
 Value shifted(ConvOp op, Value products, int64_t tap, AlternativeBuilder &b) {
   ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
   Shape start{0, tap, 0}, size{x[0], 1, y[1]}, part{x[0], y[1]}, low{0, 0}, high{0, 0};
   for (size_t d = w.size(), rest = size_t(tap); d-- > 2; rest /= size_t(w[d])) {
-    // Result i takes element i + offset.
+    // Element i of the result reads element i + offset of the image.
     int64_t offset = int64_t(rest % size_t(w[d])) * op.getDilations()[d - 2] - op.getLow()[d - 2];
     int64_t first = std::max<int64_t>(0, offset), last = std::min(x[d], y[d] + offset);
     if (first >= last)

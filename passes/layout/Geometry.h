@@ -1,4 +1,4 @@
-//===- Geometry.h - sliding windows in oneDNN's words ---------------------===//
+//===- Geometry.h - parameters of sliding windows for oneDNN --------------===//
 #ifndef DLC_PASSES_LAYOUT_GEOMETRY_H
 #define DLC_PASSES_LAYOUT_GEOMETRY_H
 
@@ -18,7 +18,8 @@ inline std::vector<int64_t> list(llvm::ArrayRef<int64_t> values) {
   return {values.begin(), values.end()};
 }
 
-/// What all operations with a sliding window have. The library counts dilations from 0.
+/// Adds the parameters that all operations with a sliding window have. A dilation of 1 is 0 in
+/// oneDNN.
 template <typename Op> void addGeometry(json &desc, Op op) {
   std::vector<int64_t> dilations = list(op.getDilations());
   for (int64_t &dilation : dilations)
@@ -29,8 +30,8 @@ template <typename Op> void addGeometry(json &desc, Op op) {
   desc["pads_r"] = list(op.getHigh());
 }
 
-/// The same for pools. Padding as wide as a window would leave windows empty, which the library
-/// refuses.
+/// Adds the parameters of a pool. Returns false if padding is as wide as the window: such windows
+/// contain no element, which oneDNN does not support.
 template <typename Op> bool addPoolGeometry(json &desc, Op op) {
   addGeometry(desc, op);
   desc["kernel"] = list(op.getWindow());
@@ -40,10 +41,11 @@ template <typename Op> bool addPoolGeometry(json &desc, Op op) {
   return true;
 }
 
-/// The averaging algorithm; nothing where it counts a part of the padding only.
+/// The averaging algorithm of oneDNN. Returns nullopt if only a part of the padding counts as
+/// elements.
 template <typename Op> std::optional<std::string> averageOf(Op op) {
   auto isZero = [](int64_t size) { return size == 0; };
-  // What is padded to fill up the last window need not count.
+  // Padding that only completes the last window (`ceil_mode`) does not count as elements.
   bool countsNone = !op.getIncludePad() || (llvm::all_of(op.getLow(), isZero) &&
                                             llvm::all_of(op.getCountedHigh(), isZero));
   if (countsNone)

@@ -1,4 +1,4 @@
-//===- Layout.cpp - blocked activations through a graph -------------------===//
+//===- Layout.cpp - layout assignment for activations ---------------------===//
 #include "passes/Costs.h"
 #include "passes/OpNames.h"
 #include "passes/OptionPass.h"
@@ -23,7 +23,8 @@ namespace {
 
 bool isProduct(Operation *op) { return isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op); }
 
-/// Walks one block from producers to consumers; a value has its layout when its users are reached.
+/// Assigns layouts to the values of one block, from producers to consumers, so that the layouts of
+/// all operands are known when an operation is visited.
 class BlockLayouts {
 public:
   BlockLayouts(Block &block, const LayoutsOfDevices &devices, Costs &costs)
@@ -37,8 +38,9 @@ public:
         mergeImagesLast(block, rank);
         transposeImagesFirst(block, list, rank);
       }
-      // What these make stays until it is turned back, so nothing may move transpositions then. The
-      // image before its dimensions were merged comes first.
+      // The transpositions that turnProducts() creates must stay where they are until turnBack(),
+      // so that it runs after the functions that move transpositions. Higher ranks are first,
+      // because they are the images before their dimensions are merged.
       for (const auto &[rank, list] : llvm::reverse(all))
         llvm::append_range(turned, turnProducts(block, list, rank));
     }
@@ -70,8 +72,8 @@ public:
     return success();
   }
 
-  /// "conv1: aBcd16b 61.2 us; acdb 61.5 us, plain 130.1 us" of each product; before it is run
-  /// nothing.
+  /// Appends one line for each convolution and weight gradient, such as "conv1: aBcd16b 61.2 us;
+  /// acdb 61.5 us, plain 130.1 us". Appends nothing before run() was called.
   void report(SmallVectorImpl<std::string> &lines) {
     for (const auto &[op, ways] : asked) {
       SmallVector<StringRef> names;
@@ -96,8 +98,8 @@ private:
     return llvm::formatv("{0} {1:F1} us", text, way.cost).str();
   }
 
-  /// What products ask for anywhere in the block, by the kind of device and rank; by rank alone
-  /// what any of them asks for.
+  /// Collects the layouts that convolutions and their gradients in the block prefer in `tags`, by
+  /// kind of device and rank. Returns them by rank only.
   std::map<int64_t, std::vector<std::string>> collectTags() {
     auto add = [](std::vector<std::string> &list, const std::string &tag) {
       if (!tag.empty() && !llvm::is_contained(list, tag))
@@ -122,7 +124,7 @@ private:
     return all;
   }
 
-  /// Layouts that arguments have are layouts that images may have. Whether there are any.
+  /// Adds the layouts of arguments to the candidates. Returns whether any argument has a layout.
   bool followArguments() {
     bool any = false;
     for (BlockArgument argument : block.getArguments()) {
@@ -137,7 +139,7 @@ private:
     return any;
   }
 
-  /// Weights, their gradients, and what becomes of these element by element.
+  /// Collects weights, their gradients, and values derived from these by elementwise operations.
   void findWeights(Operation *op) {
     if (isa<ConvOp, ConvTransposeOp>(op))
       weights.insert(op->getOperand(1));
@@ -199,12 +201,13 @@ private:
         give(operand, "");
   }
 
-  /// Whether a product can take the transposition back.
+  /// Whether turnBack() can fold the transposition into a matmul.
   bool hasTaker(Operation *op) {
     return llvm::any_of(turned, [&](TurnedProduct &t) { return t.transpose == op; });
   }
 
-  /// Views where a layout makes it one; between plain tensors it is a reorder's work.
+  /// Ways of a transposition. If a layout makes the transposition a view, it is free. Between
+  /// row-major tensors it costs as much as a reorder.
   std::vector<Way> waysOfTranspose(TransposeOp op, ArrayRef<std::string> tags) {
     RankedTensorType x = typeOf(op.getX()), y = typeOf(op.getY());
     std::vector<Way> ways;
@@ -225,7 +228,8 @@ private:
   }
 
   double reorderCost(Value value, const std::string &from, const std::string &to) {
-    // See give(). What constants become is made while compiling.
+    // give() inserts no reorder for such broadcasts. Reorders of constants are evaluated at compile
+    // time.
     if (isStretched(value, to) || value.getDefiningOp<ConstantOp>())
       return 0;
     Type before = withLayout(typeOf(value), from), after = withLayout(typeOf(value), to);
@@ -236,7 +240,8 @@ private:
     return *at->second;
   }
 
-  /// One value per channel stretched over an image is that in any layout.
+  /// Whether the value is a broadcast that can be computed in this layout from the same operand,
+  /// for example of one value per channel.
   static bool isStretched(Value value, StringRef tag) {
     auto stretch = value.getDefiningOp<BroadcastOp>();
     return stretch && readsAlike(shapeOf(stretch.getX()), typeOf(value).getRank(), tag);
@@ -247,7 +252,7 @@ private:
     return type ? type.getRank() : 0;
   }
 
-  /// All images in one layout.
+  /// The way in which all images have the same layout.
   Way uniformWay(Operation *op, StringRef tag) {
     Way way;
     auto isImage = [&](Value value) {
@@ -266,15 +271,15 @@ private:
     return way;
   }
 
-  /// Whether a reorder has kernels for these elements: the library has integers of 8 and 32 bits,
-  /// and no f64.
+  /// Whether reorders support the element type. The library supports 8- and 32-bit integers, but
+  /// not f64.
   static bool isReordered(Value value) {
     Type element = typeOf(value).getElementType();
     return (isa<FloatType>(element) && !element.isF64()) || element.isInteger(1) ||
            element.isInteger(8) || element.isSignlessInteger(32);
   }
 
-  /// Whether the operation does its work as well on images in this layout.
+  /// Whether the operation is as fast on images in this layout as on row-major ones.
   bool canFollow(Operation *op, const std::string &tag) {
     Value x = op->getOperand(0);
     auto gather = dyn_cast<GatherOp>(op);
@@ -285,7 +290,8 @@ private:
       return gathersBlocks(gather, tag);
     if (op->hasTrait<Pooling>())
       return devices.of(op)->pools(op, tag);
-    // Statistics of channels are plain; where these have one element each, so are the images.
+    // Statistics per channel are row-major. If images have one element per channel, they have the
+    // same shape as the statistics and must be row-major, too.
     if (isa<GroupNormOp>(op))
       return !padsBlocks(shapeOf(x), tag) &&
              llvm::any_of(shapeOf(x).drop_front(2), [](int64_t size) { return size != 1; });
@@ -305,13 +311,15 @@ private:
       return slicesBlocks(slice, tag);
     if (auto reduce = dyn_cast<ReduceOp>(op))
       return !padsBlocks(shapeOf(x), tag) && reducesImages(reduce, rankOf(x));
-    // Between devices of one kind an image keeps its layout, unless that adds padding.
+    // A transfer between devices of the same kind keeps the layout of an image, unless the layout
+    // has padding.
     if (auto transfer = dyn_cast<TransferOp>(op))
       return devices.of(deviceOf(typeOf(x))) == devices.of(op) && !padsBlocks(shapeOf(x), tag);
     return false;
   }
 
-  /// What an operation's costs depend on, were its operands and results of these types.
+  /// Cache key for the cost of an operation with operands and results of these types: everything
+  /// that the cost depends on.
   std::vector<const void *> questionOf(Operation *op, TypeRange operands, TypeRange results) {
     std::vector<const void *> question = {op->getName().getAsOpaquePointer(),
                                           op->getAttrDictionary().getAsOpaquePointer()};
@@ -326,7 +334,7 @@ private:
     return question;
   }
 
-  /// Networks repeat themselves.
+  /// Ways are cached, because networks contain many equal layers.
   const std::vector<Way> &waysOfProduct(Operation *op) {
     auto [at, isNew] =
         knownWays.try_emplace(questionOf(op, op->getOperandTypes(), op->getResultTypes()));
@@ -364,7 +372,7 @@ private:
     return ways;
   }
 
-  /// The operation's cost, were its operands and results in the way's layouts.
+  /// Cost of the operation with its operands and results in the layouts of the way.
   std::optional<double> costOf(Operation *op, const Way &way) {
     SmallVector<Type> operands(op->getOperandTypes()), results;
     for (auto &[number, tag] : way.takes)
@@ -383,7 +391,7 @@ private:
       layouts[number] = tag;
     for (auto [operand, tag] : llvm::zip(op->getOpOperands(), layouts))
       give(operand, tag);
-    // Ways of transpositions that are not plain are views.
+    // If the operand or result of a transposition is not row-major, it is a view.
     auto transpose = dyn_cast<TransposeOp>(op);
     if (transpose && (!layouts.front().empty() || !way.gives.front().empty())) {
       llvm::erase_if(turned, [&](TurnedProduct &t) { return t.transpose == op; });
@@ -397,7 +405,7 @@ private:
   void wantPlain(Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
       give(operand, "");
-    // What regions use from outside, they use in plain layout.
+    // Regions use values of the outer block in row-major order.
     for (Region &region : op->getRegions())
       region.walk([&](Operation *inner) {
         for (OpOperand &operand : inner->getOpOperands())
@@ -409,8 +417,8 @@ private:
         result.setType(withLayout(typeOf(result), ""));
   }
 
-  /// Makes an operand come in a layout: the value itself, what it was reordered from, or a reorder
-  /// made once.
+  /// Changes the layout of an operand, if necessary by a reorder or broadcast that is created once
+  /// for all users of the value in this layout.
   void give(OpOperand &operand, StringRef tag) {
     Value value = operand.get();
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -441,12 +449,12 @@ private:
   Block &block;
   const LayoutsOfDevices &devices;
   Costs &costs;
-  std::map<std::pair<DeviceLayouts *, int64_t>, std::vector<std::string>> tags; ///< also by rank
+  std::map<std::pair<DeviceLayouts *, int64_t>, std::vector<std::string>> tags; ///< by device, rank
   SmallVector<TurnedProduct> turned;
   llvm::DenseSet<Value> weights;
   llvm::DenseMap<Operation *, Way> chosen;
-  std::vector<std::pair<Operation *, std::vector<Way>>> asked; ///< products, in the block's order
-  /// Costs of operations and reorders, by what they depend on.
+  std::vector<std::pair<Operation *, std::vector<Way>>> asked; ///< convolutions, in block order
+  /// Costs of operations and reorders, by cache key.
   std::map<std::vector<const void *>, std::optional<double>> known;
   std::map<std::vector<const void *>, std::vector<Way>> knownWays;
   std::map<std::pair<Value, std::string>, Value, KeyLess> reorders;

@@ -1,9 +1,9 @@
-//===- Patches.cpp - convolutions of patches as products, and channels in whole vectors ---===//
+//===- Patches.cpp - convolutions of patches as matmuls, and channels padded to vectors ----===//
 //
-// For GPUs. Windows that neither meet nor leave anything out are rows of a matrix, as in the first
-// layer of a vision transformer; tensor cores multiply it by the weights, and so they do for its
-// gradient. Libraries' other kernels for tensor cores read whole vectors of 16 bytes along the
-// channels: the three of a picture become eight, five of them zeros.
+// For GPUs. Adjacent, non-overlapping windows that cover the image are the rows of a matrix, as in
+// the first layer of a vision transformer. Tensor cores multiply this matrix by the weights, and
+// compute the gradient in the same way. Other library kernels for tensor cores read vectors of 16
+// bytes along the channels: the three channels of an RGB image are padded to eight with zeros.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/layout/Alternatives.h"
@@ -20,7 +20,7 @@ bool all(ArrayRef<int64_t> values, int64_t wanted) {
   return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
 }
 
-/// [N, C, h * kh, w * kw] as [N * h * w, C * kh * kw].
+/// Reshapes [N, C, h * kh, w * kw] to [N * h * w, C * kh * kw], one row for each window.
 Value rowsOf(Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> places, AlternativeBuilder &b) {
   ArrayRef<int64_t> shape = shapeOf(x);
   Shape parts{shape[0], shape[1]}, order{0};
@@ -36,7 +36,7 @@ Value rowsOf(Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> places, Altern
   return b.reshape(turned, {typeOf(x).getNumElements() / columns, columns});
 }
 
-/// [N, C, places..] with its channels last, and back.
+/// The permutation of [N, C, spatial..] to channels last; the function below returns its inverse.
 Shape channelsLastOrder(size_t rank) {
   Shape order{0};
   for (size_t d = 2; d < rank; ++d)
@@ -111,7 +111,8 @@ std::optional<Alternative> wholeChannels(Operation *op, AlternativeBuilder &b) {
     return b.make<PadOp>(value, b.zero(value), PadMode::constant, low, high);
   };
   Value weights = gradient ? Value() : padded(w, 1);
-  // With channels last, where a layout makes the way back a view.
+  // The channels are padded in channels-last order, in which the layout makes the transposition
+  // back a view.
   size_t rank = shapeOf(x).size();
   Value last = once(padded(once(b.make<TransposeOp>(x, channelsLastOrder(rank))), rank - 1));
   Value images = once(b.make<TransposeOp>(last, channelsFirstOrder(rank)));

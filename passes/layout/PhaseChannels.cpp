@@ -1,9 +1,10 @@
-//===- PhaseChannels.cpp - strided convolutions of few channels as ones of their phases ===//
+//===- PhaseChannels.cpp - space-to-depth for strided convolutions of few channels ----===//
 //
-// For GPUs. The first convolution of a network moves by strides over three channels; tensor cores
-// take eight at a time (of tf32 four). The image's phases become channels: what a stride skips is
-// beside what it takes, and a smaller window moves by one. Weights, or the gradient in these, go
-// with them, and far fewer products are of zeros than where channels alone are filled up.
+// For GPUs. The first convolution of a network has strides and three input channels, but tensor
+// cores process eight channels at a time (four of tf32). The phases of the image with respect to
+// the strides become channels, so that a smaller window moves with stride 1. The weights, or their
+// gradient, are rearranged accordingly. Far fewer multiplications by zero remain than if only the
+// channels were padded.
 //
 //===---------------------------------------------------------------------------------===//
 #include "passes/layout/Alternatives.h"
@@ -21,11 +22,11 @@ using Shape = SmallVector<int64_t>;
 
 class Phases {
 public:
-  /// Of a convolution from images [N, C, ..] by windows to images of these sizes.
+  /// Phases of a convolution of images x, [N, C, ..], with spatial sizes `results` of its result.
   Phases(AlternativeBuilder &b, Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> strides,
          ArrayRef<int64_t> low, ArrayRef<int64_t> results)
       : b(b), x(x), sizes(window), strides(strides), low(low) {
-    // So many are taken together.
+    // Number of channels that tensor cores process at a time.
     const int64_t together = typeOf(x).getElementType().isF32() ? 4 : 8;
     channels = shapeOf(x)[1];
     for (auto [size, stride] : llvm::zip(window, strides)) {
@@ -56,7 +57,7 @@ public:
     return fill(apart(padded(w, none, after), windows));
   }
 
-  /// The other way round, of a gradient.
+  /// Converts the gradient of the rearranged weights back to the original weights.
   Value gradient(Value dw) {
     size_t spatial = strides.size();
     Shape zeros(spatial + 2, 0), ones(spatial + 2, 1), size(shapeOf(dw));
@@ -86,7 +87,7 @@ private:
     return once(b.make<PadOp>(value, b.zero(value), PadMode::constant, before, after));
   }
 
-  /// [N, C, parts * strides ..] as [N, strides .. * C, parts ..].
+  /// Rearranges [N, C, parts * strides ..] to [N, strides .. * C, parts ..].
   Value apart(Value value, ArrayRef<int64_t> parts) {
     ArrayRef<int64_t> shape = shapeOf(value);
     Shape split{shape[0], channels}, order{0}, whole{shape[0], channels * phases};
@@ -102,7 +103,7 @@ private:
     return once(b.reshape(turned, whole));
   }
 
-  /// Zeros beside the channels.
+  /// Pads the channels with zeros to `filled`.
   Value fill(Value value) {
     Shape none(strides.size() + 2, 0), after(none);
     after[1] = filled - channels * phases;
@@ -115,7 +116,8 @@ private:
   int64_t channels = 0, phases = 1, filled = 0;
 };
 
-/// Of few channels, without groups or gaps in the window.
+/// Whether the convolution runs on tensor cores and has few input channels, no groups and no
+/// dilation.
 template <typename Conv> bool hasFewInputs(Conv op) {
   Type element = typeOf(op.getX()).getElementType();
   bool isForTensorCores = element.isF16() || element.isBF16() ||

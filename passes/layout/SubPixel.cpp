@@ -7,7 +7,7 @@ using namespace mlir;
 namespace dlc {
 
 std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) {
-  // Without strides libraries have fast code, but of integers.
+  // Libraries have fast kernels for transposed convolutions with stride 1, except of integers.
   if (isa<FloatType>(typeOf(op.getY()).getElementType()) &&
       llvm::all_of(op.getStrides(), [](int64_t stride) { return stride == 1; }))
     return std::nullopt;
@@ -17,10 +17,11 @@ std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) 
   SubPixels made(op, *phases, b);
   Value w = made.weights(op.getW()), bias = op.getBias() ? made.repeated(op.getBias()) : Value();
   Value phased = made.convolution(op.getX(), w, bias);
-  // The result is moved once, and once more where planes are interleaved or wanted.
+  // The result is moved once to be interleaved, and once more if planes are interleaved or used.
   Alternative way{{}, {}, {phased, phased}};
-  // Of a depthwise one each phase is depthwise: libraries have no fast code for several results of
-  // a channel.
+  // The phases of a depthwise transposed convolution become a depthwise convolution with a channel
+  // multiplier. Libraries have no fast kernels for it, so that its input channels are repeated
+  // instead.
   if (auto repeated = repeatedChannels(phased.getDefiningOp<ConvOp>(), b)) {
     phased = repeated->results[0];
     way.moved = {repeated->moved[0], phased};

@@ -64,7 +64,7 @@ bool readsAlike(ArrayRef<int64_t> shape, int64_t rank, StringRef tag) {
   int64_t blocked = parsed->blockedDim;
   if (blocked < 0 || aligned[blocked] == 1)
     return true;
-  // The blocks are innermost: nothing may vary inside of the blocked dimension.
+  // Blocks are innermost in memory: all dimensions that follow the blocked one must have size 1.
   return aligned[blocked] % parsed->block == 0 &&
          llvm::all_of(llvm::seq<int64_t>(blocked + 1, rank),
                       [&](int64_t d) { return aligned[d] == 1; });
@@ -87,7 +87,7 @@ bool keepsMemory(RankedTensorType x, ArrayRef<int64_t> permutation, RankedTensor
   auto from = memoryOrder(x), to = memoryOrder(y);
   if (!from || !to)
     return false;
-  // Where a dimension of one element lies moves nothing.
+  // The position of a dimension of size 1 in memory order does not matter.
   llvm::erase_if(*from, [&](int64_t d) { return x.getDimSize(d) == 1; });
   llvm::erase_if(*to, [&](int64_t d) { return y.getDimSize(d) == 1; });
   for (int64_t &d : *to)

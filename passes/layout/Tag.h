@@ -6,7 +6,7 @@
 
 namespace dlc {
 
-/// A layout with at most one blocked dimension; others are not followed through a graph.
+/// A layout with at most one blocked dimension. Other layouts are not propagated through a graph.
 struct Tag {
   llvm::SmallVector<int64_t> order; // dimensions, outermost first
   int64_t blockedDim = -1, block = 1;
@@ -14,57 +14,59 @@ struct Tag {
   static std::optional<Tag> parse(llvm::StringRef tag);
 };
 
-/// The type in another layout.
+/// The same type in another layout.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, llvm::StringRef tag);
 
-/// "abcd" is written as nothing.
+/// Returns an empty string for the row-major order, such as "abcd", and `tag` otherwise.
 std::string normalTag(llvm::StringRef tag);
 
-/// Whether a layout leaves holes in a tensor: its blocked dimension is no multiple of the block.
+/// Whether the layout adds padding to a tensor of this shape: the blocked dimension is not a
+/// multiple of the block size.
 bool padsBlocks(llvm::ArrayRef<int64_t> shape, llvm::StringRef tag);
 
-/// Whether a row-major tensor that broadcasts against one of `rank` dimensions in layout `tag` lies
-/// in memory as that layout would have it: scalars, per-channel values, [N, C, 1, 1] with whole
-/// blocks.
+/// Whether a row-major tensor has the same memory order in the layout `tag`, when it broadcasts
+/// against a tensor of `rank` dimensions. Examples: scalars, per-channel values, and [N, C, 1, 1]
+/// if C is a multiple of the block size.
 bool readsAlike(llvm::ArrayRef<int64_t> shape, int64_t rank, llvm::StringRef tag);
 
-/// Dimensions, outermost in memory first; nothing of blocked layouts.
+/// Dimensions in memory order, outermost first. Returns nullopt for blocked layouts.
 std::optional<llvm::SmallVector<int64_t>> memoryOrder(mlir::RankedTensorType type);
 
-/// Whether permuting x's dimensions leaves every element where it is, x and y being in these
-/// layouts, without blocks.
+/// Whether permuting the dimensions of x moves no element in memory, with x and y in the layouts of
+/// these types. False if a layout has blocks.
 bool keepsMemory(mlir::RankedTensorType x, llvm::ArrayRef<int64_t> permutation,
                  mlir::RankedTensorType y);
 
-/// Whether every element is where it was when a tensor changes from one of these types to the
-/// other, which differ in layout alone.
+/// Whether changing the type of a tensor from `from` to `to`, which differ only in layout, moves no
+/// element in memory.
 bool isSameInMemory(mlir::RankedTensorType from, mlir::RankedTensorType to);
 
 /// Returns the layout of [N, C, spatial..] that stores the channels last, for 3 to 5 dimensions.
-/// Tensors of another rank have the plain layout.
+/// Tensors of another rank have the row-major layout.
 llvm::StringRef channelsLast(int64_t rank);
 
-/// Whether a slice takes all or one of each dimension, and all of the blocked one: the result is
-/// read alike in any layout.
+/// Whether the slice takes either one index or all indices of each dimension, and all indices of
+/// the blocked one, so that it is independent of the layout.
 bool slicesWhole(SliceOp op, int64_t blockedDim);
 
-/// Whether neighbours, in whole blocks, are what a slice of a tensor in this layout takes: they are
-/// a slice of what lies in memory, and the result has the layout, too.
+/// Whether a slice of a tensor in this layout takes contiguous indices and whole blocks. It is then
+/// a slice of the memory, and its result has the same layout.
 bool slicesBlocks(SliceOp op, llvm::StringRef tag);
 
-/// Whether a gather takes places of one dimension, with whole blocks of the others: the result has
-/// the layout, too.
+/// Whether a gather selects indices of a dimension that is not blocked, in a tensor without
+/// padding. Its result then has the same layout.
 bool gathersBlocks(GatherOp op, llvm::StringRef tag);
 
-/// Whether nothing but dimensions of size 1 lies before this one in memory: parts along it are
-/// runs.
+/// Whether all dimensions outside of `axis` in memory have size 1, so that parts along `axis` are
+/// contiguous.
 bool isOutermost(mlir::RankedTensorType type, int64_t axis);
 
-/// The element of x, as they lie in memory, at which a slice starts that is one run of them.
+/// If the slice takes one contiguous run of the memory of x, returns the offset of its first
+/// element.
 std::optional<int64_t> runStart(SliceOp op);
 
-/// Whether a reduction of [N, C, spatial..] is over all spatial dimensions, and N perhaps, or over
-/// all that there is.
+/// Whether a reduction of [N, C, spatial..] covers all spatial dimensions and optionally N, or all
+/// dimensions.
 bool reducesImages(ReduceOp op, int64_t rank);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- VerifyLayout.cpp - who may see a blocked layout --------------------===//
+//===- VerifyLayout.cpp - verifies layouts other than row-major -----------===//
 #include "passes/Devices.h"
 #include "passes/Passes.h"
 #include "passes/layout/Boundary.h"
@@ -11,7 +11,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// The layouts of an operation's tensors that are not plain, when they are not one and the same.
+/// Checks that operands of the result's shape have its layout, and that smaller operands are
+/// row-major.
 LogicalResult checkElementwise(Operation *op) {
   Value result = op->getResult(0);
   StringRef tag = layoutOf(result.getType());

@@ -1,4 +1,4 @@
-//===- VerifyShapes.cpp - a program is made for one set of shapes ---------===//
+//===- VerifyShapes.cpp - verifies that all shapes are static -------------===//
 #include "passes/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"

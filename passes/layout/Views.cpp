@@ -1,4 +1,4 @@
-//===- Views.cpp - transpositions that a layout makes views ---------------===//
+//===- Views.cpp - transpositions that become views by a layout -----------===//
 #include "passes/layout/Views.h"
 
 #include "passes/Dimensions.h"
@@ -17,14 +17,15 @@ RankedTensorType permuted(RankedTensorType type, ArrayRef<int64_t> permutation) 
                                deviceOf(type));
 }
 
-/// The view of a plain tensor that the value is, if it is one.
+/// The TransposedViewOp that defines the value, if it is a view of a row-major tensor. Otherwise
+/// null.
 TransposedViewOp viewOfPlain(Value value) {
   auto view = value.getDefiningOp<TransposedViewOp>();
   return view && layoutOf(view.getX().getType()).empty() ? view : TransposedViewOp();
 }
 
-/// An operation that works element by element on views of plain tensors, and on what lies in memory
-/// whatever becomes of it.
+/// An elementwise operation whose full-size operands are views of row-major tensors, or values that
+/// are stored in memory in any case.
 class OnViews {
 public:
   explicit OnViews(Operation *op) : op(op), type(typeOf(op->getResult(0))) {}
@@ -39,7 +40,7 @@ public:
       TransposedViewOp view = viewOfPlain(operand);
       if (view && (permutation.empty() || permutation == view.getPermutation()))
         permutation = view.getPermutation();
-      // A single user may be part of the kernel that makes the value.
+      // A value with a single user may be fused with its producer, and is then not stored.
       else if (view || (operand.getDefiningOp() && operand.hasOneUse()))
         return false;
     }
@@ -61,7 +62,7 @@ public:
   }
 
 private:
-  /// What stands for an operand; null where it stays.
+  /// The operand of the rewritten operation. Null if the original operand is used.
   Value plainOf(Value operand, ArrayRef<int64_t> inverse, AlternativeBuilder &b) {
     ArrayRef<int64_t> own = shapeOf(operand);
     if (own == type.getShape()) {
@@ -79,12 +80,12 @@ private:
   ArrayRef<int64_t> permutation;
 };
 
-/// A transposition of what a reshape merges the dimensions of, before a layout makes it a view.
+/// A transposition that is moved before a reshape, and that one of the layouts makes a view.
 struct ImageTranspose {
   Value image;
   SmallVector<int64_t> permutation;
 
-  /// Of a merged image, or of one as it is.
+  /// Matches an image, or the result of a reshape that merges the dimensions of an image.
   static std::optional<ImageTranspose> find(Value merged, ArrayRef<int64_t> permutation,
                                             ArrayRef<std::string> tags, int64_t rank) {
     ImageTranspose found{merged, SmallVector<int64_t>(permutation)};
@@ -115,7 +116,7 @@ struct ImageTranspose {
 
 } // namespace
 
-/// Whether a convolution makes the value, or what it is made of element by element.
+/// Whether the value is the result of a convolution, directly or through elementwise operations.
 static bool isOfConv(Value value) {
   constexpr int kFar = 8;
   for (int step = 0; step < kFar; ++step) {
@@ -133,8 +134,8 @@ static bool isOfConv(Value value) {
   return false;
 }
 
-/// The one reshape of an image that an elementwise operation works on, other operands being smaller
-/// or constant.
+/// If the only full-size, non-constant operand of an elementwise operation is a reshape of a
+/// convolution's image, returns this reshape, otherwise null.
 static ReshapeOp mergedOperand(Operation *op, int64_t rank) {
   if (!op->hasTrait<Elementwise>() || op->getNumResults() != 1 ||
       !typeOf(op->getResult(0)).hasStaticShape())

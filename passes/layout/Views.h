@@ -1,7 +1,6 @@
-//===- Views.h - transpositions that a layout makes views -----------------===//
+//===- Views.h - transpositions that become views by a layout -------------===//
 //
-// Permuting [N, H, W, C] to [N, C, H, W] moves nothing where the result lies with its channels
-// last.
+// Permuting [N, H, W, C] to [N, C, H, W] moves no data if the result has the channels-last layout.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PASSES_LAYOUT_VIEWS_H
@@ -11,33 +10,35 @@
 
 namespace dlc {
 
-/// Elementwise work on what a convolution makes is done on images, before their dimensions are
-/// merged: gelu(reshape(x)) = reshape(gelu(x)).
+/// Moves elementwise operations on a convolution's result before the reshape that merges its
+/// dimensions: gelu(reshape(x)) = reshape(gelu(x)).
 void mergeImagesLast(mlir::Block &block, int64_t rank);
 
-/// Images are transposed before their dimensions are merged, where one of the layouts then makes
-/// that a view: transpose(reshape(x)) = reshape(transpose(x)).
+/// Moves transpositions before the reshape that merges dimensions, if one of the layouts then makes
+/// them views: transpose(reshape(x)) = reshape(transpose(x)).
 void transposeImagesFirst(mlir::Block &block, llvm::ArrayRef<std::string> tags, int64_t rank);
 
-/// A product that took its first operand transposed, and takes what was transposed before it.
+/// A matmul whose first operand was transposed by its flag, and is now transposed by a separate
+/// operation.
 struct TurnedProduct {
   MatmulOp product;
   TransposeOp transpose;
-  mlir::Value before; ///< what it took
+  mlir::Value before; ///< the original operand
 };
 
-/// Products that take merged images transposed get a transposition of the image, where one of the
+/// Replaces the transposed first operand of matmuls by a transposition of the image, if one of the
 /// layouts makes that a view: matmul(reshape(x)^T, w) = matmul(reshape(transpose(x)), w).
 llvm::SmallVector<TurnedProduct> turnProducts(mlir::Block &block, llvm::ArrayRef<std::string> tags,
                                               int64_t rank);
-/// Back to what it was.
+/// Restores the original matmul.
 void turnBack(TurnedProduct &turned);
 
-/// The view in the place of a transposition between layouts that make it one.
+/// Replaces a transposition by a view. The layout of `result` must make it one.
 void makeView(TransposeOp op, mlir::Type result);
 
-/// Elementwise work on views is done on what they are views of, where rows and products are:
-/// add(view(x), y) = view(add(x, view(y))).
+/// Moves elementwise operations from views to the row-major tensors that these are views of, so
+/// that they are adjacent to matmuls and row-wise operations: add(view(x), y) = view(add(x,
+/// view(y))).
 void sinkViews(mlir::Block &block);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Annotations.cpp - what users ask of devices ------------------------===//
+//===- Annotations.cpp - user requests for devices ------------------------===//
 #include "passes/place/Annotations.h"
 
 #include "passes/Devices.h"
@@ -15,7 +15,8 @@ using namespace mlir;
 namespace dlc::place {
 namespace {
 
-/// How names are written and, where the kind is missing, where it was looked for.
+/// Returns a hint with examples of device names. If the device kind is not available, the hint
+/// includes where its plugin was searched for.
 std::string helpFor(FailureOr<OnAttr> device) {
   std::string why = succeeded(device) ? kindOf(*device).why : "";
   return "write cpu, cpu:1 or cuda:0, for example" + (why.empty() ? "" : "; " + why);
@@ -30,7 +31,7 @@ FailureOr<OnAttr> parseDevice(ModuleOp module, StringRef name, const Twine &wher
   return module.emitError() << where << ": '" << name << "' is not a device; " << helpFor(device);
 }
 
-/// "64MiB", "2GiB", "1000": bytes.
+/// Parses a size such as "64MiB", "2GiB" or "1000" into bytes.
 std::optional<int64_t> parseBytes(StringRef text) {
   static constexpr std::pair<llvm::StringLiteral, double> units[] = {
       {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"B", 1}};
@@ -100,7 +101,7 @@ LogicalResult Annotations::addCandidates(ModuleOp module, StringRef text) {
                                  "devices into one list";
   mode = wanted;
   SmallVector<StringRef> parts;
-  // Lists of options in pass pipelines take commas for themselves.
+  // The list options of pass pipelines split at commas, so a semicolon is also accepted.
   llvm::SplitString(list, parts, ",;");
   if (parts.empty())
     return module.emitError() << "--place '" << text
@@ -124,7 +125,7 @@ LogicalResult Annotations::addCandidates(ModuleOp module, StringRef text) {
 LogicalResult Annotations::addPattern(ModuleOp module, StringRef text) {
   Pattern added;
   added.text = text.str();
-  // Names may hold '=': the last one divides.
+  // Names may contain '=', so the last '=' separates the device.
   auto [pattern, name] = text.rsplit('=');
   if (!text.contains('=') || pattern.empty())
     return module.emitError()
@@ -164,7 +165,7 @@ Wish Annotations::byPattern(Pattern::Kind kind, ArrayRef<StringRef> names) {
     if (each.kind != kind ||
         !llvm::any_of(names, [&](StringRef name) { return matchesPattern(each.pattern, name); }))
       continue;
-    // The first one counts, but later ones did match.
+    // The first matching pattern determines the device. Later patterns are also marked as matched.
     each.matched = true;
     if (!wish.device)
       wish = {each.device, "--place " + each.text};
@@ -172,7 +173,8 @@ Wish Annotations::byPattern(Pattern::Kind kind, ArrayRef<StringRef> names) {
   return wish;
 }
 
-/// A branch or loop stands where its operations are asked to be.
+/// Returns the device that the operations inside a branch or loop request. The whole branch or loop
+/// is placed on it.
 FailureOr<Wish> Annotations::ofRegions(Operation *op) {
   Wish found;
   Operation *first = nullptr;

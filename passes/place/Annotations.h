@@ -1,4 +1,4 @@
-//===- Annotations.h - what users ask of devices --------------------------===//
+//===- Annotations.h - user requests for devices --------------------------===//
 #ifndef DLC_PASSES_PLACE_ANNOTATIONS_H
 #define DLC_PASSES_PLACE_ANNOTATIONS_H
 
@@ -10,43 +10,45 @@
 
 namespace dlc::place {
 
-/// On an operation, an argument or a result: the name of its device.
+/// Attribute of an operation, argument or result: the name of its device.
 constexpr llvm::StringLiteral kDeviceAttr = "dlc.device";
 
-/// A device that was asked for, and by what; null where nothing was.
+/// Requested device and the source of the request. The device is null if there is no request.
 struct Wish {
   OnAttr device;
   std::string why = {};
-  /// The type says so already.
+  /// The device is already part of the type.
   bool byType = false;
 };
 
-/// How operations are placed that nobody asked for.
+/// Objective for the placement of operations without a requested device.
 enum class Mode {
-  Bytes, ///< where the fewest bytes cross
-  Auto,  ///< where work and transfers together take least time
-  Split  ///< parallel branches at the same time
+  Bytes, ///< minimize the bytes transferred between devices
+  Auto,  ///< minimize the total time of computation and transfers
+  Split  ///< run parallel branches concurrently
 };
 
 struct Candidate {
   OnAttr device;
-  int64_t capacity = 0; ///< bytes; 0: any
+  int64_t capacity = 0; ///< in bytes; 0: unlimited
 };
 
 class Annotations {
 public:
-  /// Fails with a diagnostic on the module.
+  /// Parses `--device` and `--place`. Fails with a diagnostic on the module.
   static mlir::FailureOr<Annotations> parse(mlir::ModuleOp module, const ModelOptions &options);
 
   mlir::FailureOr<Wish> of(mlir::Operation *op);
   mlir::FailureOr<Wish> ofInput(mlir::func::FuncOp function, unsigned argument);
   mlir::FailureOr<Wish> ofOutput(mlir::func::FuncOp function, unsigned result);
-  /// To be called when all of the above were asked: a pattern that matched nothing is a mistake.
+  /// Reports an error if a pattern matched nothing. Must be called after `of`, `ofInput` and
+  /// `ofOutput` were called for everything in the module.
   llvm::LogicalResult checkAllMatched(mlir::ModuleOp module) const;
 
   OnAttr home;
   Mode mode = Mode::Bytes;
-  /// For operations that nobody asked for; empty where all devices that appear will do.
+  /// Devices for operations without a requested device. If empty, all devices that are named
+  /// anywhere are allowed.
   llvm::SmallVector<Candidate> candidates;
 
 private:
@@ -66,7 +68,8 @@ private:
   std::vector<Pattern> patterns;
 };
 
-/// "'conv1'", else the operation's own name.
+/// Returns the name of the operation in quotes, such as "'conv1'", or its mnemonic if it has no
+/// name.
 std::string nameOf(mlir::Operation *op);
 std::string nameOf(mlir::Value value);
 

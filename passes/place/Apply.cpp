@@ -1,4 +1,4 @@
-//===- Apply.cpp - a placement into types, and its transfers --------------===//
+//===- Apply.cpp - applies a placement: types and transfers ---------------===//
 #include "passes/place/Apply.h"
 
 #include "passes/OpNames.h"
@@ -18,13 +18,14 @@ Type placed(Type type, OnAttr device) {
   return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), device);
 }
 
-/// The same type on another device; a layout stays.
+/// Returns the same type on another device, with the same layout.
 RankedTensorType movedTo(RankedTensorType type, OnAttr device) {
   return RankedTensorType::get(type.getShape(), type.getElementType(),
                                device.withLayout(layoutOf(type)));
 }
 
-/// The same elements under another type; blobs are shared, never copied. Null where that cannot be.
+/// Returns the same elements with another type, or null if the kind of attribute is not supported.
+/// Blobs are shared, never copied.
 ElementsAttr withType(ElementsAttr value, ShapedType type) {
   if (type == value.getShapedType())
     return value;
@@ -47,7 +48,7 @@ public:
     for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
       if (isa<ConstantOp>(op))
         continue;
-      // Added on the way: a constant's copy or a transfer.
+      // Operations without a node were inserted here: copies of constants, and transfers.
       auto node = placement.nodes.find(&op);
       if (node == placement.nodes.end())
         continue;
@@ -60,7 +61,7 @@ public:
     Operation *end = block.getTerminator();
     for (OpOperand &operand : end->getOpOperands())
       bring(operand, placement.deviceAt(at, placement.outputs[operand.getOperandNumber()]), end);
-    // What nobody uses.
+    // Unused constants.
     for (Operation &op : block)
       if (auto constant = dyn_cast<ConstantOp>(op); constant && !deviceOf(constant.getType()))
         placeConstant(constant, placement.devices.front());
@@ -89,7 +90,7 @@ private:
     place(constant.getResult(), device);
   }
 
-  /// The operation's results, and all in its regions.
+  /// Places the operation's results and all values in its regions.
   void placeWhole(Operation *op, OnAttr device) {
     op->walk([&](Operation *inner) {
       if (auto constant = dyn_cast<ConstantOp>(inner))
@@ -114,7 +115,7 @@ private:
       placeConstant(constant, own = device);
     if (own.sameDevice(device) || isWrong)
       return;
-    // What was written with devices that do not fit is left for the verifier to name.
+    // Conflicting devices in the input program are left for the verifier to report.
     if (type.getRank() > 0 && placement.placedBefore.contains(value) &&
         placement.fixedByType.contains(user))
       return;
@@ -142,7 +143,7 @@ private:
 
   Value transfer(Value value, OnAttr device, Operation *user) {
     auto type = cast<RankedTensorType>(value.getType());
-    // Scalars are free: they cross, and nobody has to know.
+    // Transfers of rank-0 tensors have no cost, and are neither reported nor checked.
     if (type.getRank() > 0) {
       crossings.push_back({nameOf(value), nameOf(user), deviceOf(type), device, tensorBytes(type)});
       checkAllowed(value, crossings.back(), user);
@@ -179,7 +180,7 @@ private:
     func::FuncOp function = placement.function;
     function.setType(FunctionType::get(function.getContext(), block.getArgumentTypes(),
                                        block.getTerminator()->getOperandTypes()));
-    // The types say it now.
+    // The device attributes are now redundant with the types.
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       function.removeArgAttr(i, StringAttr::get(function.getContext(), kDeviceAttr));
     for (unsigned i = 0; i < function.getNumResults(); ++i)

@@ -1,4 +1,4 @@
-//===- Apply.h - a placement into types, and its transfers ----------------===//
+//===- Apply.h - applies a placement: types and transfers -----------------===//
 #ifndef DLC_PASSES_PLACE_APPLY_H
 #define DLC_PASSES_PLACE_APPLY_H
 
@@ -6,23 +6,25 @@
 
 namespace dlc::place {
 
-/// A transfer that nobody wrote.
+/// Transfer that the placement inserted.
 struct Crossing {
   std::string value, user;
   OnAttr from, to;
   int64_t bytes = 0;
 };
 
-/// Gives every value its device, constants a copy on each device that uses them, and other values a
-/// transfer, right where they are made. Fails, with a diagnostic for each, where `forbidden` (a
-/// pattern; empty: none) matches the names of a value that crosses or of its user.
+/// Gives each value its device. A constant is copied to each device that uses it. Other values get
+/// a transfer immediately after their definition. Fails, with a diagnostic for each transfer, if
+/// the pattern `forbidden` (empty: none) matches a name of the transferred value or of its user.
 mlir::FailureOr<std::vector<Crossing>> applyPlacement(FunctionProblem &placement, const Labels &at,
                                                       llvm::StringRef forbidden);
 
-/// Chains of transfers become one, equal ones one, each stands right behind what it moves.
+/// Folds chains of transfers into one transfer, merges equal transfers, and moves each transfer to
+/// immediately after the definition of its operand.
 void tidyTransfers(mlir::func::FuncOp function);
 
-/// What stands where and why, for kPlacementAttr.
+/// Returns the value of kPlacementAttr: the device of each operation with the reason, and the
+/// inserted transfers.
 mlir::DictionaryAttr describePlacement(const FunctionProblem &placement, const Labels &at,
                                        llvm::ArrayRef<Crossing> crossings,
                                        const Annotations &annotations, const CostTable &costs);

@@ -1,4 +1,4 @@
-//===- Build.cpp - a function as a placement problem ----------------------===//
+//===- Build.cpp - builds the placement problem of a function -------------===//
 #include "passes/place/Build.h"
 
 #include "passes/TensorBuilder.h"
@@ -49,7 +49,8 @@ private:
     return unsigned(result.devices.size()) - 1;
   }
 
-  /// Labels in a fixed order: the default, the list, then as the program names them.
+  /// Assigns labels in a deterministic order: the default device, the candidates, then devices in
+  /// the order in which the program names them.
   LogicalResult collectDevices() {
     labelOf(annotations.home);
     for (const Candidate &candidate : annotations.candidates)
@@ -67,7 +68,7 @@ private:
     return unsigned(result.problem.nodes.size()) - 1;
   }
 
-  /// What inputs and outputs meet: a node that stands where it is told.
+  /// Returns the fixed node that represents a device as the target of outputs.
   unsigned pin(const Wish &wish) {
     for (auto &[known, node] : pins)
       if (known.sameDevice(wish.device))
@@ -84,7 +85,8 @@ private:
         return failure();
       if (wish->byType)
         result.placedBefore.insert(argument);
-      // State and parameters stand where they are used; the others come from outside.
+      // State and parameters are placed where they are used. All other inputs are provided by the
+      // caller.
       bool stays = result.function.getArgAttr(number, "dlc.state") ||
                    result.function.getArgAttr(number, "dlc.parameter");
       if (!wish->device && !stays)
@@ -142,7 +144,8 @@ private:
     return success();
   }
 
-  /// State lives where its next value is computed: one node.
+  /// Ties a state argument to the operation that computes its next value, so that both are one
+  /// node.
   void tieStates() {
     for (unsigned node = 0; node < result.problem.nodes.size(); ++node)
       tied.insert(node);
@@ -166,7 +169,7 @@ private:
     return -1;
   }
 
-  /// One node for each class of tied ones, in the order of the program.
+  /// Merges each class of tied nodes into one node. Nodes keep program order.
   void compress() {
     std::vector<Node> old = std::move(result.problem.nodes);
     std::vector<std::string> why = std::move(result.why);
@@ -197,12 +200,12 @@ private:
       result.outputs.push_back(now[node]);
   }
 
-  /// Uses by one value, as nodes; the position of the last.
+  /// Adds the nodes that use a value, and updates the position of the last use.
   void addUsers(Net &net, Value value) {
     for (OpOperand &use : value.getUses()) {
       Operation *user = block.findAncestorOpInBlock(*use.getOwner());
       bool isReturn = user == block.getTerminator();
-      // What an explicit transfer reads may be anywhere.
+      // An explicit transfer reads its operand from any device.
       if (!user || (use.getOwner() == user && isa<TransferOp>(user)))
         continue;
       unsigned node = isReturn ? result.outputs[use.getOperandNumber()] : result.nodes[user];
@@ -275,7 +278,7 @@ private:
     if (!timed)
       return;
     for (auto &[op, node] : result.nodes) {
-      // Views and transfers are no work of the device.
+      // Views and transfers take no computation time.
       if (op->hasTrait<View>() || isa<TransferOp>(op))
         continue;
       std::vector<int64_t> &work = problem.nodes[node].work;

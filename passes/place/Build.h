@@ -1,4 +1,4 @@
-//===- Build.h - a function as a placement problem ------------------------===//
+//===- Build.h - builds the placement problem of a function ---------------===//
 #ifndef DLC_PASSES_PLACE_BUILD_H
 #define DLC_PASSES_PLACE_BUILD_H
 
@@ -14,24 +14,24 @@ namespace dlc::place {
 struct FunctionProblem {
   mlir::func::FuncOp function;
   Problem problem;
-  llvm::SmallVector<OnAttr> devices; ///< by label
-  /// Operations of the outermost block, constants and the return apart.
+  llvm::SmallVector<OnAttr> devices; ///< indexed by label
+  /// Nodes of the operations in the outermost block, except for constants and the return.
   llvm::DenseMap<mlir::Operation *, unsigned> nodes;
-  llvm::SmallVector<unsigned> inputs, outputs; ///< nodes, by argument and by result
-  std::vector<std::string> why;                ///< by node; empty where the node was free
-  /// Values, and operations, that had a device before.
+  llvm::SmallVector<unsigned> inputs, outputs; ///< node indices, by argument and by result
+  std::vector<std::string> why; ///< reason for a fixed label, by node; empty if the node is free
+  /// Values whose types had a device before the placement, and operations fixed by their types.
   llvm::DenseSet<mlir::Value> placedBefore;
   llvm::DenseSet<mlir::Operation *> fixedByType;
 
   OnAttr deviceAt(const Labels &at, unsigned node) const { return devices[size_t(at[node])]; }
 };
 
-/// Fails with a diagnostic where annotations contradict each other.
+/// Builds the problem. Fails with a diagnostic if annotations contradict each other.
 mlir::FailureOr<FunctionProblem> buildProblem(mlir::func::FuncOp function, Annotations &annotations,
                                               const CostTable &costs);
 
-/// Calls f with each value of `block` that the operation or its regions use, and the operand that
-/// does.
+/// Calls f with each operand of the operation, or of an operation in its regions, whose value is
+/// defined in `block`.
 template <typename F> void forEachUse(mlir::Operation *op, mlir::Block &block, F f) {
   op->walk([&](mlir::Operation *inner) {
     for (mlir::OpOperand &operand : inner->getOpOperands())

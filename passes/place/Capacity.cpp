@@ -1,4 +1,4 @@
-//===- Capacity.cpp - labels whose devices hold what they get -------------===//
+//===- Capacity.cpp - placement within the memory capacities of devices ---===//
 #include "passes/place/Solve.h"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 namespace dlc::place {
 namespace {
 
-/// Fills one device after the other with consecutive parts of the program, and then moves single
-/// nodes while that is for the better.
+/// Assigns consecutive parts of the program to the devices in turn, and then moves single nodes
+/// while that lowers the energy.
 class Fill {
 public:
   explicit Fill(const Problem &problem) : problem(problem) {
@@ -24,7 +24,7 @@ public:
   }
 
   std::optional<Labels> run() {
-    std::vector<size_t> ends; // of each device but the last
+    std::vector<size_t> ends; // end of each device's part, except for the last device
     for (size_t device = 0; device + 1 < devices.size(); ++device) {
       std::vector<size_t> chosen = withGreedyRest(ends);
       Cost least = problem.energy(labelsOf(chosen));
@@ -68,7 +68,8 @@ private:
     return at;
   }
 
-  /// The first ends as given, the others as far as each device holds.
+  /// Keeps the given ends, and extends the part of each remaining device as far as its memory
+  /// allows.
   std::vector<size_t> withGreedyRest(std::vector<size_t> ends) const {
     while (ends.size() + 1 < devices.size()) {
       int label = devices[ends.size()];

@@ -1,4 +1,4 @@
-//===- Cost.cpp - what devices, and the ways between them, cost -----------===//
+//===- Cost.cpp - cost model of devices and of the links between them -----===//
 #include "passes/place/Cost.h"
 
 #include "ir/tensor/Tensor.h"
@@ -37,7 +37,8 @@ double bodyFlops(Region &region) {
 }
 
 double windowFlops(Operation *op) {
-  // Each element of the smaller side meets a window of the other: counted by the weights.
+  // FLOPs of a convolution: each element of `many` takes part in one multiply-add per weight of its
+  // channel.
   auto product = [](Value many, Value weights, double outputs) {
     return 2 * elementsOf(many) * elementsOf(weights) / std::max(1.0, outputs);
   };
@@ -86,14 +87,14 @@ double flopsOf(Operation *op) {
         return 2 * elementsOf(gradient.getDy()) * sizeAt(gradient.getA(), -1);
       })
       .Case([](AttentionOp attention) {
-        // Scores and their product with the values.
+        // Two matmuls: the scores, and the weighted sum of the values.
         return 4 * elementsOf(attention->getResult(0)) * sizeAt(attention->getOperand(1), -2);
       })
       .Case([](AttentionTrainOp attention) {
         return 4 * elementsOf(attention.getY()) * sizeAt(attention.getK(), -2);
       })
       .Case([](AttentionGradOp attention) {
-        // The scores once more, and four products with their gradient.
+        // Five matmuls: the scores are recomputed, and there are four gradient matmuls.
         return 10 * elementsOf(attention.getY()) * sizeAt(attention.getK(), -2);
       })
       .Case([](LoopOp loop) {
@@ -107,8 +108,8 @@ double flopsOf(Operation *op) {
       })
       .Case([](FusionOp fusion) { return bodyFlops(fusion.getBody()); })
       .Default([](Operation *other) {
-        // Recurrent layers multiply each of their rows by their weights; all else works once on
-        // each of its elements.
+        // Recurrent layers multiply each input row by the weights. All other operations count one
+        // FLOP per element of their largest operand or result.
         double flops = 0;
         for (Value value : other->getOperands())
           flops = std::max(flops, elementsOf(value));
@@ -124,7 +125,7 @@ double flopsOf(Operation *op) {
 
 namespace {
 
-/// Of a kind that is not here: what a common CPU does.
+/// Parameters of an unavailable device kind: those of a typical CPU.
 constexpr dlc_device_figures kUnknown = {400, 30, 1, 10, 10, 10, 10};
 
 const dlc_device_figures &figuresOfKind(const runtime::DeviceKind &kind) {
@@ -148,7 +149,7 @@ LinkFigures CostTable::linkOf(StringRef from, StringRef to) {
     return {target.host_gigabytes, target.host_latency};
   if (b.can(DLC_DEVICE_HOST_MEMORY))
     return {source.host_gigabytes, source.host_latency};
-  // By way of the host.
+  // The copy is staged through host memory.
   return {1 / (1 / source.host_gigabytes + 1 / target.host_gigabytes),
           source.host_latency + target.host_latency};
 }

@@ -1,4 +1,4 @@
-//===- Cost.h - what devices, and the ways between them, cost -------------===//
+//===- Cost.h - cost model of devices and of the links between them -------===//
 #ifndef DLC_PASSES_PLACE_COST_H
 #define DLC_PASSES_PLACE_COST_H
 
@@ -10,33 +10,33 @@
 namespace dlc {
 
 struct DeviceFigures {
-  double gigaflops, gigabytes; ///< a second
-  double launch;               ///< microseconds of a kernel that does nothing
+  double gigaflops, gigabytes; ///< per second
+  double launch;               ///< microseconds to launch an empty kernel
 };
 struct LinkFigures {
-  double gigabytes; ///< a second
-  double latency;   ///< microseconds of a copy of nothing
+  double gigabytes; ///< per second
+  double latency;   ///< microseconds of an empty copy
 };
 
-/// Everything that placement believes about machines: what each kind of device says of itself.
+/// Cost model of the placement. Each device kind reports its own parameters.
 struct CostTable {
-  /// Measured microseconds of one operation on a device, where they are known.
+  /// Returns the measured time of an operation on a device in microseconds, if it is known.
   std::function<std::optional<double>(mlir::Operation *, OnAttr)> measured;
 
   static DeviceFigures figuresOf(OnAttr device);
-  /// By the devices' names.
+  /// Returns the parameters of the link between two devices, given by name.
   static LinkFigures linkOf(llvm::StringRef from, llvm::StringRef to);
-  /// Microseconds.
+  /// Time estimates in microseconds.
   double operation(mlir::Operation *op, OnAttr device) const;
   static double transfer(double bytes, llvm::StringRef from, llvm::StringRef to);
 };
 
-/// Floating-point operations, by the operands' shapes; a loop counts its body once for each
-/// iteration that is known.
+/// Returns the number of floating-point operations, derived from the operands' shapes. The body of
+/// a loop is counted once per iteration if the trip count is known.
 double flopsOf(mlir::Operation *op);
-/// Bytes that it reads and writes if it runs as a kernel of its own.
+/// Returns the bytes that the operation reads and writes if it runs as a separate kernel.
 double trafficOf(mlir::Operation *op);
-/// Bytes of a tensor; dynamic dimensions count as one.
+/// Returns the size of a tensor in bytes. A dynamic dimension counts as 1.
 int64_t tensorBytes(mlir::Type type);
 
 } // namespace dlc

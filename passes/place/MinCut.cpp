@@ -1,4 +1,4 @@
-//===- MinCut.cpp - Dinic's algorithm -------------------------------------===//
+//===- MinCut.cpp - minimum cut by Dinic's algorithm ----------------------===//
 #include "passes/place/MinCut.h"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ void MinCut::addEdge(unsigned from, unsigned to, Cost capacity) {
   edges[to].push_back({from, unsigned(edges[from].size()) - 1, 0});
 }
 
-/// Distances from the source over edges with room left; false when the sink is out of reach.
+/// Computes BFS distances from the source over edges with residual capacity. Returns false if the
+/// sink is unreachable.
 bool MinCut::measureLevels() {
   level.assign(edges.size(), -1);
   next.assign(edges.size(), 0);
@@ -35,8 +36,8 @@ bool MinCut::measureLevels() {
 }
 
 Cost MinCut::pushAlongOnePath() {
-  // A path may be as long as the program: no recursion.
-  std::vector<std::pair<unsigned, size_t>> path; // vertex, edge out of it
+  // Iterative, because a path may be as long as the program.
+  std::vector<std::pair<unsigned, size_t>> path; // vertex, index of its outgoing edge
   unsigned at = source();
   while (at != sink()) {
     size_t &i = next[at];

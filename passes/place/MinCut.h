@@ -1,4 +1,4 @@
-//===- MinCut.h - the cheapest way to cut a graph in two ------------------===//
+//===- MinCut.h - minimum cut of a directed graph -------------------------===//
 #ifndef DLC_PASSES_PLACE_MINCUT_H
 #define DLC_PASSES_PLACE_MINCUT_H
 
@@ -8,12 +8,12 @@
 
 namespace dlc::place {
 
-/// Sums of bytes times counts do not fit 64 bits.
+/// Sums of bytes multiplied by counts may overflow 64 bits.
 using Cost = __int128;
 constexpr Cost kInfinite = Cost(1) << 120;
 
-/// A directed graph with two ends; each edge costs its capacity when it leads from the source's
-/// side to the sink's.
+/// Directed graph with a source and a sink. An edge from the source's side to the sink's side of a
+/// cut costs its capacity.
 class MinCut {
 public:
   MinCut();
@@ -22,8 +22,8 @@ public:
   unsigned addVertex();
   void addEdge(unsigned from, unsigned to, Cost capacity);
 
-  /// The cheapest cut: for each vertex whether it is on the sink's side. Of several such cuts, the
-  /// one with the smallest source's side.
+  /// Returns the minimum cut: for each vertex, whether it is on the sink's side. Among several
+  /// minimum cuts, returns the one with the smallest source's side.
   std::vector<bool> solve();
 
 private:
@@ -34,7 +34,7 @@ private:
   bool measureLevels();
   Cost pushAlongOnePath();
 
-  std::vector<std::vector<Edge>> edges; // by vertex
+  std::vector<std::vector<Edge>> edges; // outgoing edges, by vertex
   std::vector<int> level;
   std::vector<std::size_t> next;
 };

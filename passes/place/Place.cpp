@@ -1,4 +1,4 @@
-//===- Place.cpp - puts a device on every tensor --------------------------===//
+//===- Place.cpp - assigns a device to each tensor ------------------------===//
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"

@@ -1,4 +1,4 @@
-//===- Problem.h - placement without the program: nodes, nets, labels -----===//
+//===- Problem.h - placement as a graph problem: nodes, nets, labels ------===//
 #ifndef DLC_PASSES_PLACE_PROBLEM_H
 #define DLC_PASSES_PLACE_PROBLEM_H
 
@@ -8,66 +8,70 @@
 
 namespace dlc::place {
 
-/// What goes to one device as a whole: an operation, or an argument that may stand anywhere.
+/// Unit of placement, which gets one label (device): an operation, an argument, or a device that
+/// outputs are returned on.
 struct Node {
-  int fixed = -1; ///< its label; -1: free
-  /// Where it stands in the program.
+  int fixed = -1; ///< required label; -1: the node is free
+  /// Index of the operation in program order; 0 for arguments.
   unsigned position = 0;
-  /// The node that makes its first operand; -1 where there is none.
+  /// Node that defines the first operand other than constants and scalars; -1 if there is none.
   int first = -1;
-  /// Picoseconds of its work for each label; empty: the same everywhere.
+  /// Computation time for each label in picoseconds; empty if it is the same for all labels.
   std::vector<int64_t> work = {};
 };
 
-/// A value: made by one node, used by others. It goes once to each other label that uses it.
+/// Value: defined by one node and used by others. It is transferred once to each other label that
+/// uses it.
 struct Net {
   enum Kind {
     Data,
-    Scalar,  ///< its bytes count for nothing
-    Constant ///< stands where it is used: nothing moves
+    Scalar,  ///< rank 0: its bytes are not counted
+    Constant ///< copied at compile time to each label that uses it, so never transferred
   };
   unsigned def = 0;
   int64_t bytes = 0;
   Kind kind = Data;
-  /// In memory from the first to the last command.
+  /// In memory for the whole run, as arguments and constants are.
   bool resident = false;
   std::vector<unsigned> users = {};
-  /// The position of its last use.
+  /// Position of the last use.
   unsigned last = 0;
 };
 
-/// A label for each node.
+/// Label (device index) of each node.
 using Labels = std::vector<int>;
 
 struct Problem {
   unsigned labels = 1;
   std::vector<Node> nodes;
   std::vector<Net> nets;
-  std::vector<bool> allowed;     ///< for free nodes, by label
-  int preferred = 0;             ///< the label where all else is equal
-  std::vector<int64_t> capacity; ///< bytes by label; 0: as many as it takes
-  /// Picoseconds (or just bytes, where only those count) of moving: by from * labels + to.
+  std::vector<bool> allowed;     ///< labels that free nodes may have
+  int preferred = 0;             ///< label that breaks ties
+  std::vector<int64_t> capacity; ///< bytes per label; 0: unlimited
+  /// Transfer cost per byte and per transfer, in picoseconds (or just bytes, if only bytes are
+  /// counted), indexed by from * labels + to.
   std::vector<int64_t> perByte, perMove;
 
-  /// What a net costs to move, without regard to the number of moves.
+  /// Returns the cost of one transfer of the net in picoseconds or bytes.
   int64_t moving(const Net &net, int from, int to) const;
   Cost edge(const Net &net, int from, int to) const;
-  /// What a free node costs where it stands.
+  /// Returns the cost of a free node with the given label.
   Cost unary(unsigned node, int label) const;
   Cost energy(const Labels &at) const;
-  /// Bytes that cross.
+  /// Returns the number of bytes transferred.
   int64_t crossing(const Labels &at) const;
-  /// The most bytes that each label holds at once, by estimate.
+  /// Returns an estimate of the peak memory of each label in bytes.
   std::vector<int64_t> memory(const Labels &at) const;
   bool fits(const Labels &at) const;
 
-  /// Free nodes all at one label; an allowed one.
+  /// Returns labels with all free nodes at one allowed label.
   Labels allAt(int label) const;
-  /// Free nodes where their first operand is made.
+  /// Returns labels with each free node at the label of its first operand.
   Labels naive() const;
 };
 
-/// Calls f(label) once for each label, other than the net's own, that uses it.
+/// Calls f(label) once for each label, other than the label of the net's definition, that uses the
+/// net.
 template <typename F>
 void forEachDestination(const Problem &problem, const Net &net, const Labels &at, F f) {
   uint64_t seen = uint64_t(1) << at[net.def];
@@ -77,7 +81,7 @@ void forEachDestination(const Problem &problem, const Net &net, const Labels &at
       f(at[user]);
     }
 }
-/// More devices than anybody has; labels are bits of a word.
+/// Maximum number of labels: sets of labels are bits of a 64-bit word.
 constexpr unsigned kMaxLabels = 64;
 
 } // namespace dlc::place

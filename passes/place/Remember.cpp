@@ -1,6 +1,6 @@
-//===- Remember.cpp - annotations in locations ----------------------------===//
-// Rewriting drops attributes that it does not know, but keeps locations; so do gradients, which
-// belong on the device of what they are gradients of.
+//===- Remember.cpp - device annotations stored in locations --------------===//
+// Rewrites drop unknown attributes but keep locations. Gradients also inherit the location of their
+// forward operation, and belong on its device.
 #include "passes/place/Remember.h"
 
 #include "passes/Passes.h"
@@ -32,7 +32,7 @@ OnAttr rememberedDevice(Location loc) {
   return {};
 }
 
-/// The name stays outermost.
+/// Attaches the device to the location. The name remains the outermost location.
 static Location withDevice(Location loc, OnAttr device) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return NameLoc::get(name.getName(), withDevice(name.getChildLoc(), device));
@@ -55,7 +55,7 @@ struct RememberDevicesPass : PassWrapper<RememberDevicesPass, OperationPass<Modu
       auto name = op->getAttrOfType<StringAttr>(place::kDeviceAttr);
       if (!name || !isa_and_nonnull<DlcDialect>(op->getDialect()))
         return;
-      // What is no device is said when devices are placed.
+      // Invalid device names are reported by the placement pass.
       FailureOr<OnAttr> device = OnAttr::fromName(&getContext(), name.getValue());
       if (succeeded(device))
         op->setLoc(place::withDevice(op->getLoc(), *device));

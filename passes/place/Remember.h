@@ -1,4 +1,4 @@
-//===- Remember.h - annotations in locations ------------------------------===//
+//===- Remember.h - device annotations stored in locations ----------------===//
 #ifndef DLC_PASSES_PLACE_REMEMBER_H
 #define DLC_PASSES_PLACE_REMEMBER_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc::place {
 
-/// The device that `dlc.device` asked for on the operation, or on what it was made of; null where
-/// there was none.
+/// Returns the device that `dlc.device` requested for the operation at this location, or for the
+/// operation that it was rewritten from. Returns null if there is no request.
 OnAttr rememberedDevice(mlir::Location loc);
 
 } // namespace dlc::place

@@ -1,4 +1,4 @@
-//===- Report.cpp - which operation stands where, and why -----------------===//
+//===- Report.cpp - reports the device of each operation and the reason for it ---===//
 #include "passes/place/Apply.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -16,7 +16,7 @@ std::string bytesText(int64_t bytes) {
                               : llvm::formatv("{0:F1} MiB", double(bytes) / 1048576).str();
 }
 
-/// What one free node would cost elsewhere.
+/// Computes the cost of a free node on the other devices.
 class Alternatives {
 public:
   Alternatives(const FunctionProblem &placement, const Labels &at, Mode mode)
@@ -58,7 +58,7 @@ public:
   }
 
 private:
-  /// Picoseconds, or bytes, of the node and of the nets that it touches.
+  /// Returns the cost of the node and of its adjacent nets in picoseconds or bytes.
   int64_t costAt(unsigned node, int label) {
     int before = at[node];
     at[node] = label;
@@ -76,7 +76,7 @@ private:
   const Problem &problem;
   Labels at;
   Mode mode;
-  std::vector<std::vector<unsigned>> nets; // by node
+  std::vector<std::vector<unsigned>> nets; // adjacent nets, by node
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Solve.cpp - minimum cuts, one label against all --------------------===//
+//===- Solve.cpp - alpha expansion by minimum cuts ------------------------===//
 #include "passes/place/Solve.h"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 namespace dlc::place {
 namespace {
 
-/// One cut: which free nodes take `alpha`, the others keeping what they have. A node is on the
-/// sink's side when it has alpha afterwards.
+/// One alpha-expansion move, solved as a minimum cut: each free node takes the label `alpha` or
+/// keeps its label. A node on the sink's side of the cut has alpha.
 class Expansion {
 public:
   Expansion(const Problem &problem, const Labels &at, int alpha)
@@ -42,7 +42,7 @@ private:
     cut.addEdge(vertex[node], cut.sink(), problem.unary(node, at[node]));
   }
 
-  /// `cost` when def keeps and any of the users has alpha.
+  /// Adds `cost` if def keeps its label and any of the users takes alpha.
   void addAnyTaken(unsigned def, const std::vector<unsigned> &users, Cost cost) {
     if (users.empty() || cost == 0)
       return;
@@ -51,7 +51,7 @@ private:
     for (unsigned user : users)
       cut.addEdge(any, user, kInfinite);
   }
-  /// `cost` when def has alpha and any of the users keeps.
+  /// Adds `cost` if def takes alpha and any of the users keeps its label.
   void addAnyKept(unsigned def, const std::vector<unsigned> &users, Cost cost) {
     if (users.empty() || cost == 0)
       return;
@@ -81,8 +81,8 @@ private:
         addAnyKept(def, group, moved);
         continue;
       }
-      // To a third label from either place. Where the way from alpha is the cheaper one, the cut
-      // takes it for as dear as the other: that is never less than what it costs.
+      // The users' label is neither alpha nor that of def. If the transfer from alpha is cheaper
+      // than from def's label, the cut uses the higher cost, which is an upper bound.
       Cost kept = problem.edge(net, own, label);
       addAnyKept(cut.sink(), group, kept);
       if (moved > kept)
@@ -97,7 +97,7 @@ private:
   std::vector<unsigned> vertex;
 };
 
-/// Until no label can be expanded for the better.
+/// Applies expansion moves until no label improves the energy.
 Labels expand(const Problem &problem, Labels at) {
   Cost energy = problem.energy(at);
   int idle = 0;
@@ -118,7 +118,8 @@ Labels expand(const Problem &problem, Labels at) {
 } // namespace
 
 Labels solve(const Problem &problem) {
-  // From a start with all free nodes at one of two labels, the other's expansion is exact.
+  // If there are two labels and all free nodes start at one of them, the expansion of the other is
+  // exact.
   std::vector<Labels> starts{problem.naive()};
   for (unsigned label = 0; label < problem.labels; ++label)
     if (problem.allowed[label])

@@ -1,4 +1,4 @@
-//===- Solve.h - finds good labels ----------------------------------------===//
+//===- Solve.h - solvers for the placement problem ------------------------===//
 #ifndef DLC_PASSES_PLACE_SOLVE_H
 #define DLC_PASSES_PLACE_SOLVE_H
 
@@ -8,16 +8,17 @@
 
 namespace dlc::place {
 
-/// The labels of least energy: exact where free nodes may have two, else as good as no expansion of
-/// one label betters, and never worse than naive ones. Capacities do not count.
+/// Returns labels of low energy, by alpha expansion. Exact if free nodes have at most two allowed
+/// labels. Otherwise a local optimum: no expansion of a single label improves it, and it is at
+/// least as good as the naive labels. Ignores capacities.
 Labels solve(const Problem &problem);
 
-/// The same within the capacities; nothing where that is not found. Exact only where they do not
-/// matter.
+/// Same as `solve`, but within the capacities. Returns nullopt if no such labels are found. Exact
+/// only if the result of `solve` is within the capacities.
 std::optional<Labels> solveWithin(const Problem &problem);
 
-/// Parallel branches at the same time: each operation where it ends first, in the order of the
-/// longest way to the end.
+/// Returns labels for concurrent branches by list scheduling: nodes are visited in the order of
+/// their longest path to the end, and each node gets the label on which it finishes first.
 Labels split(const Problem &problem);
 
 } // namespace dlc::place

@@ -1,4 +1,4 @@
-//===- Split.cpp - parallel branches at the same time ---------------------===//
+//===- Split.cpp - list scheduling of parallel branches -------------------===//
 #include "passes/place/Solve.h"
 
 #include <algorithm>
@@ -6,8 +6,9 @@
 namespace dlc::place {
 namespace {
 
-/// A list schedule. What stays in memory from run to run is there from the beginning: its first
-/// reader says where, and what makes it anew had better stand there too.
+/// List scheduler. Resident values (parameters and states) are in memory from the beginning. The
+/// first reader determines the device of such a value. Other readers, and the operation that
+/// updates a state, are charged for the transfer.
 class Schedule {
 public:
   explicit Schedule(const Problem &problem)
@@ -31,7 +32,7 @@ public:
     byPosition();
     for (auto node = order.rbegin(); node != order.rend(); ++node)
       rank[*node] = worstWork(*node) + restAfter(*node);
-    // Users never come before what they use: their way to the end is shorter.
+    // The rank of a node is at least the rank of its users, so definitions precede uses.
     byPosition();
     std::stable_sort(order.begin(), order.end(),
                      [&](unsigned a, unsigned b) { return rank[a] > rank[b]; });
@@ -45,7 +46,8 @@ public:
   }
 
 private:
-  /// An argument that nothing makes anew: it stands with its first reader.
+  /// Returns whether this is an argument that no operation updates. It is placed on the device of
+  /// its first reader.
   bool isWaiting(unsigned node) const {
     return problem.nodes[node].fixed < 0 && problem.nodes[node].position == 0;
   }
@@ -108,9 +110,9 @@ private:
   const Problem &problem;
   Labels at;
   std::vector<std::vector<unsigned>> inputs, outputs, kept; // nets, by node
-  std::vector<int> home;                                    // by net
+  std::vector<int> home;                                    // label, by net
   std::vector<int64_t> rank, ended;                         // by node
-  std::vector<int64_t> idle;                                // by label
+  std::vector<int64_t> idle;                                // time at which the label becomes idle
   std::vector<unsigned> order;
 };
 

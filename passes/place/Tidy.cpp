@@ -1,4 +1,4 @@
-//===- Tidy.cpp - each value crosses once, as early as it can -------------===//
+//===- Tidy.cpp - merges and hoists transfers -----------------------------===//
 #include "passes/place/Apply.h"
 
 #include "passes/TensorBuilder.h"
@@ -8,8 +8,8 @@ using namespace mlir;
 namespace dlc::place {
 namespace {
 
-/// transfer(x) of x's type = x; transfer(transfer(x)) = transfer(x); transfer(constant) = constant
-/// there. True when the operation is gone.
+/// Folds transfer(x) of x's type to x, transfer(transfer(x)) to transfer(x), and transfer(constant)
+/// to a constant on the target device. Returns true if the operation was erased.
 bool foldWhole(TransferOp transfer) {
   while (true) {
     Attribute constant;
@@ -41,7 +41,7 @@ void tidyTransfers(func::FuncOp function) {
   for (TransferOp transfer : transfers)
     if (!foldWhole(transfer))
       kept.push_back(transfer);
-  // The inner part of a chain may serve nobody any more.
+  // Inner transfers of folded chains may have no users left.
   for (TransferOp &transfer : llvm::reverse(kept))
     if (transfer->use_empty()) {
       transfer.erase();

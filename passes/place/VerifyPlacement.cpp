@@ -1,4 +1,4 @@
-//===- VerifyPlacement.cpp - nothing crosses devices but dlc.transfer -----===//
+//===- VerifyPlacement.cpp - verifies that only dlc.transfer crosses devices ---===//
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
 
@@ -10,7 +10,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// The first tensor that is no 0-d scalar: its device, and whose it is.
+/// Device and description of the first tensor that is not of rank 0.
 struct Seen {
   OnAttr device;
   std::string what;
@@ -24,7 +24,8 @@ LogicalResult checkPlaced(Operation *op, Value value, const Twine &what) {
                          << "; run dlc-place first, or write tensor<..., #dlc.on<cpu>>";
 }
 
-/// Checks the tensors of one operation, or of a branch or loop with all that it holds.
+/// Checks that all tensors of one operation are on one device. For a branch or loop, this includes
+/// all tensors in its regions.
 class OneDevice {
 public:
   explicit OneDevice(Operation *op, StringRef who = "an operation") : op(op), who(who) {}
@@ -88,7 +89,8 @@ struct VerifyPlacementPass : PassWrapper<VerifyPlacementPass, OperationPass<Modu
   StringRef getArgument() const final { return "dlc-verify-placement"; }
   StringRef getDescription() const final { return "checks that only dlc.transfer crosses devices"; }
 
-  /// What an operation is checked by; regions of what was checked as a whole are not entered.
+  /// Checks one operation. Operations nested in a branch or loop that was checked as a whole are
+  /// skipped.
   WalkResult checkOperation(Operation *op) {
     for (Region &region : op->getRegions())
       for (Block &block : region)

@@ -1,4 +1,4 @@
-//===- Accuracy.cpp - what single operations may lose for speed -----------===//
+//===- Accuracy.cpp - accuracy levels of operations by name ---------------===//
 #include "passes/ConstantRewrites.h"
 #include "passes/OpNames.h"
 #include "passes/OptionPass.h"
@@ -14,23 +14,23 @@ namespace {
 
 struct Rule {
   StringRef pattern, level;
-  bool fits = false; ///< some operation
+  bool fits = false; ///< whether any operation matched
 };
 
-/// Sets which rounding of operands the level allows.
+/// Sets the attribute for the rounding of operands that the level permits.
 void applyMath(Operation *op, StringRef level, const ModelOptions &options) {
   auto isF32 = [](Type type) { return getElementTypeOrSelf(type).isF32(); };
   if (level == "fast" && llvm::all_of(op->getOperandTypes(), isF32))
     op->setAttr(precision::kMathAttr, StringAttr::get(op->getContext(), "bf16"));
-  // What --matmul-precision asks for by itself stays allowed.
+  // Rounding that --matmul-precision permits by itself stays permitted.
   if (level != "fast" && options.accuracy == "fast" && options.matmulPrecision != "medium")
     op->removeAttr(precision::kMathAttr);
 }
 
-/// Sets `dlc.accuracy`: on the module if all of it is strict, and on the products whose names match
-/// PATTERN=strict|default|fast, which takes precedence. The first pattern that matches counts;
-/// gradients have the names of what they are gradients of. `beforeSimplify`: only the attributes
-/// are set, so that the rewrites of later passes follow them.
+/// Sets `dlc.accuracy` on the module if its level is strict, and on the matmuls, convolutions and
+/// attention whose names match PATTERN=strict|default|fast, which takes precedence. The first
+/// matching pattern applies. A gradient has the name of the operation that it differentiates. With
+/// `beforeSimplify`, only these attributes are set, for the rewrites of later passes.
 struct AccuracyPass : OptionPass<AccuracyPass> {
   AccuracyPass(const ModelOptions &options, bool beforeSimplify)
       : OptionPass("dlc-accuracy", "what single products may lose for speed",
@@ -69,7 +69,7 @@ private:
       return;
     rule->fits = true;
     auto level = StringAttr::get(product->getContext(), rule->level);
-    // Sums of integers must be exact, whatever their names.
+    // Sums of integers that must be exact have their own level, which no name overrides.
     if (Attribute own = product->getAttr(kAccuracyAttr); own && own != level)
       return;
     product->setAttr(kAccuracyAttr, level);

@@ -1,4 +1,4 @@
-//===- Classes.cpp - what an operation needs of its numbers ---------------===//
+//===- Classes.cpp - numeric class of an operation ------------------------===//
 #include "passes/precision/Classes.h"
 
 using namespace mlir;
@@ -11,7 +11,8 @@ NumericClass classOf(Operation *op) {
 
 SmallVector<OpOperand *> dataOperands(Operation *op) {
   SmallVector<OpOperand *> data;
-  // These have one element type; batch norm's scale and statistics may have another than its data.
+  // All operands of these have one element type, whereas the scale and statistics of batch norm may
+  // have another type than its data.
   bool all = isa<LayerNormOp, RmsNormOp, GroupNormOp>(op);
   size_t count = all ? op->getNumOperands() : isa<BatchNormGradOp>(op) ? 2 : 1;
   for (OpOperand &operand : op->getOpOperands().take_front(count))

@@ -1,4 +1,4 @@
-//===- Classes.h - what an operation needs of its numbers -----------------===//
+//===- Classes.h - numeric class of an operation --------------------------===//
 #ifndef DLC_PASSES_PRECISION_CLASSES_H
 #define DLC_PASSES_PRECISION_CLASSES_H
 
@@ -6,17 +6,19 @@
 
 namespace dlc::precision {
 
-/// Full for what is no operation of ours.
+/// The numeric class of an operation. Full for operations of other dialects.
 NumericClass classOf(mlir::Operation *op);
 
-/// The operands of a Layer that are narrow when its result 0 is; the others stay in f32.
+/// The operands of a Layer that are narrow if its first result is narrow. All other operands stay
+/// in f32.
 llvm::SmallVector<mlir::OpOperand *> dataOperands(mlir::Operation *op);
 
-/// Of a Product, what is no operand or result of products: it stays in f32.
+/// Whether an operand or result of a Product stays in f32, because it is not part of a matrix
+/// product (`lse` of attention).
 bool staysWide(const mlir::OpOperand &operand);
 bool staysWide(mlir::OpResult result);
 
-/// Whether the operation only says where elements lie, so that it may work on a narrow copy of a
+/// Whether the operation only rearranges elements, so that it may read a narrow copy of a
 /// parameter.
 bool isViewLike(mlir::Operation *op);
 

@@ -1,4 +1,4 @@
-//===- Demand.cpp - which values products want narrow ---------------------===//
+//===- Demand.cpp - values that matmuls and convolutions need in 16 bits ----===//
 #include "passes/precision/Demand.h"
 
 using namespace mlir;
@@ -20,7 +20,7 @@ NumericClass Question::classOf(Operation *op) const {
   if (asked && asked.isF32())
     return NumericClass::Full;
   NumericClass numeric = precision::classOf(op);
-  // Who names an operation wants it computed in that type, if it has only one.
+  // An override by name also applies to operations of class Full, if all of their results are f32.
   if (asked && numeric == NumericClass::Full && op->getNumRegions() == 0 &&
       llvm::all_of(op->getResults(), isWide))
     return NumericClass::Product;
@@ -34,7 +34,7 @@ Demand::Demand(Operation *root, const Question &question) : question(question) {
 }
 
 void Demand::visit(Block &block) {
-  // Users first.
+  // Users are visited before the operations that they use.
   for (Operation &op : llvm::reverse(block)) {
     for (Region &region : op.getRegions())
       for (Block &inner : region)
@@ -56,8 +56,8 @@ void Demand::decide(Value value) {
     }
 }
 
-/// Whether the operand lends its elements to the result's rather than one of them to many. The user
-/// is Exact or Smooth.
+/// Whether each element of the result depends on its own element of the operand, so that no element
+/// is broadcast. The user is Exact or Smooth.
 static bool isFullSize(OpOperand &use, Value result) {
   auto from = cast<RankedTensorType>(use.get().getType());
   auto to = cast<RankedTensorType>(result.getType());

@@ -1,4 +1,4 @@
-//===- Demand.h - which values products want narrow -----------------------===//
+//===- Demand.h - values that matmuls and convolutions need in 16 bits ----===//
 #ifndef DLC_PASSES_PRECISION_DEMAND_H
 #define DLC_PASSES_PRECISION_DEMAND_H
 
@@ -7,30 +7,34 @@
 
 namespace dlc::precision {
 
-/// What the pass is asked for.
+/// The requested precision of products (operations of class Product: matmuls, convolutions and
+/// attention).
 struct Question {
-  /// Null: products stay in f32, but for those that an override names.
+  /// Type of products. If null, products stay in f32, except those that an override names.
   mlir::FloatType narrow;
   Overrides overrides;
 
-  /// The class of an operation, and the type of its products; f32 makes it Full.
+  /// Numeric class of an operation, and the type of its products. An override to f32 makes the
+  /// class Full.
   NumericClass classOf(mlir::Operation *op) const;
   mlir::FloatType typeOf(mlir::Operation *op) const;
 };
 
-/// Whether this is a tensor of f32: the others are as the model wants them.
+/// Whether the value is a tensor of f32. Other types were chosen by the model and stay.
 bool isWide(mlir::Value value);
 
-/// A value is demanded in a narrow type when a product reads it, or when it becomes, element by
-/// element, one that is. Small operands of the way (means, scales, biases) are not: what they would
-/// lose every element of the result would lose.
+/// Determines the values that are needed in a narrow type: those that a product (matmul,
+/// convolution or attention) reads, and those from which such values are computed elementwise.
+/// Small operands in between (means, scales, biases) are excluded, because their rounding error
+/// would affect every element of the result.
 class Demand {
 public:
   Demand(mlir::Operation *root, const Question &question);
 
-  /// The type that the value is wanted in; null when nobody wants it narrow.
+  /// The type in which the value is needed. Null if it is not needed in a narrow type.
   mlir::FloatType of(mlir::Value value) const { return wanted.lookup(value); }
-  /// Whether the narrow value is the one that is kept: not what leaves its block (results, state).
+  /// Whether only the narrow value is stored. False for values that leave their block (results,
+  /// states).
   bool isStored(mlir::Value value) const;
 
 private:

@@ -1,15 +1,16 @@
 //===- ExcessPrecision.cpp - 16-bit values that kernels keep in f32 -------===//
 //
-// Marks results in f16 and bf16 with `dlc.excess_precision` where no reader can observe whether
-// they are rounded:
+// Marks results in f16 and bf16 with `dlc.excess_precision` if no reader can observe whether they
+// are rounded:
 //
-// - Every reader computes floating-point numbers of the value. Comparisons, searches, remainders,
-//   roundings, conversions, products and results of functions observe the rounding. Casts of a
-//   product to f32 are an exception: they read its f32 sums.
+// - Every reader computes floating-point numbers from the value. Comparisons, searches, remainders,
+//   roundings, conversions, matmuls, convolutions and results of functions observe the rounding.
+//   Casts of a matmul's result to f32 are an exception: they read its f32 sums.
 // - Readers do not see two precisions of one value. If several operations read the value and one of
 //   them returns the value's own elements (max(q) in q - max(q)), they may differ by the rounding.
 //
-// Without the mark (accuracy strict, or one of these readers) kernels round each result.
+// Without the mark (strict accuracy, or a reader that observes the rounding) kernels round each
+// result.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/OptionPass.h"
@@ -27,8 +28,9 @@ bool hidesRounding(Value value);
 
 bool isProduct(Operation *op) { return op && precision::classOf(op) == NumericClass::Product; }
 
-/// Whether the reader computes floating-point numbers that vary smoothly with the operand. Kernels
-/// read through operations that only move elements, so that their readers count instead.
+/// Whether the reader computes floating-point numbers that vary smoothly with the operand. For a
+/// reader that only moves elements, its own readers are checked instead, because kernels read
+/// through it.
 bool isSmoothReader(Operation *user, Value operand) {
   if (isa<ReduceOp>(user))
     return true;
@@ -45,7 +47,7 @@ bool isSmoothReader(Operation *user, Value operand) {
 /// Whether the reader returns elements of the operand, perhaps in a wider type.
 bool returnsElements(Operation *user) { return commutesWithRounding(user) || isa<CastOp>(user); }
 
-/// Whether all readers of a value see one precision of it and do not observe which.
+/// Whether all readers see the same precision of the value and cannot observe which one it is.
 bool hidesRounding(Value value) {
   llvm::SmallSetVector<Operation *, 4> users;
   for (Operation *user : value.getUsers()) {
@@ -55,8 +57,8 @@ bool hidesRounding(Value value) {
   }
   if (users.size() == 1)
     return true;
-  // An operation that returns the value's elements is harmless where all other readers feed it, as
-  // in max(x, slope * x).
+  // An operation that returns the value's elements is harmless if all other readers are used only
+  // by this operation, as in max(x, slope * x).
   return !users.empty() && llvm::all_of(users, [&](Operation *exact) {
     return !returnsElements(exact) || llvm::all_of(users, [&](Operation *other) {
       return other == exact ||
@@ -68,7 +70,7 @@ bool hidesRounding(Value value) {
 /// Whether kernels compute the operation's result in f32 and pass it on to other operations.
 bool isComputedInF32(Operation *op) {
   if (isa<CastOp>(op))
-    return false; // a cast states its rounding
+    return false; // a cast requires its rounding
   if (isa<ReduceOp, AvgPoolOp>(op) || op->hasTrait<Elementwise>())
     return true;
   return isProduct(op) && !precision::isStrict(op);

@@ -1,17 +1,18 @@
-//===- Halves.cpp - models in 16-bit floats on processors that have no products of them ---===//
+//===- Halves.cpp - computes 16-bit models in f32 on processors without 16-bit matmuls ----===//
 //
 //   matmul(x, w) of f16  ->  cast(matmul(cast(x to f32), w in f32) to f16)
 //
-// Operations between such products are computed in f32, too. A value is rounded to 16 bits where
-// another kind of operation reads it: results of the function, movements of a tensor that has 16
-// bits, and operations that observe small differences (comparisons, roundings, conversions to
-// integers). Then all of its readers see the rounded value. So all that is fast for f32 is fast for
-// a model in f16; what is lost is a rounding after each operation. Functions without such products
-// keep their types: their kernels compute in f32 anyway (ExcessPrecision.cpp).
+// Operations between such matmuls (or convolutions) are computed in f32, too. A value is rounded to
+// 16 bits if another kind of operation reads it: a result of the function, a movement of a tensor
+// that has 16 bits, or an operation that observes small differences (comparisons, roundings,
+// conversions to integers). All other readers then see the rounded value as well. All optimizations
+// for f32 thereby apply to a model in f16. The only difference is that values between these
+// operations are not rounded. Functions without such operations keep their types: their kernels
+// compute in f32 anyway (ExcessPrecision.cpp).
 //
-// Products of few rows wait for their weights to come from memory: these stay in 16 bits, but for
-// those that are made of fewer bits. Training
-// programs are left alone: scaling of losses looks for values that 16 bits do not hold.
+// Matmuls of few rows are bound by weight bandwidth, so that their weights stay in 16 bits, unless
+// these are computed from fewer bits. Training programs are not changed, because loss scaling
+// checks for values that exceed 16-bit types.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Costs.h"
@@ -36,7 +37,7 @@ namespace {
 
 Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
 
-/// The f32 that each of the 65,536 patterns of bits means.
+/// Table of the f32 values of all 65,536 bit patterns of the type.
 const std::vector<float> &meanings(FloatType half) {
   auto made = [](const llvm::fltSemantics &semantics) {
     std::vector<float> all(size_t(1) << 16);
@@ -67,7 +68,7 @@ ref::Tensor inSingle(const ref::Tensor &halves) {
   return wide;
 }
 
-/// Whether a product waits for its second operand.
+/// Whether the matmul is bound by reading its second operand.
 bool hasFewRows(Operation *product) {
   if (auto matmul = dyn_cast<MatmulOp>(product))
     return waitsForWeights(matmul);
@@ -101,7 +102,7 @@ public:
   }
 
 private:
-  /// Floats of 16 bits that the processor cannot multiply well.
+  /// Whether the type is a 16-bit float without fast matmuls on this processor.
   bool isSlow(Type element) {
     if (!element.isF16() && !element.isBF16())
       return false;
@@ -112,10 +113,11 @@ private:
   }
   bool isSlow(Value value) { return isSlow(elementOf(value)); }
 
-  /// Made in f32 by an operation that is wide: no constant or argument that has 16 bits.
+  /// Whether the value was computed in f32 by this pass, so that it is not a 16-bit constant or
+  /// argument.
   bool isMadeWide(Value value) { return made.contains(value); }
 
-  /// Has 16 bits in memory before the program runs.
+  /// Whether the value is stored in 16 bits before the program runs.
   static bool isStored(Value value) {
     return isa<BlockArgument>(value) || value.getDefiningOp<ConstantOp>();
   }
@@ -128,7 +130,7 @@ private:
            });
   }
 
-  /// Whether the operation is computed in f32, with results in f32.
+  /// Whether the operation is computed in f32, with f32 results.
   bool isWide(Operation *op) {
     if (!hasSlowResults(op))
       return false;
@@ -180,8 +182,8 @@ private:
     }
   }
 
-  /// Between f32 and 16 bits, where the f32 is at hand nothing is left to be done. Integers (as
-  /// quantised weights are) become f32 at once.
+  /// Handles casts to and from 16 bits. If the value is available in f32, the cast is dropped.
+  /// Integers, such as quantized weights, are converted to f32 directly.
   bool visitCast(CastOp cast) {
     Value x = cast.getX(), y = cast.getY();
     if (isMadeWide(x) && elementOf(y).isF32()) {
@@ -192,7 +194,8 @@ private:
     if ((elementOf(x).isF32() || isa<IntegerType>(elementOf(x))) && isSlow(y) && !isOnGpu(y)) {
       OpBuilder builder(cast);
       made.insert(y);
-      // An operation of its own, also from f32: readers of x do not read y.
+      // A separate cast is created even if x is f32, because the readers of y must be
+      // distinguishable from other readers of x.
       auto single = CastOp::create(builder, cast.getLoc(), x, builder.getF32Type());
       wide[y] = single.getY();
       if (elementOf(x).isF32())
@@ -250,8 +253,9 @@ private:
     return form = TensorBuilder(builder, value.getLoc()).cast(wide.lookup(value), elementOf(value));
   }
 
-  /// Gives all readers of a value one precision: where one of them reads it in 16 bits, those in
-  /// f32 read the rounded value. So do readers of the operands whose elements the value has.
+  /// Gives all readers of a value the same precision: if one of them reads it in 16 bits, the
+  /// readers in f32 get the rounded value. The same applies to the operands of an operation that
+  /// returns their elements.
   void roundObserved() {
     SmallVector<Value> reached(observed.begin(), observed.end());
     while (!reached.empty()) {
@@ -286,7 +290,7 @@ private:
   Costs &costs;
   std::optional<bool> fastF16, fastBF16;
   llvm::DenseSet<Value> made;
-  llvm::DenseMap<Value, Value> wide, narrow; ///< by the value of 16 bits
+  llvm::DenseMap<Value, Value> wide, narrow; ///< keys: the original 16-bit values
   llvm::SetVector<Value> observed;           ///< values that an operation reads in 16 bits
   SmallVector<CastOp> copies;                ///< casts from f32 to f32
   SmallVector<Operation *> replaced;

@@ -1,4 +1,4 @@
-//===- Names.cpp - precisions asked for by name ---------------------------===//
+//===- Names.cpp - precision of operations by name ------------------------===//
 #include "passes/precision/Names.h"
 
 #include "passes/OpNames.h"

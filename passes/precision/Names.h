@@ -1,4 +1,4 @@
-//===- Names.h - precisions asked for by name -----------------------------===//
+//===- Names.h - precision of operations by name --------------------------===//
 #ifndef DLC_PASSES_PRECISION_NAMES_H
 #define DLC_PASSES_PRECISION_NAMES_H
 
@@ -13,30 +13,34 @@
 
 namespace dlc::precision {
 
-/// On an operation: "f32", "bf16" or "f16", whatever the mode.
+/// Attribute of an operation: the type in which it is computed, "f32", "bf16" or "f16". Overrides
+/// the mode.
 constexpr llvm::StringLiteral kPrecisionAttr = "dlc.precision";
-/// On a product of f32: the library may round its operands to this type.
+/// Attribute of an f32 matmul, convolution or attention: the library may round its operands to this
+/// type.
 constexpr llvm::StringLiteral kMathAttr = "dlc.math";
 
-/// Whether a product asks for its sums as they are written, whatever the mode.
+/// Whether the sums of a matmul, convolution or attention must be computed as written. Overrides
+/// the mode.
 inline bool isStrict(mlir::Operation *product) {
   auto own = product->getAttrOfType<mlir::StringAttr>(kAccuracyAttr);
   return own && own == "strict";
 }
 
-/// The type that a word means; null where it means none.
+/// The type of this name. Null for unknown names.
 mlir::FloatType typeNamed(llvm::StringRef word, mlir::MLIRContext *context);
 
-/// PATTERN=f32|bf16|f16: which operations are computed in which type whatever the mode. Patterns
-/// are of the names that layers and nodes have; gradients go with what they are gradients of.
+/// Overrides of the form PATTERN=f32|bf16|f16: the types in which operations are computed
+/// regardless of the mode. Patterns match the names of layers and nodes. A gradient has the name of
+/// the operation that it differentiates.
 class Overrides {
 public:
-  /// Fails with the text that is wrong.
+  /// Returns nullopt and sets `wrong` to the text that is invalid.
   static std::optional<Overrides> parse(llvm::ArrayRef<std::string> texts,
                                         mlir::MLIRContext *context, std::string &wrong);
 
-  /// The operation's attribute, else the first pattern that its name matches; null: as the mode
-  /// says.
+  /// The type of the operation's attribute, otherwise that of the first pattern that matches its
+  /// name. Null if the mode applies.
   mlir::FloatType of(mlir::Operation *op) const;
 
 private:

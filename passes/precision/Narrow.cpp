@@ -1,4 +1,4 @@
-//===- Narrow.cpp - rewrites a function so that products read narrow numbers ===//
+//===- Narrow.cpp - converts matmuls and convolutions to 16-bit types -----===//
 #include "passes/precision/Narrow.h"
 
 using namespace mlir;
@@ -14,7 +14,7 @@ static Value castTo(OpBuilder &builder, Value value, Type element) {
   return TensorBuilder(builder, value.getLoc()).cast(value, element);
 }
 
-/// Whether the number is the same in the narrow type.
+/// Whether the constant has the same value in the narrow type. Overflow to infinity is accepted.
 static bool isExactIn(Value constant, FloatType type) {
   std::optional<double> number = splatValue(constant);
   if (!number)
@@ -113,7 +113,8 @@ bool Narrowing::visitLayer(Operation *op) {
   return true;
 }
 
-/// Whether the operand can be narrow without a loss that the operation would not have had.
+/// Whether the operand can be narrow without rounding that the operation would not have had
+/// otherwise.
 bool Narrowing::mayJoin(OpOperand &operand, FloatType type) const {
   Value value = operand.get();
   if (FloatType own = narrowTypeOf(value))
@@ -129,7 +130,7 @@ bool Narrowing::visitExact(Operation *op) {
   Value first = op->getOperand(0);
   if (!type && isViewLike(op) && demand.of(op->getResult(0)) && isWide(first) &&
       (isa<BlockArgument>(first) || first.getDefiningOp<ConstantOp>())) {
-    // A parameter that products see by way of a view.
+    // A parameter that products read through a view.
     type = demand.of(op->getResult(0));
     op->setOperand(0, narrow(first, type, op));
   } else if (!type || !llvm::all_of(op->getOpOperands(),

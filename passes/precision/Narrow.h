@@ -1,4 +1,4 @@
-//===- Narrow.h - rewrites a function so that products read narrow numbers ===//
+//===- Narrow.h - converts matmuls and convolutions to 16-bit types -------===//
 #ifndef DLC_PASSES_PRECISION_NARROW_H
 #define DLC_PASSES_PRECISION_NARROW_H
 
@@ -6,11 +6,11 @@
 
 namespace dlc::precision {
 
-/// Changes types in place and puts casts between what is narrow and what is wide:
-/// - each value is cast at most once to a narrow type, where it is made (parameters: before their
-///   first reader), and all products share that;
-/// - who reads a narrow value in f32 gets a cast of its own, so that no wide copy lives on;
-/// - what only one operation reads passes in f32 from one to the other.
+/// Changes types in place, and inserts casts between narrow and f32 values:
+/// - Each value is cast at most once to a narrow type, where it is computed (a parameter: before
+///   its first reader). All products (matmuls, convolutions, attention) share this cast.
+/// - A reader of a narrow value in f32 gets a cast of its own, so that no f32 copy stays live.
+/// - A value that only one operation reads is passed on in f32.
 class Narrowing {
 public:
   Narrowing(const Question &question, const Demand &demand) : question(question), demand(demand) {}
@@ -24,23 +24,23 @@ private:
   bool visitExact(mlir::Operation *op);
   void visitWide(mlir::Operation *op);
 
-  /// The type in which the value is there narrow already; null when it is not.
+  /// The type in which the value is already available in narrow form. Null if it is not.
   mlir::FloatType narrowTypeOf(mlir::Value value) const;
   mlir::Value narrow(mlir::Value value, mlir::FloatType type, mlir::Operation *user);
-  /// Lets the operand read f32, whatever its value has become.
+  /// Makes the operand read f32, even if its value has become narrow.
   void widen(mlir::OpOperand &operand);
   void convert(mlir::Value result, mlir::FloatType type);
   bool mayJoin(mlir::OpOperand &operand, mlir::FloatType type) const;
 
   const Question &question;
   const Demand &demand;
-  /// Values that have become narrow themselves.
+  /// Values whose own type was changed to a narrow one.
   llvm::DenseMap<mlir::Value, mlir::FloatType> converted;
-  /// Casts of values that are wide.
+  /// Casts from f32 values to narrow types.
   llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> casts;
-  /// Wide values that are read by way of their narrow form.
+  /// f32 values that are read through casts of their narrow copy.
   llvm::DenseMap<mlir::Value, mlir::FloatType> kept;
-  /// What a product gives to those that want f32, before it was rounded.
+  /// For each narrow result of a product: its unrounded sums in f32, for readers in f32.
   llvm::DenseMap<mlir::Value, mlir::Value> sums;
 };
 

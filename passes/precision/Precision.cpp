@@ -1,4 +1,4 @@
-//===- Precision.cpp - the precision pass: which numbers are narrow -------===//
+//===- Precision.cpp - the precision pass: 16-bit operands ----------------===//
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/precision/Narrow.h"
@@ -37,7 +37,7 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
       for (Block &block : function.getFunctionBody())
         narrowing.run(block);
       dropDead(function);
-      // Constants become narrow at once, and casts there and back go.
+      // Folds casts of constants, and removes pairs of inverse casts.
       GreedyRewriteConfig config;
       config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
       (void)applyPatternsGreedily(function.getFunctionBody(), patterns, config);
@@ -60,7 +60,7 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
     return Question{typeNamed(options.precision, &getContext()), *parsed};
   }
 
-  /// Programs that nobody wants changed are left alone.
+  /// Whether any product becomes narrow. Other functions are not changed.
   static bool hasWork(FunctionOpInterface function, const Question &question) {
     return function
         ->walk([&](Operation *op) {
@@ -79,8 +79,8 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
         op.erase();
   }
 
-  /// Products of f32 that may be computed from rounded operands: of bf16, or of tf32 or what is
-  /// closer.
+  /// Permits rounding the operands of an f32 matmul, convolution or attention to `math`: to bf16,
+  /// or to tf32 and any type that is more precise.
   static void allowMath(Operation *op, const Question &question, StringRef math) {
     FloatType asked = question.overrides.of(op);
     if ((asked && asked.isF32()) || precision::classOf(op) != NumericClass::Product ||

@@ -1,11 +1,11 @@
 //===- Weights.cpp - constant weights in fewer bits -----------------------===//
 //
-//   f32:  x·W  ->  x·cast(W in bf16, or f16), of few rows, where 16 bits hold the same numbers
+//   f32:  x·W  ->  x·cast(W in bf16 or f16), for few rows, if 16 bits represent W exactly
 //   bf16: x·W  ->  x·cast(W in bf16)
-//   int8: x·W  ->  (x·cast(Q)) * s, with Q = round(W / s), s = |W|'s largest in its column / 127
+//   int8: x·W  ->  (x·cast(Q)) * s, with Q = round(W / s), s = max |W| of each column / 127
 //
-// What stands there is the meaning: products are of f32, and kernels read the few bits. Worth it
-// where a product waits for its weights, as with one row of x.
+// The IR defines the result: matmuls are computed in f32, and kernels read the narrow weights. This
+// is faster if a matmul is bound by weight bandwidth, as with one row of x.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/tensor/Tensor.h"
@@ -28,7 +28,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Smaller constants stay: nobody waits for them.
+/// Smaller constants stay unchanged, because reading them takes no significant time.
 constexpr int64_t kFewest = 4096;
 
 uint16_t rounded(float x) {
@@ -39,7 +39,8 @@ uint16_t rounded(float x) {
 }
 float widened(uint16_t x) { return llvm::bit_cast<float>(uint32_t(x) << 16); }
 
-/// The same number in bf16, or in f16, if that holds it.
+/// The bits of the number in bf16 or f16. Returns nullopt if the type does not represent it
+/// exactly.
 std::optional<uint16_t> exactBF16(float x) {
   auto bits = llvm::bit_cast<uint32_t>(x);
   return std::isfinite(x) && !(bits & 0xffff) ? std::optional(uint16_t(bits >> 16)) : std::nullopt;
@@ -60,16 +61,16 @@ std::optional<uint16_t> exactF16(float x) {
   return uint16_t(sign | (((bits & 0x7fffffff) >> kDropped) - (kBias << (23 - kDropped))));
 }
 
-/// Weights in fewer bits, and the factor of each column where there is one.
+/// Weights in fewer bits, and the scale of each column if there is one.
 struct Kept {
   Value bits, scales;
 };
 
-/// Of all weights together.
+/// Statistics of the rounding error over all converted weights.
 struct Losses {
   int64_t tensors = 0, elements = 0, bytes = 0;
-  /// Of squares of differences and of weights; the largest difference in units of its column's
-  /// (with bf16: its tensor's) largest weight.
+  /// Sum of squared errors, sum of squared weights, and the largest error relative to the largest
+  /// weight of its column (for bf16: of its tensor).
   double differences = 0, squares = 0, largest = 0;
 
   void count(double weight, double kept, double unit) {
@@ -80,8 +81,8 @@ struct Losses {
   }
 };
 
-/// A matrix, or several, whose columns (the product's) lie along `axis`, the last or the one
-/// before.
+/// Strides of one or several matrices, whose columns are those of the matmul's right operand after
+/// its transpose flag.
 struct Columns {
   int64_t matrices, columns, rows, columnStep, rowStep;
 
@@ -125,8 +126,9 @@ public:
   }
 
 private:
-  /// Read by products alone, all of them from the same side, of which none wants its sums exact;
-  /// in the exact form all wait for it.
+  /// Whether all users of the constant are matmuls that read it as their right operand, with equal
+  /// transpose flags. None of them may be strict. In the exact form, all of them must be bound by
+  /// weight bandwidth.
   bool isWeight(ConstantOp constant) const {
     auto type = typeOf(constant.getResult());
     if (!type.getElementType().isF32() || type.getRank() < 2 || type.getNumElements() < kFewest)
@@ -204,7 +206,7 @@ private:
     std::vector<float> most(c.columns);
     for (int64_t matrix = 0; matrix < c.matrices; ++matrix) {
       int64_t start = matrix * c.rows * c.columns;
-      // In the order of memory, whichever way it lies.
+      // Visits the elements in memory order, for both orders of the dimensions.
       auto each = [&](auto &&visit) {
         int64_t outer = c.columnStep == 1 ? c.rows : c.columns,
                 inner = c.columnStep == 1 ? c.columns : c.rows;
@@ -233,7 +235,7 @@ private:
   std::map<Operation *, Kept> known;
 };
 
-/// Whether products of few rows read so much that no core's cache holds it.
+/// Whether the weights of matmuls with few rows exceed the caches of a core.
 bool areFar(ArrayRef<MatmulOp> products) {
   constexpr int64_t kBytes = 8 << 20;
   int64_t bytes = 0;

@@ -1,7 +1,7 @@
-//===- Blocks.cpp - products by weights of few bits in blocks --------------===//
+//===- Blocks.cpp - matmuls by weights that are quantized in blocks --------===//
 //
-//   x·dequantize(Q, s, z)  ->  x·((cast(Q) - z) * s), which a kernel reads as it is
-//                          ->  Σ over blocks (x·cast(Q - z)) * s, of few rows
+//   x·dequantize(Q, s, z)  ->  x·((cast(Q) - z) * s), which one kernel computes from the few bits
+//                          ->  Σ over blocks (x·cast(Q - z)) * s, for few rows without that kernel
 //
 //===----------------------------------------------------------------------===//
 #include "passes/quantize/Blocks.h"
@@ -17,7 +17,7 @@ using namespace mlir;
 namespace dlc::quantize {
 namespace {
 
-/// 4 or 8.
+/// Returns the width, 4 or 8, that holds all of the integers.
 int64_t bitsOf(const ref::Tensor &numbers) {
   ArrayRef all(reinterpret_cast<const int8_t *>(numbers.data()), size_t(numbers.size()));
   return llvm::all_of(all, [](int8_t x) { return x >= -8 && x <= 7; }) ? 4 : 8;
@@ -28,8 +28,8 @@ std::optional<int64_t> bitsOf(Value numbers) {
   return tensor ? std::optional(bitsOf(*tensor)) : std::nullopt;
 }
 
-/// A constant in f32, which kernels read, or none where nothing is subtracted. Nothing where
-/// numbers are no whole ones of 8 bits.
+/// Returns the zero points as the f32 constant that kernels read, or a null value if all are 0.
+/// Returns nothing if one of them is not an integer of the width of the values.
 std::optional<Value> zeroOf(TensorBuilder &b, const ScaledBlocks &from) {
   auto numbers = from.zero ? evaluated(from.zero) : std::nullopt;
   if (!numbers)
@@ -47,7 +47,7 @@ std::optional<Value> zeroOf(TensorBuilder &b, const ScaledBlocks &from) {
   return isZero ? Value() : b.make<ConstantOp>(each.toAttr());
 }
 
-/// [n, k] in f32, as keptBlocksOf() reads it.
+/// Builds the weights [n, k] in f32 in the form that keptBlocksOf() matches.
 Value kept(TensorBuilder &b, const ScaledBlocks &from, Value zero) {
   Type f32 = typeOf(from.scale).getElementType();
   Value all = b.make<CastOp>(from.numbers, f32);
@@ -61,7 +61,8 @@ Value kept(TensorBuilder &b, const ScaledBlocks &from, Value zero) {
                          ArrayRef<int64_t>{1, 1});
 }
 
-/// Null where kernels have not such zero points.
+/// Returns the matmul in the form of a blocks kernel; null if that does not support the zero
+/// points.
 Value productOf(TensorBuilder &b, MatmulOp product, const ScaledBlocks &weights) {
   auto zero = zeroOf(b, weights);
   if (!zero)
@@ -74,8 +75,8 @@ Value productOf(TensorBuilder &b, MatmulOp product, const ScaledBlocks &weights)
   return y.getY();
 }
 
-/// The product of each block, then the sum of those by their scales. With many rows these would be
-/// more than the weights.
+/// Multiplies x by each block, scales the results and sums them over the blocks. For many rows the
+/// intermediate results would be larger than the weights.
 Value byBlocks(TensorBuilder &b, Value x, const ScaledBlocks &w, ArrayRef<int64_t> result) {
   Type f32 = typeOf(w.scale).getElementType(), i8 = typeOf(w.numbers).getElementType();
   int64_t rows = typeOf(x).getNumElements() / w.k, n = w.n();
@@ -90,8 +91,8 @@ Value byBlocks(TensorBuilder &b, Value x, const ScaledBlocks &w, ArrayRef<int64_
   return b.reshape(b.reduce(ReduceKind::sum, b.make<MulOp>(each, scale), {0}), result);
 }
 
-/// A constant [n, k], or [k, n] for `isAcross`, in blocks along k: [n, blocks, depth]. Elements of
-/// the last block that the constant does not have are 0.
+/// Rearranges a constant [n, k] ([k, n] for `isAcross`) as [n, blocks, depth], minus `shift`.
+/// Padding of the last block is 0.
 ref::Tensor inBlocks(const ref::Tensor &plain, bool isAcross, int64_t depth, int64_t shift,
                      Type element) {
   const int64_t n = plain.getShape()[isAcross], k = plain.getShape()[!isAcross],
@@ -110,9 +111,8 @@ ref::Tensor inBlocks(const ref::Tensor &plain, bool isAcross, int64_t depth, int
   return made;
 }
 
-/// Constant weights of 4 or 8 bits in blocks along their rows, or along their columns for
-/// `isAcross`. Nothing for others, and for scales or zero points that are not one for each block of
-/// each row.
+/// Reads a dequantization of constant 4- or 8-bit weights [n, k] ([k, n] for `isAcross`) in blocks
+/// along k. Returns nothing for other operands, or unless there is one scale for each block.
 std::optional<ScaledBlocks> blocksOf(DequantizeOp op, bool isAcross, OpBuilder &builder) {
   constexpr int64_t kUnit = 16;
   auto constantOf = [](Value v) { return v && isOfConstants(v) ? evaluated(v) : std::nullopt; };
@@ -131,7 +131,7 @@ std::optional<ScaledBlocks> blocksOf(DequantizeOp op, bool isAcross, OpBuilder &
   };
   if (!isOfBlocks(*scale) || (zero && zero->size() != 1 && !isOfBlocks(*zero)))
     return std::nullopt;
-  // Unsigned values are moved to the range of i8 by half of their range.
+  // Subtract half of the range from unsigned values, so that they fit i8.
   auto type = cast<IntegerType>(x->getElementType());
   const int64_t middle = type.isUnsigned() ? int64_t(1) << (type.getWidth() - 1) : 0;
   Type centre = zero && isa<FloatType>(zero->getElementType()) ? Type(builder.getF32Type())
@@ -181,7 +181,7 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
     y = productOf(b, product, *blocks);
   if (!y) {
     bool isWhole = blocks->k == blocks->blocks() * blocks->depth();
-    // Numbers of eight bits less a zero point of their own may have nine.
+    // 8-bit values minus a zero point may need nine bits.
     if (!isMuch || !isWhole || product.getTransposeA() || (*bits == 8 && blocks->zero) ||
         typeOf(x).getNumElements() / blocks->k > kMostRows)
       return false;
@@ -197,8 +197,8 @@ Value keepChannels(MatmulOp product, const Channels &from, Costs &costs) {
   if (numbers.getRank() != 2 || !isNarrowInteger(numbers.getElementType()) ||
       !costs.rowsOfBlocks() || precision::isStrict(product))
     return {};
-  // In blocks of some size: numbers of the other operand that are much larger than others then
-  // spoil those of their blocks alone.
+  // Weights with one scale per column are split into blocks, too: kernels quantize the other
+  // operand in blocks, and an outlier then costs precision in its block only.
   constexpr int64_t kDepth = 256, kUnit = 32, kFourBits = 15;
   int64_t n = numbers.getShape()[from.isTurned ? 0 : 1],
           k = numbers.getShape()[from.isTurned ? 1 : 0],
@@ -216,7 +216,7 @@ Value keepChannels(MatmulOp product, const Channels &from, Costs &costs) {
   const auto *bytes = numbers.getElementType().isInteger(8)
                           ? reinterpret_cast<const uint8_t *>(numbers.data())
                           : nullptr;
-  // What has no sign is taken from its middle.
+  // Subtract half of the range from unsigned values.
   int64_t middle = !numbers.getElementType().isUnsignedInteger() ? 0 : within(kFourBits) ? 8 : 128;
   auto *to = reinterpret_cast<uint8_t *>(each.mutableData());
   const auto *scale = reinterpret_cast<const float *>(from.scales.data());

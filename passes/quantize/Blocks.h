@@ -1,4 +1,4 @@
-//===- Blocks.h - products by weights of few bits in blocks ----------------===//
+//===- Blocks.h - matmuls by weights that are quantized in blocks ----------===//
 #ifndef DLC_PASSES_QUANTIZE_BLOCKS_H
 #define DLC_PASSES_QUANTIZE_BLOCKS_H
 
@@ -9,22 +9,21 @@
 
 namespace dlc::quantize {
 
-/// A product by constant weights that are dequantized in blocks along the contracted dimension
-/// keeps their few bits where `costs` (null: no costs) know a kernel that reads those. Without one,
-/// few rows are multiplied by each block's values first, which stay 8 bits. Returns false if the
-/// product stays as it is.
+/// Rewrites a matmul by constant weights that are dequantized in blocks along the contracted
+/// dimension: for a kernel that reads the quantized weights if `costs` (may be null) has one, else,
+/// for few rows, as one matmul for each block. Returns false if nothing was rewritten.
 bool keepBlocks(MatmulOp product, Costs *costs);
 
-/// Weights of 4 or 8 bits, signed or not, with scales and perhaps zero points: one for each column
-/// of the product, or one for all.
+/// Quantized weights of 4 or 8 bits with one scale, and optionally one zero point, for each output
+/// column or for all of them.
 struct Channels {
-  ref::Tensor numbers; ///< [k, n], or [n, k] where it is turned
+  ref::Tensor numbers; ///< [k, n], or [n, k] if isTurned
   ref::Tensor scales;
   std::optional<ref::Tensor> zeros;
   bool isTurned = false;
 };
 
-/// The same of such weights, which the product reads. Null where nobody reads them so.
+/// Rewrites a matmul by such weights for a kernel that reads them. Returns null without one.
 mlir::Value keepChannels(MatmulOp product, const Channels &weights, Costs &costs);
 
 } // namespace dlc::quantize

@@ -44,7 +44,7 @@ public:
 
   void expand(QuantizeOp op) { replace(op, b.make<CastOp>(rounded(op), op.getTo())); }
 
-  /// The values before the cast to integers.
+  /// Returns the rounded and clamped values before the cast to integers.
   Value rounded(QuantizeOp op) {
     Value scale = perBlock(op, op.getScale()), zero = perBlock(op, op.getZeroPoint());
     bool isF64 = typeOf(op.getX()).getElementType().isF64();
@@ -80,7 +80,7 @@ public:
     Value high = b.make<MaxOp>(extreme(ReduceKind::max), none),
           low = b.make<MinOp>(extreme(ReduceKind::min), none);
     Value scale = b.make<DivOp>(b.make<SubOp>(high, low), b.scalar(255, x));
-    // An empty range: with any scale, the values are 0.
+    // For an empty range the values are 0 with any scale.
     Value isEmpty = b.make<CompareOp>(Predicate::eq, scale, none);
     Value one = b.broadcast(b.scalar(1, x), shapeOf(scale));
     Value safe = b.make<SelectOp>(isEmpty, one, scale);
@@ -121,7 +121,7 @@ public:
     return y.getDefiningOp();
   }
 
-  /// In i32, less the zero point (null: 0).
+  /// Returns x in i32 minus the zero point (null for 0).
   Value centered(Value x, Value zero) {
     Type i32 = builder.getI32Type();
     x = b.cast(unpacked(x), i32);
@@ -134,7 +134,7 @@ private:
     op->erase();
   }
 
-  /// The constant that a value of a few elements is, if only constants make it; else the value.
+  /// Evaluates an operation on constants if its result is small. Returns other values unchanged.
   Value folded(Value value) {
     constexpr int64_t kMost = int64_t(16) << 20;
     Operation *op = value.getDefiningOp();
@@ -156,7 +156,7 @@ private:
     return made;
   }
 
-  /// Integers of 4 bits in 8 bits.
+  /// Casts 4-bit integers to 8 bits.
   Value unpacked(Value x) {
     Type element = typeOf(x).getElementType();
     if (!ref::isPackedElement(element))
@@ -166,7 +166,8 @@ private:
     return x.getDefiningOp<ConstantOp>() ? constant(wide) : wide;
   }
 
-  /// The size of the blocks along an axis that they divide, which becomes two dimensions; else 0.
+  /// Returns the block size if the blocks divide the axis, which then becomes two dimensions; else
+  /// 0.
   template <typename Op> int64_t wholeBlocks(Op op) {
     if (!op.getBlockSize() || !typeOf(op.getX()).hasStaticShape())
       return 0;
@@ -189,8 +190,8 @@ private:
     return wholeBlocks(op) ? b.reshape(y, shapeOf(op.getX())) : y;
   }
 
-  /// A scale or zero point that broadcasts to split(x). Where the last block is shorter, it is
-  /// repeated for the elements of each block.
+  /// Returns a scale or zero point that broadcasts to split(x). If the last block is shorter, each
+  /// element is repeated for all elements of its block.
   template <typename Op> Value perBlock(Op op, Value each) {
     if (!each || !op.getBlockSize() || typeOf(each).getRank() == 0)
       return each;

@@ -1,18 +1,20 @@
 //===- IntegerSums.cpp - contractions of 8-bit integers as sums of integers ===//
 //
-//   x·w of dequantized operands   ->  (x's integers · w's integers) * scales
-//   floats, rounded and clipped   ->  8 bits, with NaN in the scales of their rows
-//   a zero z for each row of x    ->  (x's integers · w's integers - z * Σw) * scales
-//   conv(x, w), generated sums    ->  a product                              (Unfold.cpp)
-//   x·w of i32, without a kernel  ->  the same in f32, in parts that f32 holds exactly, a few
-//                                     groups one by one where there are parts
-//   x·w, of w that i8 cannot hold ->  x·(w - c) + Σx * c, with c for each channel
-//   x·w, of w in blocks           ->  Blocks.cpp
-//   quantize after dequantize     ->  Requantize.cpp
+// x·w stands for a matmul or a convolution of x and the weights w.
 //
-// Sums of integers where there are kernels for them: those of a library on processors, or generated
-// ones without VNNI; of tensor cores on GPUs. Products of f32 where there are none: for windows
-// that a library lacks, between devices of both kinds.
+//   x·w of dequantized operands       ->  (x's integers · w's integers) * scales
+//   x in f32, rounded and clamped     ->  cast to 8 bits; a NaN in a row goes into the row's scale
+//   a zero point z for each row of x  ->  (x's integers · w's integers - z * Σw) * scales
+//   conv(x, w), generated kernel      ->  a matmul over unfolded windows (Unfold.cpp)
+//   x·w in i32 without a kernel       ->  contractions in f32 whose sums f32 holds exactly, one for
+//                                         each part of the depth or, up to 16 groups, each group
+//   x·w, w outside the range of i8    ->  x·(w - c) + Σx * c, with one c for each output channel
+//   x·w, w dequantized in blocks      ->  Blocks.cpp
+//   quantize of dequantized values    ->  Requantize.cpp
+//
+// Kernels that sum integers: oneDNN's on CPUs with VNNI, generated ones on other CPUs, and tensor
+// cores on GPUs. Contractions without such a kernel (convolutions that oneDNN does not support, and
+// programs placed on CPUs and GPUs) are computed in f32.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Infer.h"
@@ -43,18 +45,18 @@ namespace dlc {
 
 namespace {
 
-/// (cast(integers) - zeros) * scale.
+/// A dequantized operand: (cast(integers) - zeros) * scale.
 struct Dequantized {
   Value integers; ///< i32
-  Value scale;    ///< f32, broadcast to them
-  Value zeros;    ///< beside the integers: f32, broadcast to them, of rows; null: none
-  Value floats;   ///< what the integers were rounded from and which may hold NaN; null: nothing
+  Value scale;    ///< f32, broadcasts to the integers
+  Value zeros;    ///< zero points in f32 that are not subtracted from `integers` yet; null: none
+  Value floats;   ///< rounded floats that `integers` are cast from and that may be NaN; null: none
 };
 
 using Range = std::pair<int64_t, int64_t>;
 
-/// Between which integers a value lies: a constant, 8 bits made wider (by steps, too), views of
-/// those, and one less another. Nothing where more would have to be known.
+/// Returns the minimum and maximum of an integer value: of a constant, of casts from 8-bit types,
+/// of views of these, and of their differences. Returns nothing for other values.
 std::optional<Range> rangeOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
@@ -78,7 +80,7 @@ std::optional<Range> rangeOf(Value value) {
   return b ? std::optional(Range{a->first - b->second, a->second - b->first}) : std::nullopt;
 }
 
-/// The largest |x| where it is one of products of 8 bits, centred or not.
+/// Returns the maximum of |x| if it is at most 512, as for 8-bit integers minus a zero point.
 std::optional<double> boundOf(Value value) {
   auto range = rangeOf(value);
   constexpr int64_t kMost = 512;
@@ -86,27 +88,27 @@ std::optional<double> boundOf(Value value) {
   return largest <= kMost ? std::optional(double(std::max<int64_t>(largest, 1))) : std::nullopt;
 }
 
-/// Whether a product's operand is one that kernels read as 8 bits.
+/// Checks that kernels can read an i32 operand of a contraction in 8 bits.
 bool isRead(Value value) { return matchWidenedBehindViews(value).has_value(); }
 
-/// Whether integers that only constants make are those of i8, as far as types tell.
+/// Checks by types alone that i32 integers are cast from i8 without a zero point.
 bool isPlainInt8(Value value) {
   auto widened = matchWidened(value);
   return widened && !typeOf(widened->x).getElementType().isUnsignedInteger() &&
          (!widened->zeroPoint || isSplatOf(widened->zeroPoint, 0));
 }
 
-/// Whether a dequantization has a scale or zero point for each of several blocks.
+/// Checks whether a dequantization has a scale or a zero point for each of several blocks.
 bool hasBlocks(DequantizeOp op) {
   return op.getBlockSize() && llvm::any_of(op->getOperands().drop_front(), [&](Value each) {
            return typeOf(each).getRank() != 0 && shapeOf(each)[*op.getAxis()] != 1;
          });
 }
 
-/// Matches a dequantization to f32 of integers of 4 or 8 bits, and views of one that has one scale.
-/// `byRows`: zero points that are floats, or several, are not subtracted from the integers.
+/// Matches a dequantization of 4- or 8-bit integers to f32, or views of one with a single scale.
+/// With `byRows`, float zero points and zero points of several elements are returned in `zeros`.
 std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byRows = false) {
-  // Views of what has one scale are views of its integers.
+  // A view commutes with a dequantization that has a single scale.
   if (Operation *op = value.getDefiningOp();
       op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1) {
     auto inner = dequantized(op->getOperand(0), builder);
@@ -123,7 +125,7 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byR
   };
   if (!op || !typeOf(value).getElementType().isF32() || hasBlocks(op) || !isRead(op.getX()))
     return std::nullopt;
-  // The integers take the place of the dequantization: all that reads them shares them.
+  // Insert before the dequantization, so that all contractions that read it share the integers.
   OpBuilder at(op);
   Value zero = op.getZeroPoint();
   const bool isFloat = zero && isa<FloatType>(typeOf(zero).getElementType());
@@ -141,7 +143,8 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byR
   return Dequantized{integers, op.getScale(), zero, Value()};
 }
 
-/// The i32 integers, of 8 bits, that these floats are unless they are NaN: rounded and clipped.
+/// Returns rounded and clamped floats as i32 integers within the range of an 8-bit type. NaN has no
+/// meaning in the result. Returns null for other floats.
 Value roundedIntegers(Value floats, OpBuilder &builder) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double low = -kInfinity, high = kInfinity;
@@ -169,7 +172,7 @@ Value roundedIntegers(Value floats, OpBuilder &builder) {
                 builder.getI32Type());
 }
 
-/// The same of what each row may have its own scale and zero point for.
+/// Like dequantized(), for an operand whose rows may have scales and zero points of their own.
 std::optional<Dequantized> dequantizedRows(Value value, OpBuilder &builder) {
   auto mul = value.getDefiningOp<MulOp>();
   auto sub = mul ? mul.getA().getDefiningOp<SubOp>() : SubOp();
@@ -184,7 +187,7 @@ std::optional<Dequantized> dequantizedRows(Value value, OpBuilder &builder) {
 
 class Rewriter {
 public:
-  /// `isHost`, `isGpu`: everything stands where kernels of that kind run.
+  /// `isHost` and `isGpu`: the whole program runs on a CPU or on a GPU.
   Rewriter(ModuleOp module, Costs &costs, bool isHost, bool isGpu)
       : builder(module.getContext()), costs(costs), isHost(isHost), isGpu(isGpu) {
     module.walk([&](GradientOp) { isTraining = true; });
@@ -227,7 +230,7 @@ public:
   }
 
 private:
-  /// Of a contraction in i32, perhaps as a product.
+  /// Checks that a kernel computes the i32 contraction, possibly as an unfolded convolution.
   bool hasKernel(Operation *op) {
     auto conv = dyn_cast<ConvOp>(op);
     return hasKernelAsItIs(op) || (conv && isProduct(conv));
@@ -247,11 +250,11 @@ private:
     return isTakenThere && isRead(op->getOperand(0)) && costs.sumsIntegers(op);
   }
 
-  /// Whether kernels take weights that only constants make as they are.
+  /// Checks that kernels accept constant weights without a further rewrite.
   bool isTaken(Value weights) { return isGpu ? isRead(weights) : isPlainInt8(weights); }
 
-  /// Few rows wait for weights to come from memory: these stay 8 bits there, and their scales
-  /// follow the product.
+  /// Keeps the weights of a matmul with few rows in 8 bits, since it is bound by weight bandwidth.
+  /// The scales are multiplied after the matmul.
   void readNarrow(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product || typeOf(product.getB()).getRank() != 2 ||
@@ -291,14 +294,14 @@ private:
     op->erase();
   }
 
-  /// Whether there is one for all, or one for each index of an axis of weights that lie as said.
+  /// Checks that `each` has one element, or one for each index of the axis of the weights.
   static bool isPerIndex(Value weights, int64_t axis, Value each) {
     auto type = typeOf(each);
     return type.getNumElements() == 1 || (type.getRank() == typeOf(weights).getRank() &&
                                           type.getNumElements() == type.getDimSize(axis));
   }
 
-  /// The contraction of other operands, without a bias.
+  /// Clones a contraction with other operands and without its bias.
   Operation *withOperands(Operation *op, Value left, Value right) {
     Operation *other = builder.clone(*op);
     if (auto conv = dyn_cast<ConvOp>(other))
@@ -308,7 +311,7 @@ private:
     return other;
   }
 
-  /// The sums of integers, if there are such now.
+  /// Rewrites a contraction of dequantized operands. Returns the i32 contraction, or null.
   Operation *asIntegers(Operation *op) {
     auto x = dequantizedRows(op->getOperand(0), builder);
     auto w = x ? dequantized(op->getOperand(1), builder) : std::nullopt;
@@ -336,15 +339,15 @@ private:
     return sums;
   }
 
-  /// Sums multiplied by the scales of the weights and of x: by one product of both where x has one
-  /// scale. `op`: the operation that the sums replace.
+  /// Multiplies i32 sums by the scales of the weights and of x; by the product of the two if x has
+  /// a single scale. `op` is the operation that is replaced.
   static Value scaled(Operation *op, Value sums, Value ofWeights, Value ofX, TensorBuilder &b) {
     if (typeOf(ofX).getNumElements() == 1 && mayMergeScales(op, ofWeights, ofX))
       return b.make<MulOp>(sums, b.make<MulOp>(ofWeights, ofX));
     return b.make<MulOp>(b.make<MulOp>(sums, ofWeights), ofX);
   }
 
-  /// Whether products of scales are normal numbers, as far as they are constants.
+  /// Checks that products of constant scales are normal numbers (neither subnormal nor infinite).
   static bool mayMergeScales(Operation *op, Value ofWeights, Value ofX) {
     if (!isOfConstants(ofWeights) || !isOfConstants(ofX))
       return true;
@@ -360,7 +363,8 @@ private:
     return true;
   }
 
-  /// The scales of x beside the result: one, or one for each row of a product; nothing for others.
+  /// Reshapes x's scales to broadcast to the result. Returns nothing unless there is a single scale
+  /// or one for each row of a matmul.
   std::optional<Value> perRow(Operation *op, Value scale) {
     TensorBuilder b(builder, op->getLoc());
     SmallVector<int64_t> shape(shapeOf(scale));
@@ -377,19 +381,19 @@ private:
     return b.reshape(scale, shape);
   }
 
-  /// Scales of rows, NaN where a row holds that; nothing where there are no rows.
+  /// Makes the scale of each row that contains NaN a NaN. Returns nothing for convolutions.
   std::optional<Value> withNaN(Operation *op, Value rows, Value floats) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product)
       return std::nullopt;
     TensorBuilder b(builder, op->getLoc());
     int64_t depth = typeOf(floats).getRank() - (product.getTransposeA() ? 2 : 1);
-    // Sums of what is clipped are NaN only with a NaN in them.
+    // The sum of clamped values is NaN only if one of them is.
     auto sums = perRow(op, b.reduce(ReduceKind::sum, floats, {depth}));
     return sums ? std::optional(b.make<AddOp>(rows, b.make<SubOp>(*sums, *sums))) : sums;
   }
 
-  /// In f32, of a product's weights; one for each channel of the result.
+  /// Sums a matmul's weights over the contracted dimension, in f32, for each output channel.
   Value channelSums(Operation *op, Value weights) {
     TensorBuilder b(builder, op->getLoc());
     int64_t rank = typeOf(weights).getRank();
@@ -402,12 +406,12 @@ private:
                      shape);
   }
 
-  /// A transposed convolution as sums of integers, scaled. Where layouts are chosen one convolution
-  /// computes these (passes/SubPixels.h), for which there must be a kernel.
+  /// Rewrites a transposed convolution of dequantized operands. The layout pass turns it into one
+  /// convolution (passes/SubPixels.h), and this rewrite requires a kernel for that convolution.
   void sumTransposed(ConvTransposeOp op) {
     auto phases = phasesOf(op);
     auto x = dequantized(op.getX(), builder), w = dequantized(op.getW(), builder);
-    constexpr int64_t kOutputs = 1; // of weights [C, O, ..]
+    constexpr int64_t kOutputs = 1; // axis of output channels in weights [C, O, ..]
     if (!phases || !x || !w || op.getGroups() != 1 || typeOf(x->scale).getNumElements() != 1 ||
         !isOfConstants(w->integers) || !isPerIndex(op.getW(), kOutputs, w->scale))
       return;
@@ -444,7 +448,8 @@ private:
     op->erase();
   }
 
-  /// Of a contraction made to ask; it goes.
+  /// Checks that there is a kernel for a contraction that was created only for this question, and
+  /// erases the contraction.
   bool hasKernelFor(Value contraction) {
     Operation *op = contraction.getDefiningOp();
     bool has = hasKernel(op);
@@ -452,7 +457,7 @@ private:
     return has;
   }
 
-  /// One per channel of the result, to be broadcast to it.
+  /// Shape of one element for each output channel that broadcasts to the result.
   static SmallVector<int64_t> channelShape(Operation *op) {
     auto type = typeOf(op->getResult(0));
     if (isa<MatmulOp>(op))
@@ -462,13 +467,14 @@ private:
     return shape;
   }
 
-  /// The scales of weights beside the result; nothing where they are not one for each channel.
+  /// Reshapes the scales of weights to broadcast to the result. Returns nothing unless there is a
+  /// single scale or one for each output channel.
   std::optional<Value> perChannel(Operation *op, Value scale) {
     TensorBuilder b(builder, op->getLoc());
     auto type = typeOf(scale);
     if (type.getNumElements() == 1)
       return type.getRank() ? b.reshape(scale, {}) : scale;
-    // Of weights [O, I, ..], [K, N], or [N, K] where they lie turned.
+    // Axis of the output channels in weights [O, I, ..], [K, N], or [N, K] for transpose_b.
     int64_t rank = typeOf(op->getOperand(1)).getRank(), axis = 0;
     if (auto product = dyn_cast<MatmulOp>(op))
       axis = product.getTransposeB() ? rank - 2 : rank - 1;
@@ -477,7 +483,8 @@ private:
     return b.reshape(scale, channelShape(op));
   }
 
-  /// Kernels take weights of i8: what is more, or less, is one number for each channel.
+  /// Subtracts a constant c from the weights of each output channel that are outside the range of
+  /// i8, and adds c * Σx to the sums.
   void withoutShift(Operation *op) {
     auto conv = dyn_cast<ConvOp>(op);
     auto product = dyn_cast<MatmulOp>(op);
@@ -487,7 +494,7 @@ private:
       return;
     if (!weights || (conv && (conv.getGroups() != 1 || !isSmall(conv))))
       return conv ? asFloats(op) : void();
-    // Channels come first, or last.
+    // Output channels are the first dimension, or the last one of an untransposed matmul operand.
     bool isLast = product && !product.getTransposeB();
     ArrayRef<int64_t> shape = weights->getShape();
     if (product && shape.size() != 2)
@@ -513,7 +520,7 @@ private:
       for (int64_t i = 0; i < each; ++i)
         narrow.setInt(at(c, i), weights->getInt(at(c, i)) - shift);
     }
-    // Libraries' products take one shift for all channels themselves.
+    // oneDNN's matmul supports one weight zero point for all channels.
     if (product && most - least <= 255)
       return;
     TensorBuilder b(builder, op->getLoc());
@@ -536,17 +543,17 @@ private:
     op->erase();
   }
 
-  static constexpr double kExact = 1 << 24; ///< whole numbers below are exact in f32
+  static constexpr double kExact = 1 << 24; ///< integers up to this one are exact in f32
 
-  /// Whether f32 holds the sums of a window's elements exactly.
+  /// Checks that f32 holds the sum of a window's elements exactly.
   static bool isSmall(ConvOp conv) {
     auto most = boundOf(conv.getX());
     return most &&
            *most * double(ShapedType::getNumElements(shapeOf(conv.getW()).drop_front())) < kExact;
   }
 
-  /// The sums of all that a convolution's windows hold: of one channel's windows, once a kernel has
-  /// added the channels in whichever layout they lie. Exact in f32 where isSmall.
+  /// Returns Σx over each window of a convolution. A 1x1 convolution sums the channels in any
+  /// layout; a convolution of one channel then sums the window. Exact in f32 if isSmall.
   Value windowSums(TensorBuilder &b, ConvOp conv) {
     auto ones = [&](ArrayRef<int64_t> shape, Type element) {
       auto all = ref::Tensor::empty(RankedTensorType::get(shape, element));
@@ -579,13 +586,13 @@ private:
     return b.cast(sums, i32);
   }
 
-  /// Only sums as written are exact.
+  /// Requires f32 arithmetic in the written order, which keeps the sums exact.
   void markExact(Operation *op) {
     op->setAttr("dlc.accuracy", builder.getStringAttr("strict"));
     op->setAttr(precision::kPrecisionAttr, builder.getStringAttr("f32"));
   }
 
-  /// Exact where no sum passes kExact.
+  /// Computes an i32 contraction in f32, split along the depth so that no sum exceeds kExact.
   void asFloats(Operation *op) {
     auto x = boundOf(op->getOperand(0)), w = boundOf(op->getOperand(1));
     if (!x || !w)
@@ -600,7 +607,7 @@ private:
       markExact(sums);
       return b.cast(sums->getResult(0), builder.getI32Type());
     };
-    // Along this axis of both sums may be split; a step of it is so many products.
+    // Axes of the depth in both operands. One step along the depth adds `each` products.
     auto product = dyn_cast<MatmulOp>(op);
     auto conv = dyn_cast<ConvOp>(op);
     int64_t left =
@@ -631,7 +638,7 @@ private:
     op->erase();
   }
 
-  /// A convolution for each of a few groups, whose results are joined.
+  /// Splits a grouped convolution into one convolution for each group and concatenates the results.
   void splitGroups(ConvOp conv) {
     constexpr int64_t kMostGroups = 16;
     const int64_t groups = conv.getGroups(), inputs = shapeOf(conv.getX())[1] / groups,

@@ -38,12 +38,12 @@ ElementsAttr bytesOf(ElementsAttr value) {
   return constantAttr(ref::Tensor::borrow(type, tensor->data(), tensor->owner()), type);
 }
 
-/// Makes the bytes of a packed type, and reads them.
+/// Converts between the elements and the bytes of a packed type.
 class Packer {
 public:
   Packer(CastOp op, RankedTensorType packed)
       : builder(op), b(builder, op.getLoc()), shape(packed.getShape()), rows(shape) {
-    // A scalar is the row of one element.
+    // A scalar is stored as a row of one element.
     if (rows.empty())
       rows.push_back(1);
     auto sign =
@@ -51,7 +51,7 @@ public:
     eight = IntegerType::get(op.getContext(), 8, sign);
   }
 
-  /// The elements in 8 bits.
+  /// Unpacks bytes to elements of 8 bits.
   Value unpack(Value bytes) {
     Value x = withoutHigh(b.reshape(b.cast(bytes, eight), pairs(1)), {2}, {4, 0});
     SmallVector<int64_t> even(rows);
@@ -63,7 +63,7 @@ public:
     return b.reshape(x, shape);
   }
 
-  /// In 8 bits, as 4 bits hold it: floats saturate, and integers keep their low bits.
+  /// Casts to 8 bits as a cast to 4 bits does: floats saturate, integers keep their low bits.
   Value narrow(Value x) {
     bool isFloat = isa<FloatType>(typeOf(x).getElementType());
     x = b.cast(x, eight);
@@ -75,7 +75,7 @@ public:
     return b.make<MinOp>(x, b.scalar(double(high), x));
   }
 
-  /// The bytes of elements in 8 bits.
+  /// Packs elements of 8 bits into bytes.
   Value pack(Value x) {
     x = b.reshape(b.cast(x, builder.getIntegerType(8, false)), rows);
     SmallVector<int64_t> none(rows.size(), 0), one(none);
@@ -92,7 +92,7 @@ public:
   }
 
 private:
-  /// [.., bytes, size].
+  /// Returns the shape [.., bytes, size].
   SmallVector<int64_t> pairs(int64_t size) {
     SmallVector<int64_t> result(rows);
     result.back() = (result.back() + 1) / 2;
@@ -100,7 +100,7 @@ private:
     return result;
   }
 
-  /// x << left >> 4: the 4 bits that remain, with their sign if the type has one.
+  /// Returns x << left >> 4, the remaining 4 bits, sign-extended for signed types.
   Value withoutHigh(Value x, ArrayRef<int64_t> leftShape, ArrayRef<int64_t> left) {
     auto shifts = ref::Tensor::empty(RankedTensorType::get(leftShape, eight));
     for (auto [i, shift] : llvm::enumerate(left))
@@ -132,7 +132,7 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
 
   static void retype(Value value) { value.setType(bytesOf(value.getType())); }
 
-  /// A cast, with the packed types that its operand and result had, or null.
+  /// A cast and the packed types that its operand and result had; null if they had none.
   struct PackedCast {
     CastOp op;
     RankedTensorType from, to;
@@ -210,7 +210,7 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
     inEightBits.clear();
   }
 
-  /// The elements, in 8 bits, of values that were packed here.
+  /// Elements, in 8 bits, of values that this pass packed.
   llvm::DenseMap<Value, Value> inEightBits;
 };
 

@@ -1,12 +1,11 @@
-//===- Tables.cpp - chains of operations between 8 bits as tables ---------===//
+//===- Tables.cpp - elementwise chains on 8-bit values as lookup tables ----===//
 //
-//   f(x), of 8 bits each          ->  lookup x in [f(0), f(1), .., f(255)]
+//   f(x), x and f(x) of 8 bits    ->  lookup x in [f(0), f(1), .., f(255)]
 //   g(concat(f(x), h(y)))         ->  concat(lookup x in g(f), lookup y in g(h))
 //
-// where f, g and h are operations element by element with single numbers beside them: an activation
-// of dequantised values that are quantised again, with whatever is quantised on the way. Between
-// them may be what only moves elements, to computed places too, or takes the largest: that then
-// moves 8 bits.
+// f, g and h are chains of elementwise operations whose other operands are scalar constants, such
+// as dequantize, an activation, and quantize. Operations between them that only move elements
+// (views, concat, gather) or take the maximum of windows then run on 8-bit values.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/reference/Evaluate.h"
@@ -25,10 +24,10 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// A table pays from so many additions on: less is about what a lookup costs.
+/// Minimum cost of a chain, in additions, for which a table is used. A lookup costs about as much.
 constexpr int kLeastWork = 6;
 
-/// A constant of one number, as a scalar.
+/// Returns a splat constant as a 0-d tensor.
 std::optional<ref::Tensor> numberOf(Value value) {
   auto splat = splatValue(value);
   if (!splat)
@@ -43,7 +42,7 @@ bool isOfBytes(Value value) {
   return isInt8(value.getType()) && !value.getDefiningOp<ConstantOp>();
 }
 
-/// Windows that each have an element of the image in them.
+/// Checks that every window of the pool contains at least one element that is not padding.
 bool hasFullWindows(MaxPoolOp pool) {
   for (auto [low, high, size] : llvm::zip(pool.getLow(), pool.getHigh(), pool.getWindow()))
     if (low >= size || high >= size)
@@ -51,7 +50,8 @@ bool hasFullWindows(MaxPoolOp pool) {
   return true;
 }
 
-/// The operands whose elements an operation's result is; none where it makes others.
+/// Returns the operands whose elements the result consists of; none if the operation computes
+/// others.
 OperandRange carriedBy(Operation *op) {
   auto pool = dyn_cast<MaxPoolOp>(op);
   bool carriesAll = (pool && hasFullWindows(pool)) || isa<ConcatOp>(op) ||
@@ -70,7 +70,7 @@ bool isIdentity(const ref::Tensor &table, Type of) {
   return true;
 }
 
-/// Whether a larger element of `of` never has a smaller one in the table.
+/// Checks that the table is monotonically increasing over the values of the type `of`.
 bool ascends(const ref::Tensor &table, Type of) {
   int64_t least = of.isUnsignedInteger() ? 0 : -128;
   for (int64_t x = least; x < least + 255; ++x)
@@ -79,17 +79,17 @@ bool ascends(const ref::Tensor &table, Type of) {
   return true;
 }
 
-/// The operations from a value to another.
+/// The operations that compute one value from another.
 struct Segment {
   Value from, to;
   SmallVector<Operation *> ops;
 };
 
-/// How a value of 8 bits is made of others: by a table, or by an operation that moves them.
+/// How to compute an 8-bit value: by a table from `x`, or by an operation that moves elements.
 struct Plan {
   Value x;
   ref::Tensor table;
-  bool ascends = true; ///< and so does what is made of it on the way
+  bool ascends = true; ///< the tables of all intermediate values ascend
   Operation *carrier = nullptr;
   std::vector<Plan> operands;
 };
@@ -104,7 +104,7 @@ public:
       }
   }
 
-  /// From the last to the first: chains are as long as they can be.
+  /// Visits results from last to first, so that each chain is as long as possible.
   void rewrite() {
     for (Value y : llvm::reverse(results))
       if (sources.contains(y))
@@ -130,8 +130,8 @@ private:
     eraseUnused(op);
   }
 
-  /// The value that alone decides the operation's result, element by element: one of 8 bits, or one
-  /// whose elements are those of such.
+  /// Records the source of an operation's result: the one value, of 8 bits or moved from such
+  /// values, from which the result is computed elementwise.
   void find(Operation *op) {
     Value y = op->getResult(0), x;
     if (!isa<RankedTensorType>(y.getType()))
@@ -151,7 +151,7 @@ private:
         continue;
       Value source = sources.lookup(operand);
       if (!source && isOfBytes(operand))
-        source = operand; // of another block
+        source = operand; // defined in another block
       isChain = source && (!x || x == source);
       x = source;
     }
@@ -160,7 +160,7 @@ private:
       sources[y] = x;
   }
 
-  /// What makes y of x, each operation behind those that it needs.
+  /// Returns the operations that compute y from x in topological order.
   static SmallVector<Operation *> chainOf(Value y, Value x) {
     llvm::SetVector<Operation *> chain;
     collect(y, x, chain);
@@ -175,7 +175,7 @@ private:
     chain.insert(op);
   }
 
-  /// Of what `rest` makes of a value, for `user` alone.
+  /// Plans the value that the segments `rest` compute from `value`, which only `user` reads.
   std::optional<Plan> planFor(Value value, Operation *user, ArrayRef<Segment> rest) {
     Value x = sources.lookup(value);
     if (!x && isOfBytes(value))
@@ -189,7 +189,7 @@ private:
       plan.x = x;
       return fill(plan, all) ? std::optional(plan) : std::nullopt;
     }
-    // Who else wants the wide elements has them made once, for all.
+    // If another operation reads the wide elements, they are computed anyway.
     if (llvm::any_of(x.getUsers(), [&](Operation *other) {
           return other != user && !llvm::is_contained(all[0].ops, other);
         }))
@@ -216,8 +216,8 @@ private:
     return carried(plan, operands, builder);
   }
 
-  /// The only table of a plan where nothing on the way makes more elements: it comes last, so that
-  /// tables of several readers share what is moved.
+  /// Returns the plan with the single table, if no operation on the way adds elements. The lookup
+  /// is then done last, so that several readers share the moved 8-bit values.
   static const Plan *onlySource(const Plan &plan) {
     if (!plan.carrier)
       return &plan;
@@ -263,7 +263,7 @@ private:
     }
   }
 
-  /// Computes the plan's table; false where an operation cannot be evaluated.
+  /// Computes the plan's table. Returns false if an operation cannot be evaluated.
   static bool fill(Plan &plan, ArrayRef<Segment> segments) {
     auto all = [](Type element) { return RankedTensorType::get({256}, element); };
     Type element = typeOf(plan.x).getElementType();
@@ -278,7 +278,7 @@ private:
           auto number = numberOf(operand);
           inputs.push_back(number ? *number : values.lookup(operand));
         }
-        // The same operation on 256 elements.
+        // Evaluate the same operation on all 256 values.
         OwningOpRef<Operation *> clone = op->clone();
         Value result = clone.get()->getResult(0);
         result.setType(all(typeOf(result).getElementType()));
@@ -294,7 +294,7 @@ private:
   }
 
   SmallVector<Value> results;
-  DenseMap<Value, Value> sources; ///< of the operations that are still there
+  DenseMap<Value, Value> sources; ///< of operations that are not erased
   DenseSet<Value> carriers;
 };
 
@@ -313,7 +313,7 @@ struct TablesPass : PassWrapper<TablesPass, OperationPass<ModuleOp>> {
       Chains chains(*block);
       chains.rewrite();
     }
-    // Several readers of what is moved have it moved once.
+    // Merge equal movements of several readers.
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(getOperation());
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());

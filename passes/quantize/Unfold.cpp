@@ -1,10 +1,10 @@
-//===- Unfold.cpp - convolutions of integers as products -------------------===//
+//===- Unfold.cpp - convolutions of integers as matmuls (im2col) -----------===//
 //
 //   conv(cast(x) - z, cast(w))  ->  reshape(transpose(matmul(cast(x') - z, cast(w'))))
 //
-// where x' holds, for each tap of the window, the elements of x that it meets: slices of x padded
-// by z, one behind the other. A window of one element without strides reads x as it is. Channels
-// come last, as steps after a product know them; results are stored as the convolution has them.
+// where x' (im2col) concatenates, for each tap of the window, a slice of x padded with z. A window
+// of one element with stride 1 reads x itself. The matmul has channels last, the layout that
+// epilogues of matmuls support; the transpose restores the layout of the convolution.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/quantize/Unfold.h"
@@ -29,7 +29,7 @@ int64_t positionsOf(ConvOp conv) {
   return ShapedType::getNumElements(shapeOf(conv.getY()).drop_front(2));
 }
 
-/// Whether all that only constants make is of i8: as it was made wider, or by its numbers.
+/// Checks that constant weights fit i8: by the type they are cast from, or by their values.
 bool areBytes(Value weights) {
   auto widened = matchWidened(weights);
   if (widened && !widened->zeroPoint && typeOf(widened->x).getElementType().isSignlessInteger(8))
@@ -38,13 +38,13 @@ bool areBytes(Value weights) {
   return numbers && areWithin(*numbers, -128, 127);
 }
 
-/// The weights' numbers, in as few bits as they come in.
+/// Evaluates constant weights, in the 8-bit type that they are cast from if there is one.
 std::optional<ref::Tensor> numbersOf(Value weights) {
   auto widened = matchWidened(weights);
   return evaluated(widened && !widened->zeroPoint ? widened->x : weights);
 }
 
-/// [O, C, taps..] -> [O, taps C]
+/// Permutes weights [O, C, taps..] to [O, taps C].
 ref::Tensor turned(const ref::Tensor &weights, int64_t taps) {
   int64_t outputs = weights.getShape()[0], channels = weights.getShape()[1];
   Type i8 = IntegerType::get(weights.getType().getContext(), 8);
@@ -60,8 +60,8 @@ ref::Tensor turned(const ref::Tensor &weights, int64_t taps) {
   return made;
 }
 
-/// Whether a zero point of 8-bit integers is known in their type: a constant of that, or what it
-/// was made wider from.
+/// Checks that a zero point is available in the 8-bit type of x: as a constant in its range, or as
+/// the operand of a cast.
 bool isKnownBeside(Value x, Value zeroPoint) {
   Type element = typeOf(x).getElementType();
   double least = element.isUnsignedInteger() ? 0 : -128;
@@ -71,7 +71,7 @@ bool isKnownBeside(Value x, Value zeroPoint) {
   return cast && typeOf(cast.getX()).getElementType() == element;
 }
 
-/// The same, 0-d.
+/// Returns that zero point as a 0-d value in the type of x.
 Value zeroBeside(const Widened &x, TensorBuilder &b) {
   if (!x.zeroPoint)
     return b.scalar(0, x.x);
@@ -80,7 +80,7 @@ Value zeroBeside(const Widened &x, TensorBuilder &b) {
   return b.reshape(x.zeroPoint.getDefiningOp<CastOp>().getX(), {});
 }
 
-/// [N, C, image..] -> [N, taps C, positions]
+/// Unfolds images [N, C, image..] to [N, taps C, positions] (im2col).
 Value windows(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
   ArrayRef<int64_t> window = shapeOf(conv.getW()).drop_front(2),
                     result = shapeOf(conv.getY()).drop_front(2);
@@ -107,9 +107,9 @@ Value windows(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
 } // namespace
 
 bool canUnfold(ConvOp conv) {
-  // Unfolded images beyond the caches would be read from memory once more.
+  // Unfolded images that exceed the caches cost more memory traffic than the matmul saves.
   constexpr int64_t kMostBytes = int64_t(32) << 20;
-  // By fewer weights, products wait for what is unfolded and packed more than they multiply.
+  // With fewer weights, unfolding and packing take longer than the multiplications.
   constexpr int64_t kFewestWeights = 8192;
   auto x = matchWidened(conv.getX());
   if (!x || conv.getGroups() != 1 || typeOf(conv.getW()).getNumElements() < kFewestWeights ||
@@ -124,7 +124,7 @@ bool canUnfold(ConvOp conv) {
   return areBytes(conv.getW());
 }
 
-/// [N, positions, O] -> [N, O, image..]
+/// Transposes a result [N, positions, O] to [N, O, image..].
 static Value inPlanes(Value rows, ArrayRef<int64_t> shape, TensorBuilder &b) {
   return b.reshape(b.make<TransposeOp>(rows, ArrayRef<int64_t>{0, 2, 1}), shape);
 }
@@ -143,8 +143,8 @@ Value unfolded(ConvOp conv, TensorBuilder &b) {
   return inPlanes(y, shapeOf(conv.getY()), b);
 }
 
-/// An operand beside [N, O, image..] as one beside [N, positions, O]; null where that would move it
-/// otherwise.
+/// Rearranges an operand that broadcasts to [N, O, image..] to broadcast to [N, positions, O].
+/// Returns null unless it has one element, one for each channel, or the full shape.
 static Value inRows(Value operand, ArrayRef<int64_t> planes, TensorBuilder &b) {
   ArrayRef<int64_t> shape = shapeOf(operand);
   if (typeOf(operand).getNumElements() == 1)
@@ -160,7 +160,7 @@ static Value inRows(Value operand, ArrayRef<int64_t> planes, TensorBuilder &b) {
   return b.reshape(operand, {outputs});
 }
 
-/// Whether an operation computes each element from the elements at its index, in any shape.
+/// Checks that an operation computes each element from the elements at the same index only.
 static bool isElementwise(Operation *op) {
   auto quantize = dyn_cast<QuantizeOp>(op);
   return op->hasTrait<Elementwise>() ||

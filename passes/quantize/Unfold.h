@@ -1,4 +1,4 @@
-//===- Unfold.h - convolutions of integers as products ---------------------===//
+//===- Unfold.h - convolutions of integers as matmuls (im2col) -------------===//
 #ifndef DLC_PASSES_QUANTIZE_UNFOLD_H
 #define DLC_PASSES_QUANTIZE_UNFOLD_H
 
@@ -6,17 +6,16 @@
 
 namespace dlc::quantize {
 
-/// Whether a convolution in i32 of 8-bit integers by weights that only constants make, all of them
-/// those of i8, may become a product: of one group, of more than a few weights, and with unfolded
-/// images of a moderate size.
+/// Checks that an i32 convolution of 8-bit integers may become a matmul: one group, constant
+/// weights that fit i8, at least a few thousand of them, and unfolded images that fit the caches.
 bool canUnfold(ConvOp conv);
 
-/// The sums of a product in the convolution's shape: of the elements that each window reads, which
-/// lie together as [N, taps C, positions], and weights [O, taps C]. It is a view of the product.
+/// Builds the matmul of unfolded images [N, taps C, positions] by weights [O, taps C]. Returns a
+/// transpose and reshape of it, with the shape of the convolution's result.
 mlir::Value unfolded(ConvOp conv, TensorBuilder &b);
 
-/// Elementwise steps behind such a view come before it, up to one that leaves 8 bits, where nothing
-/// else reads what they read: so they follow the product at once.
+/// Moves elementwise users of such a view before it, up to the first with an 8-bit result, as long
+/// as each value has one user. They then follow the matmul directly and fuse with it.
 void keepInRows(mlir::Value unfolded);
 
 } // namespace dlc::quantize

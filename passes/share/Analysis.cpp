@@ -1,8 +1,8 @@
-//===- Analysis.cpp - how every value of a function is shared ------------------===//
+//===- Analysis.cpp - how each value of a function is split over ranks ----===//
 //
-// Forwards through the operations, until nothing changes: a state follows its new value (an
-// optimiser's moments, the bias of a split layer), and the sum of a table's gradients follows what
-// is updated with it.
+// Forward data-flow analysis, repeated until a fixed point. A state gets the share of its new value
+// (an optimizer's moments, the bias of a split layer). The sum of a table's gradients gets the
+// share of the table that is updated with it.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/share/Analysis.h"
@@ -35,7 +35,7 @@ public:
   }
 
   FailureOr<Shares> run() {
-    // Each round splits one more state or sum, or is the last.
+    // Each iteration splits at least one more state or sum, or is the last one.
     do {
       changed = false;
       made.values.clear();
@@ -79,7 +79,8 @@ private:
     return success();
   }
 
-  /// What is whole and wanted in parts is made so where that saves work.
+  /// Requests that a whole value be computed in parts, if an operation can do so and that saves
+  /// work.
   void demand(Value value, const Share &wanted) {
     Operation *op = value.getDefiningOp();
     if (!op || !made.values.lookup(value).isWhole())
@@ -120,7 +121,7 @@ private:
     return success();
   }
 
-  /// The argument of that state.
+  /// Returns the index of the state's argument.
   unsigned stateOf(DictionaryAttr attributes) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (isState(function.getArgAttrDict(i)) &&
@@ -132,7 +133,7 @@ private:
   func::FuncOp function;
   Block &body;
   SmallVector<Share> arguments;
-  /// Results that are made in parts although nothing that they are made from is.
+  /// Shares of results that are computed in parts from whole operands.
   DenseMap<Value, Share> chosen;
   Shares made;
   bool changed = false;

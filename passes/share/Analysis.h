@@ -1,4 +1,4 @@
-//===- Analysis.h - how every value of a function is shared --------------------===//
+//===- Analysis.h - how each value of a function is split over ranks ------===//
 #ifndef DLC_PASSES_SHARE_ANALYSIS_H
 #define DLC_PASSES_SHARE_ANALYSIS_H
 
@@ -9,22 +9,25 @@
 
 namespace dlc::share {
 
-/// On an argument or a result: a dimension, the number of ranks, and of blocks. Split is asked for;
-/// a part is what it is once the type is that of a part.
+/// Attributes of an argument or result: array of dimension, number of ranks and number of blocks.
+/// `dlc.split` requests a split of the whole tensor. `dlc.part` states that the type is already
+/// that of one rank's part.
 constexpr llvm::StringLiteral kSplitAttr = "dlc.split", kPartAttr = "dlc.part";
 
 struct Shares {
   llvm::DenseMap<mlir::Value, Share> values;
   llvm::DenseMap<mlir::Operation *, OpShares> operations;
-  /// As the function is to give its results.
+  /// Required shares of the function's results.
   llvm::SmallVector<Share> results;
   int64_t ranks = 1;
 };
 
-/// Ranks of its annotations; nothing where there are none, an error where they differ.
+/// Returns the number of ranks in the function's annotations, 0 if there are none, or an error if
+/// they differ.
 mlir::FailureOr<int64_t> ranksOf(mlir::func::FuncOp function);
 
-/// From the annotated arguments on. States whose new values are split are split like these.
+/// Propagates shares from the annotated arguments. A state whose new value is split is split in the
+/// same way.
 mlir::FailureOr<Shares> sharesOf(mlir::func::FuncOp function, int64_t ranks);
 
 } // namespace dlc::share

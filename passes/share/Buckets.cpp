@@ -1,12 +1,13 @@
-//===- Buckets.cpp - all-reduces of many tensors become a few ----------------===//
+//===- Buckets.cpp - merges all-reduces of many tensors into buckets ------===//
 //
 //   all_reduce(a), all_reduce(b), all_reduce(c)
 //   ->  r = concat(a, b, c);  slices of all_reduce(slice of r), all_reduce(slice of r)
 //
-// The concatenation is of tensors that have just been computed: lowering has them written where
-// they belong in it, reductions work in place, and slices are views. So a bucket is a range of
-// memory, and nothing is copied in or out. Each is reduced when its own part is written. They are
-// small: what lies side by side is joined when the program meets a world, by that world's link.
+// The operands of the concatenation have just been computed. Lowering makes their producers write
+// directly into the concatenation, all-reduces work in place, and slices are views. So a bucket is
+// a range of memory, and nothing is copied. Each bucket is reduced as soon as its own part is
+// written. The buckets are small: at run time, adjacent buckets are merged to a size that suits the
+// world's link.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Collective.h"
@@ -22,11 +23,12 @@ namespace dlc {
 
 namespace {
 
-/// What the quickest links carry well; and the most that buckets are ever joined to.
+/// Minimum bucket size, sufficient for the fastest links, and maximum size that buckets are merged
+/// to at run time.
 constexpr int64_t kBucketBytes = int64_t(512) << 10, kRangeBytes = int64_t(25) << 20;
 
-/// What travels in another element type is cast when it is written, so that its bucket does not
-/// wait for the last of them.
+/// Moves a cast that changes the element type for the transfer to immediately after the producer of
+/// its operand, so that the bucket does not wait for the last cast.
 void castEarly(AllReduceOp op) {
   auto cast = op.getX().getDefiningOp<CastOp>();
   Operation *writer = cast ? cast.getX().getDefiningOp() : nullptr;
@@ -34,11 +36,11 @@ void castEarly(AllReduceOp op) {
     cast->moveAfter(writer);
 }
 
-/// All-reduces of a kind, in the order in which their operands are written.
+/// All-reduces of one kind, in the order in which their operands are produced.
 struct Range {
   SmallVector<AllReduceOp> members;
   int64_t bytes = 0;
-  Operation *last = nullptr; ///< what writes the last operand
+  Operation *last = nullptr; ///< producer of the last operand
 };
 
 class Joiner {
@@ -50,7 +52,7 @@ public:
   }
 
   void run() {
-    // Single numbers (losses, metrics) are no gradients, and travel by themselves.
+    // Scalars (losses, metrics) are not gradients. They are reduced separately.
     std::vector<SmallVector<AllReduceOp>> kinds;
     for (auto op : block.getOps<AllReduceOp>()) {
       if (!canJoin(op))
@@ -81,7 +83,7 @@ private:
 
   size_t written(AllReduceOp op) const { return positions.lookup(op.getX().getDefiningOp()); }
 
-  /// Whether nobody reads the result before everything up to `last` is written.
+  /// Returns whether all users of the result come after `last`.
   bool isReadAfter(AllReduceOp op, Operation *last) const {
     return llvm::all_of(op->getUsers(), [&](Operation *user) {
       Operation *top = block.findAncestorOpInBlock(*user);
@@ -139,12 +141,13 @@ private:
       start += reduce(b, all, start, rest.take_front(count));
       rest = rest.drop_front(count);
     }
-    // The builder may stand at one of them.
+    // Erased last, because the builder's insertion point may be one of these operations.
     for (AllReduceOp op : range.members)
       op.erase();
   }
 
-  /// The bucket of these, which begins at element `start` of the range. Returns its size.
+  /// Creates the bucket of these members, which begins at element `start` of the range. Returns its
+  /// number of elements.
   int64_t reduce(TensorBuilder &b, Value range, int64_t start, ArrayRef<AllReduceOp> members) {
     auto part = [&](Value of, int64_t first, int64_t size) -> Value {
       if (size == typeOf(of).getNumElements())

@@ -1,8 +1,8 @@
-//===- Early.cpp - what ranks share begins when it is written -----------------===//
+//===- Early.cpp - hoists collectives to the producers of their operands ---===//
 //
-// Commands are given in the block's order: a collective that stands far behind what writes its
-// operand begins late, and hides behind less work. Views, concatenations, casts and constants
-// between the two come along.
+// Commands are issued in block order. A collective far after the producer of its operand starts
+// late and overlaps with less computation. Views, concatenations, casts and constants between the
+// producer and the collective are hoisted with it.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Collective.h"
@@ -18,8 +18,8 @@ namespace dlc {
 
 namespace {
 
-/// The operations that only say where elements stand, or in which type, from the collective back,
-/// and the last one that makes some.
+/// Views, concatenations, casts and constants that the collective's operand is derived from, and
+/// the last operation that produces their inputs.
 struct Written {
   llvm::SetVector<Operation *> between;
   Operation *last = nullptr;

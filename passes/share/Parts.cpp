@@ -1,4 +1,4 @@
-//===- Parts.cpp - the operations between a whole and the ranks' parts ---------===//
+//===- Parts.cpp - conversions between whole tensors and per-rank parts ---===//
 #include "passes/share/Parts.h"
 
 #include "ir/dlc/Collective.h"
@@ -9,7 +9,8 @@ namespace dlc::share {
 
 namespace {
 
-/// A tensor as [runs, elements of each], where a run is what one rank has of one block.
+/// View of a tensor as [count, elements]. A run of `elements` elements is one rank's part of one
+/// block.
 struct Runs {
   Runs(ArrayRef<int64_t> part, const Share &share) {
     count = share.blocks;
@@ -26,7 +27,7 @@ StringAttr world(OpBuilder &builder) { return builder.getStringAttr("world"); }
 
 } // namespace
 
-/// The first two of three dimensions change places.
+/// Transposes the first two of three dimensions.
 Value PartBuilder::transpose(Value x) {
   if (shapeOf(x)[0] == 1 || shapeOf(x)[1] == 1)
     return b.reshape(x, {shapeOf(x)[1], shapeOf(x)[0], shapeOf(x)[2]});
@@ -70,7 +71,7 @@ PartBuilder::Places PartBuilder::placesOf(Value indices, int64_t rows) {
     firsts.push_back(builder.getIntegerAttr(type.getElementType(), rank * rows));
   Value table = b.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(all, firsts)));
   Value first = b.reshape(mine(table), {});
-  // Negative ones count from the end; what is beyond the whole is read at its nearest row.
+  // Negative indices count from the end. An index out of range reads the nearest row.
   Value zero = number(0, indices), size = number(rows * ranks, indices);
   Value counted = b.make<SelectOp>(b.make<CompareOp>(Predicate::lt, indices, zero),
                                    b.make<AddOp>(indices, size), indices);

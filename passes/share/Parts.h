@@ -1,4 +1,4 @@
-//===- Parts.h - the operations between a whole and the ranks' parts -----------===//
+//===- Parts.h - conversions between whole tensors and per-rank parts -----===//
 #ifndef DLC_PASSES_SHARE_PARTS_H
 #define DLC_PASSES_SHARE_PARTS_H
 
@@ -13,29 +13,32 @@ public:
   PartBuilder(mlir::OpBuilder &builder, mlir::Location loc, int64_t ranks)
       : builder(builder), b(builder, loc), ranks(ranks) {}
 
-  /// This rank's part of what is whole on all, and the whole of what each has a part of.
+  /// Returns this rank's part of a tensor that all ranks have in full.
   mlir::Value part(mlir::Value whole, const Share &share);
   mlir::Value gather(mlir::Value part, const Share &share);
   mlir::Value reduce(ReduceKind kind, mlir::Value terms);
-  /// By the number of ranks: a mean over a part as a term of the mean over all.
+  /// Divides by the number of ranks, which converts a mean over a part to a term of the mean over
+  /// all parts.
   mlir::Value divide(mlir::Value x);
 
-  /// x[indices] along an axis, of which x has this rank's rows; 0 where another rank has it.
+  /// Returns x[indices] along an axis, where x has only this rank's rows. The result is 0 for rows
+  /// of other ranks.
   mlir::Value lookUp(mlir::Value x, mlir::Value indices, int64_t axis);
-  /// x with updates added at tuples of one index, of those in this rank's rows.
+  /// Returns x with updates added at 1-tuples of indices. Updates of other ranks' rows are ignored.
   mlir::Value addRows(mlir::Value x, mlir::Value tuples, mlir::Value updates);
 
 private:
   struct Places {
     mlir::Value inside, at;
   };
-  /// Where indices of the whole stand in this rank's rows.
+  /// Converts row indices of the whole table to indices of this rank's rows.
   Places placesOf(mlir::Value indices, int64_t rows);
   mlir::Value number(int64_t value, mlir::Value like);
-  /// Zeros where the condition, of x's dimensions from `axis` on, does not hold.
+  /// Returns x with zeros where the condition is false. The dimensions of the condition are those
+  /// of x from `axis` on.
   mlir::Value keep(mlir::Value condition, mlir::Value x, int64_t axis);
   mlir::Value transpose(mlir::Value x);
-  /// Of rows, this rank's.
+  /// Returns this rank's share of the rows.
   mlir::Value mine(mlir::Value rows);
 
   mlir::OpBuilder &builder;

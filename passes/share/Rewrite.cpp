@@ -1,4 +1,4 @@
-//===- Rewrite.cpp - the function as each rank runs it -------------------------===//
+//===- Rewrite.cpp - rewrites a function for execution on each rank -------===//
 #include "passes/share/Rewrite.h"
 
 #include "passes/share/Parts.h"
@@ -44,7 +44,7 @@ private:
     Value value;
   };
 
-  /// What was asked for has been done.
+  /// Replaces the request `dlc.split` by `dlc.part`.
   void describe(const Share &share, DictionaryAttr given,
                 function_ref<void(DictionaryAttr)> set) const {
     NamedAttrList attributes(given);
@@ -62,7 +62,8 @@ private:
     return {};
   }
 
-  /// The value as it is needed; what is made for that serves others too.
+  /// Returns the value with the share `wanted`. Conversions are cached, so that all users share
+  /// them.
   Value as(Value value, const Share &wanted) {
     if (Value known = find(value, wanted))
       return known;
@@ -81,7 +82,8 @@ private:
     return result;
   }
 
-  /// Where computing a part is less work than taking it out of the whole.
+  /// Computes the part directly if that is less work than extracting it from the whole value: for
+  /// splats, broadcasts and elementwise operations. Returns null for other operations.
   Value madeInParts(Value value, const Share &wanted) {
     Operation *op = value.getDefiningOp();
     RankedTensorType type = partType(typeOf(value), wanted, ranks);
@@ -115,7 +117,7 @@ private:
         map.map(value, as(value, {}));
     }
     Operation *result = builder.clone(op, map);
-    // One value may be two operands, and of both kinds.
+    // One value may be several operands with different shares, which the map cannot express.
     result->setOperands(operands);
     for (auto [value, type] : llvm::zip(result->getResults(), types))
       value.setType(type);
@@ -154,7 +156,7 @@ private:
       made[result].push_back({share, value});
   }
 
-  /// What attributes say of sizes is about the whole.
+  /// Adjusts attributes with sizes, which describe the whole tensor, to the part.
   void fitSizes(Operation *local, Operation &op) const {
     auto slice = dyn_cast<SliceOp>(local);
     auto pad = dyn_cast<PadOp>(local);

@@ -1,4 +1,4 @@
-//===- Rewrite.h - the function as each rank runs it ---------------------------===//
+//===- Rewrite.h - rewrites a function for execution on each rank ---------===//
 #ifndef DLC_PASSES_SHARE_REWRITE_H
 #define DLC_PASSES_SHARE_REWRITE_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc::share {
 
-/// Gives the function the types of a rank's parts, and puts collectives where terms are summed or
-/// parts are put together.
+/// Changes the function's types to those of one rank's parts. Inserts collectives where partial
+/// sums are added up or parts are gathered.
 void rewriteForRanks(mlir::func::FuncOp function, const Shares &shares);
 
 } // namespace dlc::share

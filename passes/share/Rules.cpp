@@ -1,7 +1,8 @@
-//===- Rules.cpp - what each operation makes of shared operands ----------------===//
+//===- Rules.cpp - propagation of shares through operations ---------------===//
 //
-// One rule for all whose dimensions go together (Signature.h); reshapes and cuts look at the blocks
-// of a split dimension, and tables are looked up by rows.
+// One rule covers all operations with a signature (Signature.h). Reshapes, slices, pads and
+// concatenations have rules for the blocks of a split dimension, and table lookups have a rule for
+// split rows.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/share/Rules.h"
@@ -50,7 +51,7 @@ InFlightDiagnostic refuse(Operation *op, unsigned operand, const Share &share) {
                          << becauseOf(share);
 }
 
-/// All operands and results whole.
+/// Returns the shares of an operation whose operands and results are all whole.
 OpShares whole(Operation *op) {
   OpShares made;
   made.operands.resize(op->getNumOperands());
@@ -58,16 +59,17 @@ OpShares whole(Operation *op) {
   return made;
 }
 
-/// The dimension's blocks: each has a part of so many elements for every rank.
+/// Returns the number of elements along the split dimension that one rank has of each block.
 int64_t partSize(Value value, const Share &share, int64_t ranks) {
   return shapeOf(value)[size_t(share.dimension)] / (share.blocks * ranks);
 }
 
 //===----------------------------------------------------------------------===//
-// Of what moves elements
+// Operations that move elements
 //===----------------------------------------------------------------------===//
 
-/// The part of each rank stays a run of so many elements, so often.
+/// Finds a result dimension in which each rank's part is contiguous runs of the same number of
+/// elements as in the operand.
 FailureOr<OpShares> reshape(ReshapeOp op, const Share &given, int64_t ranks) {
   ArrayRef<int64_t> from = shapeOf(op.getX()), to = shapeOf(op.getY());
   int64_t run = partSize(op.getX(), given, ranks);
@@ -89,7 +91,8 @@ FailureOr<OpShares> reshape(ReshapeOp op, const Share &given, int64_t ranks) {
          failure();
 }
 
-/// Whole blocks may be cut out, or be put around.
+/// Returns whether a size is a whole number of blocks. Slices and pads must remove or add whole
+/// blocks.
 bool areBlocks(int64_t size, int64_t block) { return size % block == 0; }
 
 FailureOr<OpShares> cut(SliceOp op, const Share &given, int64_t ranks) {
@@ -123,7 +126,7 @@ FailureOr<OpShares> pad(PadOp op, const Share &given, int64_t ranks) {
   return made;
 }
 
-/// Along the dimension that is split: the blocks of one after those of the other.
+/// Concatenation along the split dimension: the result has the blocks of all operands in order.
 FailureOr<OpShares> join(ConcatOp op, ArrayRef<Share> given, unsigned first, int64_t ranks) {
   size_t axis = op.getAxis();
   int64_t block = partSize(op.getXs()[first], given[first], ranks) * ranks, blocks = 0;
@@ -143,10 +146,11 @@ FailureOr<OpShares> join(ConcatOp op, ArrayRef<Share> given, unsigned first, int
 }
 
 //===----------------------------------------------------------------------===//
-// Tables
+// Table lookups
 //===----------------------------------------------------------------------===//
 
-/// Each rank looks up what it has, and zeros for the rest.
+/// Each rank gathers the rows that it has, and zeros for all other rows. The results are terms of a
+/// sum.
 FailureOr<OpShares> lookUp(GatherOp op, const Share &given) {
   if (given.blocks != 1)
     return refuse(op, 0, given) << " in " << given.blocks
@@ -165,13 +169,13 @@ bool isParameter(Value value) {
   return isa<BlockArgument>(value);
 }
 
-/// As users say it.
+/// Returns the dimension as users write it in `--split`.
 std::string whereOf(int64_t dimension, int64_t rank) {
   return dimension == 0 ? "rows" : dimension + 1 == rank ? "columns" : std::to_string(dimension);
 }
 
 //===----------------------------------------------------------------------===//
-// By signature
+// Operations with a signature
 //===----------------------------------------------------------------------===//
 
 Value maskOf(Operation *op) {
@@ -180,8 +184,8 @@ Value maskOf(Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
-/// Whether a whole operand is taken in parts as it comes. Of a product it would mean that somebody
-/// forgot to split its other side.
+/// Returns whether a whole operand may implicitly be split. For operands of a contraction this is
+/// an error, because the user probably forgot to split the other operand.
 bool takesParts(Operation *op, Value operand) {
   const bool isProduct =
       op->hasTrait<Contraction>() || isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op);
@@ -232,7 +236,7 @@ public:
   }
 
 private:
-  /// All split operands must mean one label.
+  /// Sets the label that operand i is split along. All split operands must have the same label.
   LogicalResult take(unsigned i) {
     int found = signature ? signature->operands[i][size_t(given[i].dimension)] : kWhole;
     if (found == kWhole)
@@ -280,7 +284,8 @@ private:
   unsigned source = 0;
 };
 
-/// Sums and what only moves elements may be done before the terms are summed.
+/// Returns whether the operation can be applied to partial sums before they are added up: sums of
+/// partial sums, reshapes and transposes.
 bool keepsTerms(Operation *op, ArrayRef<Share> given) {
   if (!llvm::all_of(given, [](const Share &share) { return share.isTerms(); }))
     return false;
@@ -306,7 +311,7 @@ FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share 
     made.results.push_back(before[0]);
     return made;
   }
-  // Terms are summed before anything else.
+  // All other operations need the sum of the terms.
   SmallVector<Share, 4> given(before);
   for (Share &share : given)
     if (share.isTerms())
@@ -352,7 +357,7 @@ FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share 
   if (gather && first == 0 && int64_t(gather.getAxis()) == given[0].dimension)
     return lookUp(gather, given[0]);
   FailureOr<OpShares> made = BySignature(op, given).run(wanted);
-  // A table's columns: all ranks need what is found.
+  // If a table is split by columns, the gathered rows are needed in full on all ranks.
   if (succeeded(made) && gather && first == 0 && isParameter(gather.getX())) {
     made->after = After::Gather;
     made->gathered = made->results[0];

@@ -1,4 +1,4 @@
-//===- Rules.h - what each operation makes of shared operands ------------------===//
+//===- Rules.h - propagation of shares through operations -----------------===//
 #ifndef DLC_PASSES_SHARE_RULES_H
 #define DLC_PASSES_SHARE_RULES_H
 
@@ -8,34 +8,36 @@
 
 namespace dlc::share {
 
-/// What is left to do once each rank has computed its own.
+/// Step that follows the local computation on each rank.
 enum class After {
   Nothing,
-  Divide,   ///< a mean over a part: by the number of ranks
-  Greatest, ///< an all-reduce of maxima
-  Gather    ///< an all-gather: `gathered` says of what
+  Divide,   ///< divide a mean over a part by the number of ranks
+  Greatest, ///< all-reduce of maxima
+  Gather    ///< all-gather; `gathered` is the share of the local result
 };
 
-/// How an operation is done on each rank.
+/// Execution of an operation on each rank.
 struct OpShares {
-  /// As it needs its operands, and as its results come.
+  /// Required shares of the operands, and shares of the results.
   llvm::SmallVector<Share, 4> operands, results;
   After after = After::Nothing;
   Share gathered;
-  /// An operand that each rank adds its share of: once in the sum of all terms.
+  /// Operand that is divided by the number of ranks (a bias), so that the sum of all ranks' terms
+  /// contains it once.
   std::optional<unsigned> divided;
-  /// Of a look-up, or of the sum into places: each rank has some of the rows.
+  /// For a gather from a table, or a scatter-add into a table: each rank has some of the table's
+  /// rows.
   bool byRows = false;
 };
 
-/// For operands that are shared as given. `wanted`: how the first result is to be, where that can
-/// be chosen; null elsewhere. Fails with an error that names the parameter, the dimension and the
-/// mend.
+/// Returns the shares of an operation whose operands have the shares `given`. `wanted` is the
+/// preferred share of the first result, or null if there is no preference. Fails with an error that
+/// names the parameter, the dimension and a fix.
 mlir::FailureOr<OpShares> sharesOf(mlir::Operation *op, llvm::ArrayRef<Share> given,
                                    const Share *wanted, int64_t ranks);
 
-/// Whether the operation may give a part although its operands are whole: when what is updated with
-/// its result is split.
+/// Returns whether the operation can compute a part of its result from whole operands. This saves
+/// work if the result updates a tensor that is split.
 bool canChoose(mlir::Operation *op, const Share &wanted);
 
 } // namespace dlc::share

@@ -1,4 +1,4 @@
-//===- Share.h - what a rank has of a value that all ranks have together ------===//
+//===- Share.h - distribution of a value over ranks -----------------------===//
 #ifndef DLC_PASSES_SHARE_SHARE_H
 #define DLC_PASSES_SHARE_SHARE_H
 
@@ -9,12 +9,14 @@
 
 namespace dlc::share {
 
-/// All of it; a part along one dimension, in which each of `blocks` blocks has a part for every
-/// rank, in their order; or all of it in terms that are still to be summed over ranks.
+/// Distribution of a value over ranks. Whole: each rank has the whole value. Split: each rank has a
+/// part along one dimension; the dimension consists of `blocks` blocks, and each block has one part
+/// per rank, in rank order. Terms: each rank has a partial sum, and the value is the sum over all
+/// ranks.
 struct Share {
   enum Kind { Whole, Split, Terms } kind = Whole;
   int64_t dimension = 0, blocks = 1;
-  /// The annotated argument that it follows from; null of what is whole.
+  /// Annotated argument that this share is derived from; null for whole values.
   mlir::Value origin = {};
 
   static Share split(int64_t dimension, int64_t blocks, mlir::Value origin) {
@@ -25,14 +27,14 @@ struct Share {
   bool isWhole() const { return kind == Whole; }
   bool isSplit() const { return kind == Split; }
   bool isTerms() const { return kind == Terms; }
-  /// Whoever it follows from.
+  /// Returns whether the two shares are equal, ignoring their origins.
   bool isLike(const Share &other) const {
     return kind == other.kind &&
            (kind != Split || (dimension == other.dimension && blocks == other.blocks));
   }
 };
 
-/// The type of a rank's part.
+/// Returns the type of one rank's part.
 inline mlir::RankedTensorType partType(mlir::RankedTensorType whole, const Share &share,
                                        int64_t ranks) {
   if (!share.isSplit())
@@ -42,9 +44,9 @@ inline mlir::RankedTensorType partType(mlir::RankedTensorType whole, const Share
   return mlir::RankedTensorType::get(shape, whole.getElementType(), whole.getEncoding());
 }
 
-/// "'fc1.weight'", or what it is where nobody named it.
+/// Returns the value's name, such as "'fc1.weight'", or a description if it has no name.
 std::string nameOf(mlir::Value value);
-/// "'x' is split along dimension 1 since 'fc1.weight' is".
+/// Returns the reason for a share, such as "split along dimension 1 since 'fc1.weight' is split".
 std::string becauseOf(const Share &share);
 
 } // namespace dlc::share

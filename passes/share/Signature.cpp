@@ -1,4 +1,4 @@
-//===- Signature.cpp - which dimensions of an operation go together ------------===//
+//===- Signature.cpp - dimensions along which an operation can be split ---===//
 #include "passes/share/Signature.h"
 
 #include "ir/dlc/IndexMap.h"
@@ -15,11 +15,11 @@ namespace {
 using Labels = Signature::Labels;
 
 //===----------------------------------------------------------------------===//
-// By the map of indices
+// Signatures derived from index maps
 //===----------------------------------------------------------------------===//
 
-/// An operand's dimension has the label of the variable that it is read at, if every element of the
-/// result reads it there.
+/// Derives labels from the index map. An operand's dimension has the label of a variable if every
+/// read of the operand uses exactly that variable as its index.
 class Mapped {
 public:
   explicit Mapped(Operation *op) : op(op) {
@@ -53,7 +53,7 @@ public:
     }
     if (std::optional<unsigned> bias = biasOf(op))
       made.operands[*bias] = {1};
-    // What the map says nothing of may not be done in parts.
+    // An operand that the map does not read prevents a split.
     for (const Labels &labels : made.operands)
       if (!labels.empty() && llvm::all_of(labels, [](int label) { return label == kUnread; }))
         return std::nullopt;
@@ -86,7 +86,8 @@ private:
     return label < at.size() ? at[label] : over[label - at.size()];
   }
 
-  /// What is read elsewhere than at the variable itself ties the dimension's parts together.
+  /// Marks the variables in an index expression as not splittable, because the expression reads
+  /// elements of other parts.
   void spoil(const IndexExpr &place) {
     for (size_t label = 0; label < taken.size(); ++label)
       if (place.uses(variable(label).terms[0].first))
@@ -122,10 +123,11 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
-// Of operations that have none
+// Signatures of operations without index maps
 //===----------------------------------------------------------------------===//
 
-/// Dimension i has label i below `count`; but for one axis, which must be whole.
+/// Gives dimension i the label i for all i below `count`. The dimension `axis` and all others must
+/// be whole.
 Labels inOrder(Value value, int64_t count, int64_t axis = -1) {
   Labels labels(typeOf(value).getRank(), kWhole);
   for (int64_t d = 0; d < std::min<int64_t>(count, typeOf(value).getRank()); ++d)
@@ -133,7 +135,7 @@ Labels inOrder(Value value, int64_t count, int64_t axis = -1) {
   return labels;
 }
 
-/// Tensors of one shape, to be done in parts along all dimensions but one.
+/// Tensors of one shape, which can be split along all dimensions except `axis`.
 Signature rowsBut(Operation *op, int64_t axis) {
   Signature made;
   for (Value operand : op->getOperands())
@@ -143,7 +145,8 @@ Signature rowsBut(Operation *op, int64_t axis) {
   return made;
 }
 
-/// Each row by itself; the operands after the first are what all rows share.
+/// Normalizations, which can be split along the dimensions before `axis`. The operands after the
+/// first are parameters that all rows share, and must be whole.
 Signature rowsUpTo(Operation *op, int64_t axis) {
   Signature made;
   for (OpOperand &operand : op->getOpOperands())
@@ -152,7 +155,8 @@ Signature rowsUpTo(Operation *op, int64_t axis) {
   return made;
 }
 
-/// Batch dimensions, heads among them: the last two of q, k, v are whole.
+/// Attention can be split along batch dimensions, including heads. The last two dimensions of q, k
+/// and v must be whole.
 Signature ofAttention(Operation *op, Value mask) {
   int64_t rank = typeOf(op->getOperand(0)).getRank();
   Signature made;
@@ -160,7 +164,7 @@ Signature ofAttention(Operation *op, Value mask) {
     made.operands.push_back(inOrder(operand, operand == mask ? 0 : rank - 2));
     if (operand != mask)
       continue;
-    // It broadcasts, aligned at the end.
+    // The mask broadcasts, aligned at the last dimension.
     int64_t missing = rank - typeOf(mask).getRank();
     for (int64_t d = 0; d < typeOf(mask).getRank(); ++d)
       if (shapeOf(mask)[d] > 1 && d + missing < rank - 2)
@@ -171,7 +175,8 @@ Signature ofAttention(Operation *op, Value mask) {
   return made;
 }
 
-/// Channels: the second dimension of images, the only one of what each channel has.
+/// Batch normalization can be split by channels: the second dimension of images, and the only
+/// dimension of per-channel vectors.
 Signature byChannel(Operation *op) {
   Signature made;
   auto labels = [](Value value) {
@@ -186,7 +191,8 @@ Signature byChannel(Operation *op) {
   return made;
 }
 
-/// The dimensions of slices; those that tuples of indices choose from are whole.
+/// Scatters can be split along the dimensions of the slices. The dimensions that the index tuples
+/// select from must be whole.
 Signature ofScatter(ScatterNdOp op) {
   int64_t chosen = shapeOf(op.getIndices()).back(), outer = typeOf(op.getIndices()).getRank() - 1;
   Labels whole(typeOf(op.getX()).getRank(), kWhole),
@@ -232,7 +238,8 @@ std::optional<Signature> signatureOf(Operation *op) {
         const bool isOneShape = llvm::all_of(o->getResults(), [&](Value result) {
           return shapeOf(result) == shapeOf(o->getResult(0));
         });
-        // The indices of the one are those of the whole.
+        // max_pool_indices returns indices into the whole tensor, which differ from indices into a
+        // part.
         if (!isMapped || !isOneShape || o->getNumOperands() == 0 ||
             isa<ReshapeOp, MaxPoolIndicesOp>(o))
           return std::nullopt;

@@ -1,4 +1,4 @@
-//===- Signature.h - which dimensions of an operation go together --------------===//
+//===- Signature.h - dimensions along which an operation can be split -----===//
 #ifndef DLC_PASSES_SHARE_SIGNATURE_H
 #define DLC_PASSES_SHARE_SIGNATURE_H
 
@@ -8,15 +8,15 @@
 
 namespace dlc::share {
 
-/// A dimension that must be whole.
+/// Label of a dimension that must not be split.
 constexpr int kWhole = -1;
 
-/// How terms along a dimension that the result does not have become one.
+/// Reduction over a dimension that the result does not have.
 enum class Folded { Sum, Mean, Max };
 
-/// A label for each dimension of operands and results. An operation can be done in parts along the
-/// dimensions of one label: what it gives for a part follows from the operands' parts alone, or
-/// (labels from `firstFolded` on) is a term of the result.
+/// Label of each dimension of operands and results. An operation can be split along the dimensions
+/// that have one label. Either the result's part depends only on the operands' parts, or (for
+/// labels from `firstFolded` on) each part yields a term of the result.
 struct Signature {
   using Labels = llvm::SmallVector<int, 6>;
   llvm::SmallVector<Labels, 4> operands, results;
@@ -26,12 +26,13 @@ struct Signature {
   bool isFolded(int label) const { return label >= firstFolded; }
 };
 
-/// The operand that is added to a product, one for each channel of the result (its second
-/// dimension): of terms that are summed each has a share of it.
+/// Returns the index of the bias operand of a convolution, which has one element per channel (the
+/// second dimension of the result). If the result is a sum of the ranks' terms, each rank adds a
+/// fraction of the bias.
 std::optional<unsigned> biasOf(mlir::Operation *op);
 
-/// Of static shapes: from the operation's map of indices where it has one; nothing where it must be
-/// done whole.
+/// Returns the signature of an operation with static shapes, derived from its index map if it has
+/// one. Returns nullopt if the operation must not be split.
 std::optional<Signature> signatureOf(mlir::Operation *op);
 
 } // namespace dlc::share

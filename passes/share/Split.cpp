@@ -1,9 +1,9 @@
-//===- Split.cpp - parameters and what follows from them, in parts ------------===//
+//===- Split.cpp - tensor parallelism: splits parameters over ranks -------===//
 //
-//   x . W1 (columns) -> gelu -> . W2 (rows) -> terms -> all_reduce
+//   matmul(x, W1 by columns) -> gelu -> matmul(., W2 by rows) -> partial sums -> all_reduce
 //
-// Stands after differentiation: gradients and updates are operations like others, and what holds
-// for the step as a whole holds for its parts.
+// Runs after differentiation: gradients and optimizer updates are ordinary operations, and are
+// split by the same rules.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Dialect.h"

@@ -1,4 +1,4 @@
-//===- SplitNames.cpp - which parameters users ask to split --------------------===//
+//===- SplitNames.cpp - user requests to split parameters -----------------===//
 #include "passes/share/SplitNames.h"
 
 #include "ir/dlc/Infer.h"
@@ -14,7 +14,7 @@ namespace dlc::share {
 
 namespace {
 
-/// PATTERN=WHERE or PATTERN=WHERE:BLOCKS
+/// Parsed `--split` option: PATTERN=WHERE or PATTERN=WHERE:BLOCKS.
 struct Wish {
   StringRef text, pattern, where;
   int64_t blocks = 1;
@@ -27,7 +27,7 @@ InFlightDiagnostic wrong(ModuleOp module, StringRef text) {
 
 FailureOr<Wish> parse(ModuleOp module, StringRef text) {
   Wish wish{text, {}, {}};
-  // Names may hold '=': the last one divides.
+  // Names may contain '=', so the last '=' separates the dimension.
   std::tie(wish.pattern, wish.where) = text.rsplit('=');
   auto [where, blocks] = wish.where.split(':');
   const bool hasBlocks = wish.where.contains(':');
@@ -42,7 +42,7 @@ FailureOr<Wish> parse(ModuleOp module, StringRef text) {
   return wish;
 }
 
-/// The dimension that is meant, of a parameter of that shape.
+/// Returns the dimension that `where` names for a parameter of this rank.
 std::optional<int64_t> dimensionOf(StringRef where, int64_t rank) {
   int64_t dimension = 0;
   if (where == "columns")
@@ -76,7 +76,7 @@ LogicalResult split(func::FuncOp function, unsigned argument, StringRef name, co
   return success();
 }
 
-/// Names that are like what nobody has.
+/// Lists the known names, most similar first, for a pattern that matches none.
 void addKnown(InFlightDiagnostic &error, SmallVector<StringRef> names, StringRef pattern) {
   if (names.empty()) {
     error << "it has none";
@@ -127,7 +127,7 @@ LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
       if (!matchesPattern(wish.pattern, name.getValue()))
         continue;
       wish.matched = true;
-      // The first one counts, but later ones did match.
+      // The first matching pattern applies. Later patterns are also marked as matched.
       if (isFirst && failed(split(main, i, name.getValue(), wish, options.world)))
         return failure();
       isFirst = false;

@@ -1,4 +1,4 @@
-//===- SplitNames.h - which parameters users ask to split ----------------------===//
+//===- SplitNames.h - user requests to split parameters -------------------===//
 #ifndef DLC_PASSES_SHARE_SPLITNAMES_H
 #define DLC_PASSES_SHARE_SPLITNAMES_H
 
@@ -8,11 +8,11 @@
 
 namespace dlc::share {
 
-/// Whether the options ask for a parameter of that name.
+/// Returns whether the options request a split of the parameter with this name.
 bool isSplit(const ModelOptions &options, llvm::StringRef parameter);
 
-/// Gives the parameters of @main the annotations that the options ask for. Fails with a diagnostic
-/// where a text, a name or a dimension cannot be.
+/// Adds the annotations that the options request to the parameters of @main. Fails with a
+/// diagnostic if an option cannot be parsed, or if a parameter or a dimension does not exist.
 llvm::LogicalResult annotate(mlir::ModuleOp module, const ModelOptions &options);
 
 } // namespace dlc::share

@@ -1,18 +1,19 @@
-//===- SyncBatchNorm.cpp - batch norm over the batches of all ranks -----------===//
+//===- SyncBatchNorm.cpp - batch normalization over the batches of all ranks ---===//
 //
-// Of n elements a channel on each rank, with r = 1 / sqrt(V + eps) and h = (x - M) r:
+// Each rank has n elements per channel. With r = 1 / sqrt(V + eps) and h = (x - M) r:
 //
 //   y, M, V = batch_norm_train(x)
 //   ->  m, v of the rank's own x;  M, s = mean over ranks of [m, v + m^2];  V = s - M^2;
 //       y = batch_norm(x, M, V)
 //   dx, dscale, dbias = batch_norm_grad(x, dy, M, V)
-//   ->  dscale, dbias of the rank's own;  p, q = mean over ranks of [dscale, dbias];
+//   ->  dscale, dbias of the rank's own x;  p, q = mean over ranks of [dscale, dbias];
 //       dx = scale r (dy - q / n - h p / n)
 //
-// One reduction each, of a few numbers. They are f64: v + m^2 - M^2 loses m^2 / V of its digits
-// there, and leaves more than Chan's v + (m - M)^2 has of an m that is f32, for which all ranks
-// would have to be gathered. It also keeps them out of the buckets of gradients, for which nobody
-// else waits. Gradients of scale and bias are averaged with all others.
+// Each direction needs one all-reduce of a few elements per channel. The statistics are f64: v +
+// m^2 - M^2 cancels digits in proportion to m^2 / V. In f64 this is still more accurate than Chan's
+// formula v + (m - M)^2 with an f32 m, which would also require gathering all ranks. The type f64
+// also keeps these all-reduces out of the buckets of gradients, which other operations do not wait
+// for. Gradients of scale and bias are averaged together with all other gradients.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Collective.h"
@@ -30,7 +31,7 @@ namespace dlc {
 
 namespace {
 
-/// Operations over the same batches: one, or one for each chunk of this rank.
+/// Operations that share statistics: one operation, or one for each chunk of this rank.
 struct Layer {
   DictionaryAttr over;
   SmallVector<Operation *> ops;
@@ -43,7 +44,7 @@ struct Layer {
   int64_t ranks() const { return number("ranks"); }
 };
 
-/// Short spelling of what is done with statistics.
+/// Builder for arithmetic on statistics.
 class Numbers {
 public:
   Numbers(OpBuilder &builder, Location loc) : builder(builder), b(builder, loc) {}
@@ -61,14 +62,15 @@ public:
     return b.make<SliceOp>(vector, SmallVector<int64_t>{from}, SmallVector<int64_t>{size},
                            SmallVector<int64_t>{1});
   }
-  /// [C] beside an image [N, C, ..].
+  /// Reshapes a vector [C] so that it broadcasts against an image [N, C, ..].
   Value beside(Value image, Value vector) {
     SmallVector<int64_t> shape(size_t(typeOf(image).getRank()), 1);
     shape[1] = shapeOf(vector)[0];
     return b.cast(b.reshape(vector, shape), statisticsType(image));
   }
 
-  /// Over all batches, of which the layer's operations have these: the halves of the vectors.
+  /// Returns the mean over all batches of both halves of the vectors. `own` has the vector of each
+  /// of the layer's operations.
   std::pair<Value, Value> means(const Layer &layer, ArrayRef<Value> own) {
     const int64_t size = shapeOf(own.front())[0];
     StringAttr world = builder.getStringAttr("world");
@@ -77,7 +79,8 @@ public:
       auto kind = ReduceKindAttr::get(builder.getContext(), ReduceKind::mean);
       mean = b.make<AllReduceOp>(kind, own.front(), world, IntegerAttr(), IntegerAttr());
     } else {
-      // In one order, whoever has them.
+      // The chunks are added in a fixed order, so that the sum does not depend on the number of
+      // ranks.
       Value all =
           b.make<AllGatherOp>(together(own), world, builder.getI64IntegerAttr(layer.ranks()));
       mean = part(all, 0, size);
@@ -93,7 +96,7 @@ private:
   TensorBuilder b;
 };
 
-/// The operation for this rank's batch alone.
+/// Clones the operation without the attribute, for this rank's batch alone.
 template <typename Op> Op alone(OpBuilder &builder, Op op) {
   builder.setInsertionPoint(op);
   Operation *copy = builder.clone(*op.getOperation());
@@ -152,7 +155,7 @@ void differentiate(const Layer &layer) {
   }
 }
 
-/// Nobody is asked for sums that nobody needs.
+/// Returns whether the all-reduce is needed. It is not if dx has no users.
 bool isNeeded(Operation *op) { return isa<BatchNormTrainOp>(op) || !op->getResult(0).use_empty(); }
 
 SmallVector<Layer> layersOf(Block &block) {
@@ -208,7 +211,7 @@ private:
       else
         differentiate(layer);
     }
-    // No chunk gets past a layer that others have not come to.
+    // Statistics of a layer need all chunks, so operations of different chunks must be interleaved.
     if (inChunks)
       sortTopologically(&block);
     return success();

@@ -1,4 +1,4 @@
-//===- Activations.cpp - GELU and Mish in the spellings of the exporters --===//
+//===- Activations.cpp - recognizes GELU and Mish as exporters write them ---===//
 #include "passes/ConstantRewrites.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
@@ -15,7 +15,7 @@ constexpr double sqrtTwoOverPi = 0.79788456080286535588;
 
 bool near(double a, double b) { return std::fabs(a - b) <= 2e-4 * std::fabs(b); }
 
-/// A product taken apart: the constants, their product and the other factors.
+/// Flattened product: the constant factors, their product, and all other factors.
 struct Product {
   double constant = 1;
   SmallVector<double, 4> constants;
@@ -32,7 +32,7 @@ void collectFactors(Value value, Value x, Product &product) {
     return product.factors.push_back(value);
   if (std::optional<double> c = splatValue(value))
     return product.multiply(*c);
-  // Products are trees of a few nodes here; one that shares its branches could be exponential.
+  // Limits the traversal, because a product whose subtrees are shared could be exponential.
   if (product.factors.size() > 8)
     return product.factors.push_back(value);
   if (auto mul = value.getDefiningOp<MulOp>()) {
@@ -51,14 +51,14 @@ void collectFactors(Value value, Value x, Product &product) {
   product.factors.push_back(value);
 }
 
-/// Takes a product apart; `x` is a factor even when it is a product itself.
+/// Flattens a product. `x` is kept as a factor even if it is a product itself.
 Product productOf(Value value, Value x = {}) {
   Product product;
   collectFactors(value, x, product);
   return product;
 }
 
-/// 1 + x or x + 1: x.
+/// Returns x if the value is 1 + x or x + 1, otherwise null.
 Value plusOne(Value value) {
   auto add = value.getDefiningOp<AddOp>();
   if (!add)
@@ -73,7 +73,7 @@ bool isOnly(const Product &product, Value x, size_t power) {
          llvm::all_of(product.factors, [&](Value v) { return v == x; });
 }
 
-/// Whether c x (1 + f(x)) may become 2 c gelu(x), which rounds its steps differently.
+/// Returns whether c x (1 + f(x)) may be rewritten to 2 c gelu(x), which rounds differently.
 bool mayBecomeGelu(MulOp op, const Product &product) {
   Type element = typeOf(op.getY()).getElementType();
   SmallVector<double, 4> factors = product.constants;
@@ -83,13 +83,13 @@ bool mayBecomeGelu(MulOp op, const Product &product) {
          isAllowed({ConstantRewrite::Kind::MergeFactors, element, factors}, op);
 }
 
-/// x / sqrt(2)
+/// Matches x / sqrt(2).
 bool isErfArgument(Value value, Value x) {
   Product product = productOf(value, x);
   return near(product.constant, sqrtHalf) && isOnly(product, x, 1);
 }
 
-/// sqrt(2 / pi) * (x + 0.044715 x^3), or with x taken out of the sum
+/// Matches sqrt(2 / pi) * (x + 0.044715 x^3), also with x factored out of the sum.
 bool isTanhArgument(Value value, Value x) {
   Product product = productOf(value, x);
   if (!near(product.constant, sqrtTwoOverPi))
@@ -113,7 +113,7 @@ bool isTanhArgument(Value value, Value x) {
   return false;
 }
 
-/// What the argument of erf or tanh may be a scaled form of.
+/// Returns the values of which the argument of erf or tanh may be a scaled form.
 SmallVector<Value> candidates(Value argument) {
   SmallVector<Value> found;
   if (auto mul = argument.getDefiningOp<MulOp>())
@@ -128,7 +128,8 @@ SmallVector<Value> candidates(Value argument) {
   return found;
 }
 
-/// Whether a product without a constant is multiplied by one next: the match begins there.
+/// Returns whether the product has no constant factor, but its only user multiplies or divides it
+/// by a constant. In that case the match starts at the user.
 bool isScaledNext(MulOp op, const Product &product) {
   if (!product.constants.empty() || !op.getY().hasOneUse())
     return false;
@@ -138,8 +139,8 @@ bool isScaledNext(MulOp op, const Product &product) {
          splatValue(user->getOperand(isFirst ? 1 : 0));
 }
 
-// c x (1 + erf(x / sqrt(2))) = 2 c gelu(x), where c is 1/2 or is multiplied later
-// c x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) = 2 c gelu(x) approximate
+// c x (1 + erf(x / sqrt(2))) -> 2 c gelu(x), where c is 1/2 or is multiplied later
+// c x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) -> 2 c gelu(x) approximate
 struct RecogniseGelu : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
@@ -177,7 +178,7 @@ struct RecogniseGelu : OpRewritePattern<MulOp> {
   }
 };
 
-/// The x of log(1 + exp(x)), also spelled max(x, 0) + log1p(exp(-|x|)).
+/// Returns the x of log(1 + exp(x)), also written as max(x, 0) + log1p(exp(-|x|)), or null.
 Value softplusArgument(Value value) {
   auto exponentialIn = [](Value v) {
     if (auto log1p = v.getDefiningOp<Log1pOp>())
@@ -205,14 +206,14 @@ Value softplusArgument(Value value) {
   return {};
 }
 
-// tanh(log(1 + exp(x))) = p / (p + 2) of p = n (n + 2) and n = exp(x): Mish with one exponential
+// tanh(log(1 + exp(x))) -> p / (p + 2) with p = n (n + 2) and n = exp(x): Mish with one exponential
 struct TanhOfSoftplus : OpRewritePattern<TanhOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TanhOp op, PatternRewriter &rewriter) const override {
-    // From there on the result is 1, and p may be written.
+    // For larger x the result rounds to 1, and the clamp keeps p finite.
     constexpr double most = 20;
     Value x = softplusArgument(op.getX());
-    // Fewer bits would be rounded at each step, and hold no such p.
+    // Narrower types would round each step to fewer bits, and f16 cannot represent such a p.
     if (!x || typeOf(x).getElementTypeBitWidth() < 32 ||
         !isAllowed({ConstantRewrite::Kind::ChangeRounding, typeOf(x).getElementType(), {}}, op))
       return failure();
@@ -227,7 +228,7 @@ struct TanhOfSoftplus : OpRewritePattern<TanhOp> {
 } // namespace
 
 void addActivations(RewritePatternSet &patterns) {
-  // Before constants are moved about within the product.
+  // Higher benefit: must match before other patterns move the constants within the product.
   patterns.add<RecogniseGelu, TanhOfSoftplus>(patterns.getContext(), /*benefit=*/4);
 }
 

@@ -1,4 +1,4 @@
-//===- Arithmetic.cpp - powers, square roots, chains of constants ---------===//
+//===- Arithmetic.cpp - simplifies powers, square roots and constant operands ---===//
 #include "passes/ConstantRewrites.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
@@ -15,7 +15,7 @@ bool sameShape(Value a, Value b) { return shapeOf(a) == shapeOf(b); }
 
 Type elementOf(Value value) { return typeOf(value).getElementType(); }
 
-/// Whether no element is negative or -0: each is 0, positive, infinite or NaN.
+/// Returns whether each element is +0, positive, infinite or NaN, so that none is negative or -0.
 bool isPositive(Value value, int depth = 0) {
   constexpr int maxDepth = 6;
   Operation *op = value.getDefiningOp();
@@ -28,7 +28,7 @@ bool isPositive(Value value, int depth = 0) {
     return true;
   if (auto mul = dyn_cast<MulOp>(op); mul && mul.getA() == mul.getB())
     return true;
-  // The maximum of no elements is minus infinity.
+  // The maximum over no elements is minus infinity.
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKind() != ReduceKind::max && isPositiveOperand(reduce.getX());
   if (isa<MaxOp>(op) && llvm::any_of(op->getOperands(),
@@ -38,8 +38,8 @@ bool isPositive(Value value, int depth = 0) {
          llvm::all_of(op->getOperands(), isPositiveOperand);
 }
 
-/// x to a power that a few operations compute; null where there are none. A power that only
-/// approximates `pow` has `isAllowed` decide.
+/// Returns x to a constant power, computed by simpler operations, or null if there are none.
+/// `isAllowed` decides whether a form that only approximates `pow` may be used.
 Value powerOf(TensorBuilder &b, PowOp op, double exponent) {
   Value x = op.getA();
   if (exponent == 1)
@@ -48,7 +48,8 @@ Value powerOf(TensorBuilder &b, PowOp op, double exponent) {
     return b.make<MulOp>(x, x);
   if (exponent == -1 && isFloat(x))
     return b.make<DivOp>(b.scalar(1, x), x);
-  // pow(-inf, 0.5) is infinite and pow(-0.0, 0.5) is 0, which a square root does not give.
+  // sqrt differs from pow for negative infinity and -0.0: pow(-inf, 0.5) is inf and pow(-0.0, 0.5)
+  // is 0.
   if (exponent == 0.5 && isFloat(x) && isPositive(x))
     return b.make<SqrtOp>(x);
   if (!isAllowed({ConstantRewrite::Kind::ChangeRounding, elementOf(x), {}}, op))
@@ -60,8 +61,8 @@ Value powerOf(TensorBuilder &b, PowOp op, double exponent) {
   return {};
 }
 
-// pow(x, 2) = x * x    pow(x, 3) = x * x * x    pow(x, 1) = x    pow(x, -1) = 1 / x
-// pow(x, 0.5) = sqrt(x)    pow(x, -0.5) = rsqrt(x)    where x is never negative
+// pow(x, 2) -> x * x    pow(x, 3) -> x * x * x    pow(x, 1) -> x    pow(x, -1) -> 1 / x
+// pow(x, 0.5) -> sqrt(x)    pow(x, -0.5) -> rsqrt(x)    if x is never negative
 struct SimplifyPow : OpRewritePattern<PowOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PowOp op, PatternRewriter &rewriter) const override {
@@ -77,8 +78,8 @@ struct SimplifyPow : OpRewritePattern<PowOp> {
   }
 };
 
-// x / 2^n = x * 2^-n    a / sqrt(x) = a * rsqrt(x)    1 / sqrt(x) = rsqrt(x)
-// Reciprocal square roots of all numbers but zeros and infinities are normal numbers.
+// x / 2^n -> x * 2^-n    a / sqrt(x) -> a * rsqrt(x)    1 / sqrt(x) -> rsqrt(x)
+// The reciprocal square root of a finite non-zero number is never subnormal.
 struct SimplifyDiv : OpRewritePattern<DivOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
@@ -108,7 +109,7 @@ struct SimplifyDiv : OpRewritePattern<DivOp> {
   }
 };
 
-/// The constant operand of a commutative operation and the other one.
+/// Returns the non-constant and the constant operand of a commutative operation.
 template <typename Op> std::optional<std::pair<Value, Value>> splitConstant(Op op) {
   for (auto [x, c] : {std::pair<Value, Value>(op.getA(), op.getB()),
                       std::pair<Value, Value>(op.getB(), op.getA())})
@@ -117,7 +118,7 @@ template <typename Op> std::optional<std::pair<Value, Value>> splitConstant(Op o
   return std::nullopt;
 }
 
-// (x . c1) . c2 = x . (c1 . c2) for + and *, where the inner result has no other use and the
+// (x . c1) . c2 -> x . (c1 . c2) for + and *, if the inner result has no other use and the
 // constants may be merged
 template <typename Op> struct MergeConstants : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
@@ -143,13 +144,13 @@ template <typename Op> struct MergeConstants : OpRewritePattern<Op> {
   }
 };
 
-// max(x, 0) = relu(x); with equal subgradients if the maximum is strict
+// max(x, 0) -> relu(x); the subgradients are equal only if the maximum is strict
 struct MaxToRelu : OpRewritePattern<MaxOp> {
   MaxToRelu(MLIRContext *context, Keeps keeps) : OpRewritePattern(context), keeps(keeps) {}
   LogicalResult matchAndRewrite(MaxOp op, PatternRewriter &rewriter) const override {
     auto split = splitConstant(op);
     std::optional<double> bound = split ? splatValue(split->second) : std::nullopt;
-    // max(x, -0.0) keeps -0.0.
+    // max(x, -0.0) preserves -0.0, relu does not.
     if (bound != 0.0 || std::signbit(*bound) || (keeps == Keeps::Subgradients && !op.getStrict()))
       return failure();
     rewriter.replaceOpWithNewOp<ReluOp>(op, split->first);
@@ -158,7 +159,7 @@ struct MaxToRelu : OpRewritePattern<MaxOp> {
   Keeps keeps;
 };
 
-// max(a, b) strict = max(a, b): only the gradients differ
+// max(a, b) strict -> max(a, b): `strict` affects only gradients
 template <typename Op> struct DropStrict : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
@@ -169,7 +170,7 @@ template <typename Op> struct DropStrict : OpRewritePattern<Op> {
   }
 };
 
-// select(true, a, b) = a    select(false, a, b) = b
+// select(true, a, b) -> a    select(false, a, b) -> b
 struct ConstantSelect : OpRewritePattern<SelectOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SelectOp op, PatternRewriter &rewriter) const override {

@@ -1,7 +1,7 @@
-//===- Boxes.cpp - scatters and gathers whose indices are a grid of neighbours -----===//
+//===- Boxes.cpp - scatters and gathers whose indices form a box ----------===//
 //
-// Exporters write an assignment to a slice as a scatter at indices that are all known: every place
-// of a box, in order. A box is cut and joined instead, by whoever needs it.
+// Exporters write an assignment to a slice as a scatter with constant indices: all indices of a
+// box, in order. The patterns rewrite these to slices and concatenations.
 //
 //===-------------------------------------------------------------------------------===//
 #include "passes/simplify/Constants.h"
@@ -14,14 +14,15 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// A tensor of integers: first + its index along one dimension; or, without one, `first` anywhere.
+/// Integer tensor whose elements are `first` plus their index along the dimension `dim`, or are all
+/// equal to `first` if there is no `dim`.
 struct Count {
   int64_t first = 0;
   std::optional<int64_t> dim;
 };
 
-/// Counts in a constant, which may be large: exporters fold whole grids. `only`: the element of the
-/// last dimension to look at; its size counts as 1.
+/// Matches a constant, which may be large because exporters fold whole grids. If `only` is given,
+/// looks only at that index of the last dimension, which is then treated as a dimension of size 1.
 std::optional<Count> countIn(const ref::Tensor &tensor, ArrayRef<int64_t> shape,
                              std::optional<int64_t> only) {
   SmallVector<int64_t> seen(shape);
@@ -45,7 +46,8 @@ std::optional<Count> countIn(const ref::Tensor &tensor, ArrayRef<int64_t> shape,
   return count;
 }
 
-/// The dimension of a reshape's result that walks as `dim` of its operand does.
+/// Returns the dimension of a reshape's result with the size and the stride of dimension `dim` of
+/// its operand.
 std::optional<int64_t> reshapedDim(ArrayRef<int64_t> from, int64_t dim, ArrayRef<int64_t> to) {
   auto after = [](ArrayRef<int64_t> shape, int64_t d) {
     int64_t elements = 1;
@@ -95,12 +97,13 @@ std::optional<Count> countOf(Value value) {
   return std::nullopt;
 }
 
-/// The places of a tensor that a grid of index tuples names, one after the other.
+/// Box that a grid of index tuples covers in row-major order.
 struct Box {
   SmallVector<int64_t> start, size;
 };
 
-/// What each component of the tuples counts, in a tensor of `shape`.
+/// Returns the box in a tensor of `shape` that the index tuples cover, or nullopt if they do not
+/// cover a box in order.
 std::optional<Box> boxOf(Value indices, ArrayRef<int64_t> shape) {
   RankedTensorType type = typeOf(indices);
   if (!type.hasStaticShape() || type.getRank() == 0 || type.getNumElements() == 0)
@@ -133,7 +136,8 @@ std::optional<Box> boxOf(Value indices, ArrayRef<int64_t> shape) {
       return std::nullopt;
     int64_t first = count->first < 0 ? count->first + shape[k] : count->first, size = 1;
     if (count->dim) {
-      // Dimensions of the grid follow those of the tensor; what no component counts has one place.
+      // Dimensions of the grid are in the order of the tensor's dimensions. Grid dimensions that no
+      // component counts along must have size 1.
       int64_t dim = *count->dim;
       if (dim < next || dim >= int64_t(grid.size()))
         return std::nullopt;
@@ -162,7 +166,7 @@ Value slice(TensorBuilder &b, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t
   return b.make<SliceOp>(x, start, size, stride);
 }
 
-/// x with `inside` in the box, dimension by dimension from the last.
+/// Returns x with the box replaced by `inside`, concatenating dimension by dimension from the last.
 Value joined(TensorBuilder &b, Value x, Value inside, const Box &box) {
   ArrayRef<int64_t> shape = shapeOf(x);
   SmallVector<int64_t> start(box.start), size(box.size);
@@ -212,7 +216,7 @@ Value scattered(OpBuilder &builder, Location loc, Value x, Value updates, Scatte
   return joined(b, x, update, box);
 }
 
-// scatter_nd(x, all places of a box, u) = x with u in the box
+// scatter_nd(x, all indices of a box, u) -> x with the box replaced by u
 struct ScatterNdToBox : OpRewritePattern<ScatterNdOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ScatterNdOp op, PatternRewriter &rewriter) const override {
@@ -227,7 +231,7 @@ struct ScatterNdToBox : OpRewritePattern<ScatterNdOp> {
   }
 };
 
-// scatter_elements(x, first + i along the axis, u) = x with u in the box
+// scatter_elements(x, first + i along the axis, u) -> x with the box replaced by u
 struct ScatterElementsToBox : OpRewritePattern<ScatterElementsOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ScatterElementsOp op, PatternRewriter &rewriter) const override {
@@ -248,7 +252,7 @@ struct ScatterElementsToBox : OpRewritePattern<ScatterElementsOp> {
   }
 };
 
-// gather_nd(x, all places of a box) = the box
+// gather_nd(x, all indices of a box) -> slice of x
 struct GatherNdToBox : OpRewritePattern<GatherNdOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherNdOp op, PatternRewriter &rewriter) const override {

@@ -1,4 +1,4 @@
-//===- Concats.cpp - concatenations that nobody needs whole ---------------===//
+//===- Concats.cpp - simplifies users of concatenations -------------------===//
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-// slice(concat(a, b, ..)) = slice(b) where it lies inside b
+// slice(concat(a, b, ..)) -> slice(b) if the slice is within b
 struct SliceOfConcat : OpRewritePattern<SliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
@@ -35,8 +35,9 @@ struct SliceOfConcat : OpRewritePattern<SliceOp> {
   }
 };
 
-// reshape(stack(a, b, ..)) = concat(reshape(a), reshape(b), ..) where the new dimension is merged
-// with those after it: what takes part in one concatenation is done in one loop
+// reshape(stack(a, b, ..)) -> concat(reshape(a), reshape(b), ..) if the reshape merges the new
+// dimension with those after it. A kernel computes all operands of one concatenation in a single
+// loop.
 struct MergeStack : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -66,19 +67,19 @@ struct MergeStack : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// What combines two partial results of a reduction.
+/// Combines two partial results of a reduction.
 Value combine(TensorBuilder &b, ReduceKind kind, Value x, Value y) {
   if (kind == ReduceKind::sum)
     return b.make<AddOp>(x, y);
   return kind == ReduceKind::max ? b.make<MaxOp>(x, y) : b.make<MinOp>(x, y);
 }
 
-// reduce(op(concat(a, b, ..), y)) = combine(reduce(op(a, slice(y))), reduce(op(b, slice(y))), ..)
-// along the concatenation, with an elementwise operation or none
+// reduce(op(concat(a, b, ..), y)) -> combine(reduce(op(a, slice(y))), reduce(op(b, slice(y))), ..)
+// if the reduction includes the concatenated dimension; op is elementwise or absent
 struct ReduceParts : OpRewritePattern<ReduceOp> {
   ReduceParts(MLIRContext *context, Keeps keeps) : OpRewritePattern(context), keeps(keeps) {}
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
-    // Of more parts, the kernel that combines all would have too many operands.
+    // Limits the number of operands of the kernel that combines the parts.
     constexpr size_t most = 8;
     Operation *made = op.getX().getDefiningOp();
     if (!made || !op.getX().hasOneUse() || !typeOf(op.getX()).hasStaticShape())
@@ -114,15 +115,17 @@ struct ReduceParts : OpRewritePattern<ReduceOp> {
 private:
   Keeps keeps;
 
-  /// Whether partial results combine to the whole; sums of 16 bits would be rounded twice. Equal
-  /// extremes of parts would share the gradient part by part and not element by element.
+  /// Returns whether the reduction can be computed from partial results. Partial sums in 16 bits
+  /// would be rounded twice. At ties, partial maxima and minima would divide the gradient by parts
+  /// and not by elements.
   bool combines(ReduceOp op) const {
     if (op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min)
       return keeps == Keeps::Values;
     return op.getKind() == ReduceKind::sum && typeOf(op.getX()).getElementTypeBitWidth() >= 32;
   }
 
-  /// The elementwise operation `made` of one part, the others of its operands sliced alike.
+  /// Clones the elementwise operation `made` for one part of the concatenation, with all other
+  /// operands sliced accordingly.
   static Value partOf(TensorBuilder &b, RewriterBase &rewriter, Operation *made, ConcatOp concat,
                       Value part, int64_t offset) {
     RankedTensorType type = typeOf(made->getResult(0));

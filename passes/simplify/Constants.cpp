@@ -1,4 +1,4 @@
-//===- Constants.cpp - reading and making constants in patterns -----------===//
+//===- Constants.cpp - reads and creates constants in rewrite patterns ----===//
 #include "passes/simplify/Constants.h"
 
 #include "ir/reference/Evaluate.h"

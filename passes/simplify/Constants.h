@@ -1,4 +1,4 @@
-//===- Constants.h - reading and making constants in patterns -------------===//
+//===- Constants.h - reads and creates constants in rewrite patterns ------===//
 #ifndef DLC_PASSES_SIMPLIFY_CONSTANTS_H
 #define DLC_PASSES_SIMPLIFY_CONSTANTS_H
 
@@ -6,32 +6,34 @@
 
 namespace dlc {
 
-/// The value of a constant, if it is one that can be read.
+/// Returns the value of a constant, or nullopt if this is not a constant or its elements cannot be
+/// read.
 std::optional<ref::Tensor> constantTensor(mlir::Value value);
 
-/// Whether only constants make the value.
+/// Returns whether the value is computed from constants alone.
 bool isOfConstants(mlir::Value value);
-/// What constants make of such a value.
+/// Evaluates a value that is computed from constants alone.
 std::optional<ref::Tensor> evaluated(mlir::Value value);
 
-/// A constant of the tensor's elements under a type (same shape and element type; the encoding may
-/// differ). Equal elements become a splat.
+/// Creates a constant with the tensor's elements. `type` has the same shape and element type, but
+/// its encoding may differ. If all elements are equal, the constant is a splat.
 mlir::Value makeConstant(mlir::OpBuilder &builder, mlir::Location loc, const ref::Tensor &tensor,
                          mlir::RankedTensorType type);
-/// The attribute of the same.
+/// Returns the attribute of such a constant.
 mlir::ElementsAttr constantAttr(const ref::Tensor &tensor, mlir::RankedTensorType type);
 
-/// A float constant's elements as one number per channel of [N, C, ..], from shapes such as [C, 1,
-/// 1], [1, C, 1, 1], or one element; `rank` is that of the tensor it broadcasts against. Nothing
-/// when it is anything else.
+/// Returns the elements of a float constant as one value per channel of [N, C, ..]. The constant's
+/// shape may be [C, 1, 1], [1, C, 1, 1] or similar, or have one element. `rank` is the rank of the
+/// tensor that the constant broadcasts against. Returns nullopt for other shapes.
 std::optional<std::vector<double>> perChannelConstant(mlir::Value value, int64_t rank,
                                                       int64_t channels);
 
-/// Whether the reference evaluator can be asked for the results, and its answer depends on the
+/// Returns whether the reference evaluator can compute the operation and its results depend on the
 /// operands alone.
 bool isEvaluable(mlir::Operation *op);
 
-/// Elements that it reads for them, and how many it may: a fraction of a second.
+/// Returns the number of elements that the evaluator reads to compute the results. Evaluation is
+/// limited to kMostEvaluated reads, which take a fraction of a second.
 int64_t readsOfEvaluator(mlir::Operation *op);
 constexpr int64_t kMostEvaluated = 100'000'000;
 

@@ -1,4 +1,4 @@
-//===- FoldConstants.cpp - evaluates what depends on constants alone ------===//
+//===- FoldConstants.cpp - evaluates operations on constants --------------===//
 #include "ir/dlc/Collective.h"
 #include "ir/reference/Evaluate.h"
 #include "passes/ScaledBlocks.h"
@@ -19,8 +19,9 @@ static int64_t elementsOf(ValueRange values) {
   return elements;
 }
 
-/// Weights of 8 bits that products of few rows read, or of fewer bits in blocks that all read: from
-/// memory they come as such.
+/// Returns whether this cast widens weights that should remain narrow in memory: 8-bit weights of
+/// matmuls that are bound by weight bandwidth, or blocks of fewer bits whose users all read them
+/// packed.
 static bool isReadNarrow(Operation *op) {
   auto cast = dyn_cast<CastOp>(op);
   if (cast && makesKeptBlocks(cast))
@@ -55,24 +56,25 @@ int64_t readsOfEvaluator(Operation *op) {
 
 namespace {
 
-/// A result this large is left to run time.
+/// Maximum number of elements of a folded result.
 constexpr int64_t maxElements = 16 << 20;
-/// A result so much larger than what it is made from is left, above this size, where kernels make
-/// it on the way; where it takes a kernel of its own, above that one.
+/// Size limits, in elements, for results that are much larger than their inputs: the first applies
+/// to results that the user's kernel can compute, the second to results that need a separate
+/// kernel.
 constexpr int64_t smallElements = 4096, largeElements = 4 << 20;
 
-/// Whether the kernel of whoever uses the result makes it on the way, for no more than reading it
-/// would cost.
+/// Returns whether the user's kernel can compute the result while reading the inputs, at the cost
+/// of reading the result.
 bool isMadeOnTheWay(Operation *op) {
-  constexpr double heavy = 4; // powers, sines: much more than a load
+  constexpr double heavy = 4; // powers and sines cost much more than a load
   return (op->hasTrait<Elementwise>() && cast<FactsInterface>(op).getWeight() <= heavy) ||
          op->hasTrait<Movement>() || op->hasTrait<ElementMove>() || op->hasTrait<View>();
 }
 
-/// Constants and what follows from them, with the values that were asked for.
+/// Cache of the constants and of the values computed from them.
 class Known {
 public:
-  /// Whether the value follows from constants alone.
+  /// Returns whether the value is computed from constants alone.
   bool isConstant(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op || isa<ConstantOp>(op))
@@ -106,7 +108,8 @@ public:
         return failure();
       inputs.push_back(*input);
     }
-    // What cannot be evaluated here may never run: it stays, and fails then.
+    // If the evaluation fails, the operation remains and may fail at run time. It may never be
+    // executed, so no error is reported here.
     ScopedDiagnosticHandler silence(op->getContext(), [](Diagnostic &) { return success(); });
     auto nothing = [](Value) { return ref::Tensor(); };
     if (failed(ref::evaluateOp(op, inputs, nothing, outputs)) ||
@@ -125,12 +128,12 @@ bool isWorthIt(Operation *op) {
   int64_t read = 0, written = elementsOf(op->getResults());
   for (Value operand : op->getOperands())
     read += splatValue(operand) ? 1 : typeOf(operand).getNumElements();
-  // A program keeps its constants: folding must not make it much larger.
+  // Constants are stored in the compiled program, which folding must not enlarge much.
   return readsOfEvaluator(op) <= kMostEvaluated && written <= maxElements &&
          (written <= (isMadeOnTheWay(op) ? smallElements : largeElements) || written <= 2 * read);
 }
 
-// op(constants) = constant
+// op(constants) -> constant
 struct FoldConstants : RewritePattern {
   explicit FoldConstants(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
@@ -138,7 +141,9 @@ struct FoldConstants : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!isEvaluable(op) || isa<ConstantOp>(op) || op->use_empty() || !isWorthIt(op))
       return failure();
-    // What is made on the way is folded where its operands are; what is not, with all before it.
+    // An operation that the user's kernel can compute is folded only if its operands are constants.
+    // Any other operation is folded together with the chain of operations that computes its
+    // operands.
     Known known;
     if (!llvm::all_of(op->getOperands(), [&](Value value) {
           return isMadeOnTheWay(op) ? value.getDefiningOp<ConstantOp>() != nullptr

@@ -1,4 +1,4 @@
-//===- FoldConv.cpp - what follows a convolution, into its weights --------===//
+//===- FoldConv.cpp - folds per-channel operations into convolution weights ---===//
 #include "passes/ConstantRewrites.h"
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
@@ -11,11 +11,11 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// A convolution with constant weights and bias whose result goes to one place.
+/// Convolution with constant weights and bias whose result has one use.
 struct ConstantConv {
   Operation *op = nullptr;
   Value weights, bias;
-  int64_t channels = 0; // of the result
+  int64_t channels = 0; // number of output channels
 
   static std::optional<ConstantConv> match(Value value) {
     ConstantConv conv;
@@ -39,7 +39,7 @@ struct ConstantConv {
     return conv;
   }
 
-  /// The result's channel that weights[i, j, ..] belongs to.
+  /// Returns the output channel that weights[i, j, ..] belongs to.
   int64_t channelOf(int64_t i, int64_t j) const {
     if (isa<ConvOp>(op))
       return i;
@@ -49,7 +49,7 @@ struct ConstantConv {
   }
 };
 
-/// weights * scale per channel, in the weights' own type.
+/// Returns weights * scale per output channel, in the element type of the weights.
 ref::Tensor scaleWeights(const ConstantConv &conv, const ref::Tensor &weights,
                          ArrayRef<double> scale) {
   ref::Tensor scaled = ref::Tensor::empty(weights.getType());
@@ -70,15 +70,16 @@ ref::Tensor scaleWeights(const ConstantConv &conv, const ref::Tensor &weights,
   return scaled;
 }
 
-/// A product and a sum for each channel.
+/// Scale and offset for each channel.
 struct Affine {
   std::vector<double> scale, shift;
-  /// Mean and standard deviation of the channels before the product; empty where they are unknown.
+  /// Mean and standard deviation of each channel before the scale is applied; empty if unknown.
   std::vector<double> mean, deviation;
-  /// Whether the sum may be merged with a bias: the terms are those of one normalization.
+  /// Whether scale and offset are from one normalization, so that its offset may be merged with a
+  /// bias.
   bool isOneOperation = false;
 
-  /// Scale and shift of a batch norm whose statistics are constants.
+  /// Returns the scale and offset of a batch normalization whose statistics are constants.
   static std::optional<Affine> of(BatchNormOp op) {
     int64_t channels = shapeOf(op.getX())[1];
     std::array<std::optional<ref::Tensor>, 4> values = {
@@ -102,8 +103,8 @@ struct Affine {
 
 using Kind = ConstantRewrite::Kind;
 
-/// Whether the weights of each channel, and the bias, may be multiplied by the channel's scale and
-/// the bias be added to its shift.
+/// Returns whether the weights and the bias of each channel may be multiplied by the channel's
+/// scale, and the offset be added to the bias.
 bool mayFold(const ConstantConv &conv, Operation *root, const ref::Tensor &weights,
              ArrayRef<double> bias, const Affine &affine) {
   Type element = weights.getElementType();
@@ -139,7 +140,7 @@ bool mayFold(const ConstantConv &conv, Operation *root, const ref::Tensor &weigh
   return true;
 }
 
-/// The convolution times scale plus shift, per channel, in place of `root`.
+/// Replaces `root` by the convolution with the scale and offset folded into its weights and bias.
 LogicalResult foldInto(ConstantConv conv, Operation *root, const Affine &affine,
                        PatternRewriter &rewriter) {
   std::optional<ref::Tensor> weights = constantTensor(conv.weights);
@@ -184,7 +185,8 @@ LogicalResult foldInto(ConstantConv conv, Operation *root, const Affine &affine,
   return success();
 }
 
-/// Whether a batch norm may be computed as x s + t, which rounds where its mean is large.
+/// Returns whether a batch normalization may be computed as x s + t, which loses accuracy if its
+/// mean is large.
 bool mayBecomeAffine(BatchNormOp op, const Affine &affine) {
   Type element = typeOf(op.getX()).getElementType();
   if (!isAllowed({Kind::ChangeRounding, element, {}}, op))
@@ -197,8 +199,8 @@ bool mayBecomeAffine(BatchNormOp op, const Affine &affine) {
   return true;
 }
 
-// batch_norm(conv(x, w, b)) = conv(x, w s, b s + t)
-// batch_norm(x) = x s + t otherwise
+// batch_norm(conv(x, w, b)) -> conv(x, w s, b s + t)
+// batch_norm(x) -> x s + t otherwise
 struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BatchNormOp op, PatternRewriter &rewriter) const override {
@@ -211,7 +213,7 @@ struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
       return foldInto(*conv, op, *affine, rewriter);
     RankedTensorType type = typeOf(op.getX());
     if (type.getElementType().isF16() || type.getElementType().isBF16())
-      return failure(); // their sums are kept in f32, see the decomposition
+      return failure(); // sums of 16-bit types are kept in f32, see the decomposition of batch_norm
     if (!mayBecomeAffine(op, *affine))
       return failure();
     SmallVector<int64_t> shape(type.getRank() - 1, 1);
@@ -230,8 +232,8 @@ struct FoldBatchNorm : OpRewritePattern<BatchNormOp> {
   }
 };
 
-// conv(x, w, b) * s = conv(x, w s, b s)    conv(x, w, b) / s = conv(x, w / s, b / s)
-// conv(x, w, b) + t = conv(x, w, b + t)    conv(x, w, b) - t = conv(x, w, b - t)
+// conv(x, w, b) * s -> conv(x, w s, b s)    conv(x, w, b) / s -> conv(x, w / s, b / s)
+// conv(x, w, b) + t -> conv(x, w, b + t)    conv(x, w, b) - t -> conv(x, w, b - t)
 template <typename Op> struct FoldPerChannel : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {

@@ -1,4 +1,4 @@
-//===- FoldPad.cpp - padding into the window that follows -----------------===//
+//===- FoldPad.cpp - folds padding into the following convolution or pool ---===//
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// The spatial part of a padding that touches nothing else and removes nothing.
+/// Amounts of a padding that changes only spatial dimensions and is never negative.
 struct SpatialPad {
   SmallVector<int64_t> low, high;
 };
@@ -35,7 +35,7 @@ SmallVector<int64_t> plus(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   return sum;
 }
 
-// conv(pad(x, 0)) = conv(x) with the padding as its own
+// conv(pad(x, 0)) -> conv(x) with larger padding
 struct PadIntoConv : OpRewritePattern<ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
@@ -52,7 +52,7 @@ struct PadIntoConv : OpRewritePattern<ConvOp> {
   }
 };
 
-// max_pool(pad(x, -inf)) = max_pool(x) with the padding as its own
+// max_pool(pad(x, -inf)) -> max_pool(x) with larger padding
 struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MaxPoolOp op, PatternRewriter &rewriter) const override {
@@ -62,7 +62,7 @@ struct PadIntoMaxPool : OpRewritePattern<MaxPoolOp> {
       return failure();
     SmallVector<int64_t> low = plus(op.getLow(), spatial->low);
     SmallVector<int64_t> high = plus(op.getHigh(), spatial->high);
-    // A window that sees nothing but padding is no longer -inf but undefined to libraries.
+    // For a window of padding alone, libraries leave the maximum undefined instead of -inf.
     for (auto [l, h, w, d] : llvm::zip(low, high, op.getWindow(), op.getDilations()))
       if (std::max(l, h) > (w - 1) * d)
         return failure();

@@ -1,4 +1,4 @@
-//===- Indexing.cpp - gathers and scatters at known places, broadcasts -----===//
+//===- Indexing.cpp - gathers and scatters at known indices, broadcasts ---===//
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
 
@@ -7,7 +7,8 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// first + i * step for all i; the indices counted from the front and all inside.
+/// Indices first + i * step for all i < count. Negative indices are already converted, and all are
+/// in range.
 struct Progression {
   int64_t first, step, count;
 };
@@ -32,7 +33,7 @@ std::optional<Progression> matchProgression(Value indices, int64_t size) {
   return found;
 }
 
-// gather(x, [a, a + s, ..]) = reshape(slice(x, from a, every s))
+// gather(x, [a, a + s, ..]) -> reshape(slice(x, start a, stride s))
 struct GatherToSlice : OpRewritePattern<GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
@@ -53,7 +54,7 @@ struct GatherToSlice : OpRewritePattern<GatherOp> {
   }
 };
 
-// op(broadcast(x), y) = op(x, y) where y stretches it anyway
+// op(broadcast(x), y) -> op(x, y) if y has the shape of the result
 struct DropBroadcast : OpTraitRewritePattern<Elementwise> {
   using OpTraitRewritePattern::OpTraitRewritePattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
@@ -77,7 +78,7 @@ struct DropBroadcast : OpTraitRewritePattern<Elementwise> {
   }
 };
 
-// op(broadcast(x)) = broadcast(op(x)) for one operand: less to compute
+// op(broadcast(x)) -> broadcast(op(x)) for unary operations: fewer elements are computed
 struct BroadcastLast : OpTraitRewritePattern<Elementwise> {
   using OpTraitRewritePattern::OpTraitRewritePattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
@@ -97,7 +98,8 @@ struct BroadcastLast : OpTraitRewritePattern<Elementwise> {
   }
 };
 
-/// Indices that are the same all along the dimensions after `axis`: without those.
+/// If the indices are constant along the dimensions after `axis`, returns them without these
+/// dimensions, otherwise null.
 Value indicesOfRows(TensorBuilder &b, Value indices, int64_t axis) {
   auto broadcast = indices.getDefiningOp<BroadcastOp>();
   if (!broadcast)
@@ -112,7 +114,7 @@ Value indicesOfRows(TensorBuilder &b, Value indices, int64_t axis) {
   return upTo == whole.take_front(axis + 1) ? rows : b.broadcast(rows, whole.take_front(axis + 1));
 }
 
-// scatter_elements(x, rows' indices broadcast along rows, u) = scatter_nd(x, rows' places, u)
+// scatter_elements(x, indices broadcast along rows, u) -> scatter_nd(x, indices of rows, u)
 struct ScatterRows : OpRewritePattern<ScatterElementsOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ScatterElementsOp op, PatternRewriter &rewriter) const override {
@@ -125,7 +127,7 @@ struct ScatterRows : OpRewritePattern<ScatterElementsOp> {
     Value rows = indicesOfRows(b, op.getIndices(), axis);
     if (!rows)
       return failure();
-    // A place is a number for each dimension up to the axis.
+    // An index tuple has one component for each dimension up to the axis.
     SmallVector<int64_t> one(shapeOf(rows));
     one.push_back(1);
     rows = b.reshape(rows, one);
@@ -141,8 +143,8 @@ struct ScatterRows : OpRewritePattern<ScatterElementsOp> {
   }
 };
 
-// gather_elements(x, arg_reduce(x)) = reduce(x). Of equal elements the gather gives the gradient to
-// the one at the index, the reduction gives each a share.
+// gather_elements(x, arg_reduce(x)) -> reduce(x). At ties, the gather passes the gradient to the
+// element at the index, but the reduction distributes the gradient over all equal elements.
 struct GatherOfExtreme : OpRewritePattern<GatherElementsOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GatherElementsOp op, PatternRewriter &rewriter) const override {

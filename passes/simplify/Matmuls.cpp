@@ -1,4 +1,4 @@
-//===- Matmuls.cpp - scalars and broadcasts around matrix products --------===//
+//===- Matmuls.cpp - moves scalars and broadcasts out of matmul operands ---===//
 #include "passes/ConstantRewrites.h"
 #include "passes/ScaledBlocks.h"
 #include "passes/TensorBuilder.h"
@@ -11,13 +11,14 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// A product by a constant, found through operations that only move elements.
+/// Operand that is multiplied by a constant, possibly followed by operations that only move
+/// elements.
 struct ScaledOperand {
   double factor;
-  Value unscaled;                 ///< what is multiplied
-  SmallVector<Operation *> views; ///< what moves the product, the last one first
+  Value unscaled;                 ///< value before the multiplication
+  SmallVector<Operation *> views; ///< operations that move the scaled value, last one first
 
-  /// The operand without the factor: the views once more.
+  /// Returns the operand without the factor, by cloning the views onto the unscaled value.
   Value rebuild(PatternRewriter &rewriter) const {
     Value result = unscaled;
     for (Operation *view : llvm::reverse(views)) {
@@ -56,16 +57,17 @@ std::optional<ScaledOperand> matchScale(Value operand) {
   return std::nullopt;
 }
 
-// matmul(s a, t b) = s t matmul(a, b): one product by a constant, which a kernel takes as its
-// epilogue
+// matmul(s a, t b) -> s t matmul(a, b): one multiplication by a constant, which is fused into the
+// epilogue of the matmul's kernel
 struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     Type element = typeOf(op.getY()).getElementType();
-    // Half precision could overflow between the product and the scale.
+    // A 16-bit result could overflow before it is scaled.
     if (!element.isF32() && !element.isF64())
       return failure();
-    // Kernels read few bits together with the scales of their blocks.
+    // Kernels for block-quantized weights read the weights together with the scales of their
+    // blocks.
     if (keptBlocksOf(op))
       return failure();
     auto a = matchScale(op.getA()), b = matchScale(op.getB());
@@ -77,14 +79,15 @@ struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
                                      b ? b->rebuild(rewriter) : op.getB(), op.getTransposeA(),
                                      op.getTransposeB());
     y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    // Both are often the square root of a number that is exact.
+    // Both factors are often the square root of a number that is representable exactly, so the
+    // product is computed in double.
     rewriter.replaceOpWithNewOp<MulOp>(op, y, builder.scalar(ofA * ofB, y));
     return success();
   }
 };
 
-// matmul(broadcast(a), b) = matmul(a, b) where only batch dimensions were stretched, and b or
-// nothing needs them
+// matmul(broadcast(a), b) -> matmul(a, b) if only batch dimensions are broadcast, and b already has
+// the batch dimensions of the result
 struct BroadcastIntoMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
@@ -96,7 +99,7 @@ struct BroadcastIntoMatmul : OpRewritePattern<MatmulOp> {
       ArrayRef<int64_t> from = shapeOf(broadcast.getX()), to = shapeOf(broadcast.getY());
       if (from.take_back(2) != to.take_back(2))
         continue;
-      // The other operand must keep the batch dimensions as they are.
+      // The other operand must have the batch dimensions of the result.
       ArrayRef<int64_t> other = shapeOf(op->getOperand(1 - operand.getOperandNumber()));
       ArrayRef<int64_t> batch = shapeOf(op.getY()).drop_back(2);
       if (other.size() < 2 || other.drop_back(2) != batch)

@@ -1,4 +1,4 @@
-//===- Norms.cpp - group norm in the spellings of the exporters -----------===//
+//===- Norms.cpp - recognizes group normalization as exporters write it ---===//
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -11,7 +11,8 @@ Value withParameters(TensorBuilder &b, GroupNormOp op, Value x, Value scale, Val
   return b.make<GroupNormOp>(x, scale, bias, op.getGroups(), op.getEps());
 }
 
-/// [C] of a value that broadcasts along the channels of [N, C, ..]; null when it is none.
+/// Returns a value that broadcasts along the channels of [N, C, ..] as a vector [C], or null if it
+/// does not.
 Value perChannelVector(TensorBuilder &b, Value value, Value x) {
   int64_t rank = typeOf(x).getRank(), missing = rank - typeOf(value).getRank();
   if (missing > 1 || typeOf(value).getElementType() != typeOf(x).getElementType())
@@ -22,7 +23,7 @@ Value perChannelVector(TensorBuilder &b, Value value, Value x) {
   return b.reshape(value, {shapeOf(x)[1]});
 }
 
-/// [G] as [C], each group's for all its channels.
+/// Repeats each element of a [G] vector for all channels of its group, which gives [C].
 Value repeated(TensorBuilder &b, Value ofGroups, int64_t channels) {
   if (!ofGroups)
     return {};
@@ -31,9 +32,9 @@ Value repeated(TensorBuilder &b, Value ofGroups, int64_t channels) {
   return b.reshape(wide, {channels});
 }
 
-/// What normalises each row of [N, G, M] by itself.
+/// Operation that normalizes each row of [N, G, M] separately.
 struct NormalisedRows {
-  Value x, scale, bias; // [G]
+  Value x, scale, bias; // scale and bias are [G] or null
   APFloat eps;
 
   static std::optional<NormalisedRows> match(Operation *op) {
@@ -47,7 +48,7 @@ struct NormalisedRows {
   }
 };
 
-// reshape(norm of rows(reshape(x: [N, C, ..] to [N, G, M]))) = group_norm(x) of G groups
+// reshape(row_norm(reshape(x: [N, C, ..] to [N, G, M]))) -> group_norm(x) with G groups
 struct RaiseGroupNorm : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -68,7 +69,7 @@ struct RaiseGroupNorm : OpRewritePattern<ReshapeOp> {
   }
 };
 
-// group_norm(x) scale 1 bias 0 = group_norm(x)
+// group_norm(x) with scale 1 and bias 0 -> group_norm(x)
 struct DropParameters : OpRewritePattern<GroupNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GroupNormOp op, PatternRewriter &rewriter) const override {
@@ -85,7 +86,7 @@ struct DropParameters : OpRewritePattern<GroupNormOp> {
   }
 };
 
-// group_norm(x) * s = group_norm(x) scale s    group_norm(x) + b = group_norm(x) bias b
+// group_norm(x) * s -> group_norm(x) scale s    group_norm(x) + b -> group_norm(x) bias b
 template <typename Op> struct TakeParameter : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {

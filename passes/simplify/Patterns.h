@@ -1,4 +1,4 @@
-//===- Patterns.h - the simplifications, by idea --------------------------===//
+//===- Patterns.h - pattern sets of the simplify pass ---------------------===//
 #ifndef DLC_PASSES_SIMPLIFY_PATTERNS_H
 #define DLC_PASSES_SIMPLIFY_PATTERNS_H
 
@@ -6,34 +6,37 @@
 
 namespace dlc {
 
-/// What rewrites have to keep. With `Subgradients`, operations that a later dlc.gradient
-/// differentiates keep their gradients at ties, kinks and bounds as well as their values.
+/// What rewrites must preserve. With `Subgradients`, operations that a later dlc.gradient
+/// differentiates keep their values and also their gradients at ties, kinks and bounds.
 enum class Keeps { Values, Subgradients };
 
 /// Evaluates operations whose operands are all constants.
 void addConstantFolding(mlir::RewritePatternSet &patterns);
-/// Numbers: powers, square roots, chains of constants, maxima with 0.
+/// Simplifies powers, square roots, chains of constant operands, and maxima with 0.
 void addArithmetic(mlir::RewritePatternSet &patterns, Keeps keeps);
-/// GELU and Mish in the spellings of the exporters.
+/// Recognizes GELU and Mish as exporters write them.
 void addActivations(mlir::RewritePatternSet &patterns);
-/// Batch norm, and products and sums per channel, into a convolution's weights and bias.
+/// Folds batch normalization and per-channel scales and offsets into the weights and bias of a
+/// convolution.
 void addConvFolding(mlir::RewritePatternSet &patterns);
-/// Padding into the convolution or pool that follows.
+/// Folds padding into the following convolution or pool.
 void addPadFolding(mlir::RewritePatternSet &patterns);
-/// Taps of windows that only ever meet padding.
+/// Removes window elements of convolutions that only ever read padding.
 void addTaps(mlir::RewritePatternSet &patterns);
-/// Gathers at constant places as slices, gathers of extremes as reductions, scatters of whole rows,
-/// needless broadcasts.
+/// Rewrites gathers at constant indices to slices, gathers of extrema to reductions and scatters of
+/// whole rows to scatter_nd. Removes redundant broadcasts.
 void addIndexing(mlir::RewritePatternSet &patterns, Keeps keeps);
-/// Slices, merged dimensions and reductions of concatenations, part by part.
+/// Pushes slices, dimension merges and reductions into the operands of concatenations.
 void addConcats(mlir::RewritePatternSet &patterns, Keeps keeps);
-/// Scatters and gathers at all places of a box as slices and concatenations.
+/// Rewrites scatters and gathers at all indices of a box to slices and concatenations.
 void addBoxes(mlir::RewritePatternSet &patterns);
-/// Transpositions downwards until they meet their inverse or a product; splitting reshapes upwards.
+/// Sinks transposes until they meet their inverse or a matmul, and hoists reshapes that split
+/// dimensions.
 void addTransposes(mlir::RewritePatternSet &patterns);
-/// Group norm, also spelled as rows of merged images, with its parameters.
+/// Recognizes group normalization, also as row normalization of a reshaped image, and folds its
+/// parameters.
 void addNorms(mlir::RewritePatternSet &patterns);
-/// Scalar factors out of matrix products.
+/// Moves scalar factors from the operands of matmuls to the result.
 void addMatmuls(mlir::RewritePatternSet &patterns);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Simplify.cpp - the simplify pass -----------------------------------===//
+//===- Simplify.cpp - the dlc-simplify pass -------------------------------===//
 #include "ir/dlc/Dialect.h"
 #include "passes/Passes.h"
 #include "passes/simplify/Patterns.h"
@@ -53,10 +53,11 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
         getOperation()->walk([](GradientOp) { return WalkResult::interrupt(); }).wasInterrupted();
     const FrozenRewritePatternSet &patterns =
         isDifferentiated ? subgradientPatterns : valuePatterns;
-    // Matrix products would take the constants of activations as scales of their operands.
+    // Applied first, because matmul patterns would move the constants of activations out of the
+    // operands.
     apply(activations);
-    // Patterns that look for single uses see more of them once equal operations are one, and the
-    // other way round.
+    // CSE makes more values single-use, which enables more patterns, and patterns make more
+    // operations equal.
     for (int round = 0; round < 4; ++round) {
       IRRewriter rewriter(&getContext());
       DominanceInfo dominance(getOperation());
@@ -71,19 +72,20 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
   /// Applies the patterns and returns whether one of them has rewritten something.
   bool apply(const FrozenRewritePatternSet &patterns) {
     GreedyRewriteConfig config;
-    // Blocks are loop bodies and branches here: none may be merged.
+    // Regions are loop bodies and branches, whose blocks must not be merged.
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     bool rewritten = false;
     for (Region &region : getOperation()->getRegions()) {
       bool changed = false;
-      // Not reaching a fixed point is no error: what there is, is right.
+      // It is not an error if no fixed point is reached, because the result is correct at any
+      // point.
       (void)applyPatternsGreedily(region, patterns, config, &changed);
       rewritten |= changed;
     }
     return rewritten;
   }
 
-  /// The patterns for programs with and without a dlc.gradient.
+  /// Patterns for programs that contain a dlc.gradient, and for those that do not.
   FrozenRewritePatternSet subgradientPatterns, valuePatterns;
   FrozenRewritePatternSet activations;
 };

@@ -1,4 +1,4 @@
-//===- Taps.cpp - of a convolution's window, what meets the image ----------===//
+//===- Taps.cpp - removes convolution window elements that read only padding ---===//
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -7,16 +7,18 @@ using namespace mlir;
 namespace dlc {
 namespace {
 
-/// Whether any result of one dimension reads the image, and not padding alone, through this tap.
+/// Returns whether the window element `tap` reads an element of the image, and not just padding,
+/// for any result of one dimension.
 bool meetsImage(int64_t tap, int64_t results, int64_t size, int64_t stride, int64_t dilation,
                 int64_t low) {
-  int64_t offset = tap * dilation - low; // of the first result's element
+  int64_t offset = tap * dilation - low; // input index that the first result reads
   int64_t first = offset < 0 ? (-offset + stride - 1) / stride : 0;
   return first < results && first * stride + offset < size;
 }
 
-// conv(x, w) = conv(x, w without the outer taps that only ever meet padding)
-// As networks for large images have them when images are small: dilated by as much as the image.
+// conv(x, w) -> conv(x, slice(w)) without the outer window elements that only ever read padding.
+// Networks for large images have such window elements if they are applied to small images, because
+// a dilation may be as large as the image.
 struct DropPaddedTaps : OpRewritePattern<ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {

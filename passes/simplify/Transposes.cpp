@@ -1,8 +1,9 @@
-//===- Transposes.cpp - transpositions down, splitting reshapes up --------===//
+//===- Transposes.cpp - sinks transposes and hoists reshapes that split ---===//
 //
-// A transposition moves towards its consumers until it meets its inverse, a product that reads by
-// strides, or a reason to stop; a reshape that splits dimensions moves towards its producers until
-// it meets the reshape that merged them. The two directions never undo one another.
+// A transpose moves towards its users until it meets its inverse, a matmul that reads transposed
+// operands, or an operation that it cannot be moved across. A reshape that splits dimensions moves
+// towards its operand's producer until it meets the reshape that merged them. The two directions
+// never undo each other.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Dimensions.h"
@@ -18,7 +19,7 @@ namespace {
 
 bool isStatic(Value value) { return typeOf(value).hasStaticShape(); }
 
-// transpose(x) = reshape(x) when only dimensions of size 1 change places
+// transpose(x) -> reshape(x) if only dimensions of size 1 are permuted
 struct UnitTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
@@ -37,7 +38,7 @@ struct UnitTranspose : OpRewritePattern<TransposeOp> {
   }
 };
 
-// reshape(transpose(x)) = transpose(reshape(x)) when the reshape splits dimensions
+// reshape(transpose(x)) -> transpose(reshape(x)) if the reshape splits dimensions
 struct SplitBeforeTranspose : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -47,8 +48,8 @@ struct SplitBeforeTranspose : OpRewritePattern<ReshapeOp> {
     auto groups = splitGroups(shapeOf(op.getX()), shapeOf(op.getY()));
     if (!groups)
       return failure();
-    // Dimension d of the transposed value is dimension permutation[d] of x, which is to be split
-    // alike.
+    // Dimension d of the transposed value is dimension permutation[d] of x, which is split in the
+    // same way.
     ArrayRef<int64_t> permutation = transpose.getPermutation();
     SmallVector<int64_t> inverse = inverseOf(permutation), shape,
                          position(shapeOf(op.getY()).size());
@@ -64,17 +65,17 @@ struct SplitBeforeTranspose : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// The transposed operands of an elementwise operation as they were, when every operand is that, a
-/// scalar, or has one dimension that counts.
+/// Moves a transpose of operands to the result of an elementwise operation. Each operand must be
+/// transposed in the same way, or have at most one dimension of a size other than 1.
 struct SinkThroughElementwise : OpTraitRewritePattern<Elementwise> {
   using OpTraitRewritePattern::OpTraitRewritePattern;
 
-  // op(transpose(x), y) = transpose(op(x, y'))
+  // op(transpose(x), y) -> transpose(op(x, y'))
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (op->getNumResults() != 1 || !isStatic(op->getResult(0)))
       return failure();
     RankedTensorType type = typeOf(op->getResult(0));
-    // Eight bits are turned before they are more.
+    // 8-bit integers are transposed before they are converted to a wider type.
     if (isa<CastOp>(op) && typeOf(op->getOperand(0)).getElementType().isInteger(8))
       return failure();
     TransposeOp first;
@@ -133,8 +134,8 @@ bool swapsLastTwo(TransposeOp transpose) {
   return rank >= 2 && p[rank - 1] == rank - 2;
 }
 
-// matmul(transpose(x), y) = matmul(x, y) with the other flag, where the last two dimensions change
-// places
+// matmul(transpose(x), y) -> matmul(x, y) with the transpose flag inverted, if the last two
+// dimensions are swapped
 struct TransposeIntoMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
@@ -156,7 +157,7 @@ struct TransposeIntoMatmul : OpRewritePattern<MatmulOp> {
   }
 };
 
-// grouped_matmul(x, transpose(w)) = grouped_matmul(x, w) with the other flag
+// grouped_matmul(x, transpose(w)) -> grouped_matmul(x, w) with the transpose flag inverted
 struct TransposeIntoGroupedMatmul : OpRewritePattern<GroupedMatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GroupedMatmulOp op, PatternRewriter &rewriter) const override {
@@ -171,7 +172,7 @@ struct TransposeIntoGroupedMatmul : OpRewritePattern<GroupedMatmulOp> {
   }
 };
 
-// transpose(grouped_weight_grad(x, dy)) = grouped_weight_grad(dy, x)
+// transpose(grouped_weight_grad(x, dy)) -> grouped_weight_grad(dy, x)
 struct TransposedGroupedWeightGrad : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
@@ -185,8 +186,9 @@ struct TransposedGroupedWeightGrad : OpRewritePattern<TransposeOp> {
   }
 };
 
-// matmul(transpose(x), w) = transpose(matmul(x, w)) for a matrix w, when the rows stay rows; not
-// where the product is so much wider than its operand that moving it could never pay (logits)
+// matmul(transpose(x), w) -> transpose(matmul(x, w)) for a matrix w, if the last dimension is not
+// permuted. Not applied if the result is so much wider than the operand that transposing the result
+// would cost more (logits).
 struct SinkThroughMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
@@ -208,7 +210,7 @@ struct SinkThroughMatmul : OpRewritePattern<MatmulOp> {
   }
 };
 
-/// Whether `to` splits the dimensions of `from` before the last and keeps the last.
+/// Returns whether `to` splits dimensions of `from` other than the last one and keeps the last one.
 bool splitsRowsOnly(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   if (from.empty() || to.size() < from.size() || from.back() != to.back())
     return false;
@@ -216,7 +218,7 @@ bool splitsRowsOnly(ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
   return groups.has_value();
 }
 
-// reshape(matmul(x, w)) = matmul(reshape(x), w) for a matrix w, when the reshape splits rows
+// reshape(matmul(x, w)) -> matmul(reshape(x), w) for a matrix w, if the reshape splits rows
 struct SplitRowsBeforeMatmul : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -225,7 +227,8 @@ struct SplitRowsBeforeMatmul : OpRewritePattern<ReshapeOp> {
         !isStatic(matmul.getA()) || typeOf(matmul.getB()).getRank() != 2 ||
         !splitsRowsOnly(shapeOf(op.getX()), shapeOf(op.getY())))
       return failure();
-    // What follows, a sum with a residual for one, then meets the product itself.
+    // Users of the reshape, such as a residual addition, then directly follow the matmul and can be
+    // fused with it.
     TensorBuilder b(rewriter, op.getLoc());
     SmallVector<int64_t> shape(shapeOf(op.getY()));
     shape.back() = shapeOf(matmul.getA()).back();
@@ -237,7 +240,7 @@ struct SplitRowsBeforeMatmul : OpRewritePattern<ReshapeOp> {
   }
 };
 
-// reshape(op(x, c)) = op(reshape(x), c) when the reshape splits rows and c has at most the last
+// reshape(op(x, c)) -> op(reshape(x), c) if the reshape splits rows and c has at most the last
 // dimension
 struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -258,7 +261,7 @@ struct SplitRowsBeforeElementwise : OpRewritePattern<ReshapeOp> {
                own == shape)
         return failure();
     }
-    // Only on the way to a product.
+    // Applied only if the reshape can then be moved across a matmul.
     if (!full || !reachesMatmul(full))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());

@@ -1,4 +1,4 @@
-//===- options.hpp - what is asked of a model's compilation -----------------------===//
+//===- options.hpp - options of a model's compilation ---------------------===//
 #ifndef DLC_OPTIONS_HPP
 #define DLC_OPTIONS_HPP
 
@@ -13,60 +13,72 @@ namespace dlc {
 class Model;
 
 struct ModelOptions {
-  /// Where inputs, outputs and all else stand.
+  /// Default device of inputs, outputs and operations.
   std::string device = "cpu";
-  /// PATTERN=DEVICE: operations of layers (nodes) of such names; input:PATTERN=DEVICE and
-  /// output:PATTERN=DEVICE; all others where it costs least, auto:cpu,cuda:0=8GiB, or parallel
-  /// branches at the same time, split:cpu,cpu:1.
+  /// Placement of operations on other devices. PATTERN=DEVICE: the layers (nodes) whose names match
+  /// PATTERN. input:PATTERN=DEVICE and output:PATTERN=DEVICE: inputs and outputs.
+  /// auto:cpu,cuda:0=8GiB: all other operations on the devices with the least cost.
+  /// split:cpu,cpu:1: parallel branches on different devices at the same time.
   std::vector<std::string> place = {};
-  /// Operations of such names may not need a transfer that nobody wrote; empty: any may.
+  /// Pattern of names of layers and values for which no implicit transfer between devices may be
+  /// inserted ("*": nowhere). Empty: transfers may be inserted everywhere.
   std::string forbidTransfers = {};
-  /// PATTERN=rows or PATTERN=columns: parameters of such names are split over the ranks of `world`,
-  /// along the first or the last dimension; PATTERN=N along dimension N, and PATTERN=columns:3 each
-  /// of three blocks by itself. What follows from that is split too.
+  /// Parameters that are split over the ranks of `world`. PATTERN=rows and PATTERN=columns: the
+  /// parameters whose names match PATTERN, along the first or the last dimension. PATTERN=N: along
+  /// dimension N. PATTERN=columns:3: each of three blocks of columns separately. Values derived
+  /// from these parameters are split accordingly.
   std::vector<std::string> split = {};
-  /// So many processes run the program together; 0: any number, where nothing is split.
+  /// Number of processes (ranks) that run the program together. 0: any number, if no parameter is
+  /// split.
   int world = 0;
-  /// 0: as many as the process may use.
+  /// Number of threads. 0: all that the process may use.
   int threads = 0;
-  /// Measure candidate kernels instead of asking the cost model.
+  /// Benchmark candidate kernels instead of relying on the cost model.
   bool tune = false;
-  /// Seconds to measure kernels in the background of a program that runs already, on the model's
-  /// choice: between its runs, in another thread. What is faster is swapped in from one run to the
-  /// next, its state going over; the choices are kept in the tuning database of `cacheDir`. 0: not.
+  /// Time limit in seconds for background tuning of a running program: between runs, in another
+  /// thread. A faster kernel replaces the previous one between two runs, and the state of the
+  /// program is preserved. The choices are stored in the tuning database in `cacheDir`. 0: no
+  /// background tuning.
   double tuneInBackground = 0;
-  /// none, bf16 or f16: products take operands of 16 bits and sum in f32; so activations take half
-  /// the memory. Parameters, losses and updates stay f32.
+  /// none, bf16 or f16: type of the operands of matrix products and convolutions, which accumulate
+  /// in f32. A 16-bit type halves the memory of activations. Parameters, losses and updates stay
+  /// f32.
   std::string precision = "none";
-  /// highest, high or medium: products of f32 may round their operands to tf32 on GPUs, to two bf16
-  /// parts on processors with tiles (high), to bf16 (medium).
+  /// highest, high or medium: permitted rounding of the f32 operands of matrix products and
+  /// convolutions. high: tf32 on GPUs, a sum of two bf16 values on processors with AMX tiles.
+  /// medium: bf16.
   std::string matmulPrecision = "highest";
-  /// strict: sums of f32 as written. default: convolutions with fewer products and, on processors
-  /// with tiles, products of two bf16 parts of each number; errors up to 2e-5 of the largest
-  /// result. fast: also what matmulPrecision = medium allows.
+  /// strict, default or fast. strict: f32 sums are computed as written. default: convolution
+  /// algorithms with fewer multiplications and, on processors with AMX tiles, products of operands
+  /// split into two bf16 values; errors are at most 2e-5 of the largest result. fast: also the
+  /// rounding that matmulPrecision = medium permits.
   std::string accuracy = "default";
-  /// PATTERN=strict|default|fast: products of layers (nodes) of such names, whatever `accuracy`.
+  /// PATTERN=strict|default|fast: overrides `accuracy` for the matrix products and convolutions of
+  /// layers (nodes) whose names match PATTERN.
   std::vector<std::string> accuracyOf = {};
-  /// f32 (in 16 bits where these hold the same and few rows wait for them), bf16, or int8 (with a
-  /// scale for each column): what constant weights of products are kept in, and made f32 from
-  /// there.
+  /// Storage type of the constant weights of matrix products, which are converted to f32 when used.
+  /// f32: as given, but in 16 bits if that loses nothing and the product has few rows. bf16. int8:
+  /// with one scale for each column.
   std::string weights = "f32";
-  /// PATTERN=f32|bf16|f16: operations of layers (nodes) of such names, whatever `precision`.
+  /// PATTERN=f32|bf16|f16: overrides `precision` for the layers (nodes) whose names match PATTERN.
   std::vector<std::string> precisionOf = {};
-  /// Bytes of state, constants and intermediate values that a training step may take: what does not
-  /// fit is computed again for the backward pass. 0: any.
+  /// Limit in bytes for the state, constants and intermediate values of a training step. Values
+  /// that exceed it are recomputed in the backward pass. 0: no limit.
   int64_t maxMemory = 0;
-  /// A program is made for each set of input shapes that the model is run with; so many are kept.
+  /// Maximum number of cached programs. Each set of input shapes is compiled to a program of its
+  /// own.
   size_t maxPrograms = 16;
-  /// Where object code and tuning results are kept; by default $DLC_CACHE_DIR or the user's cache.
-  /// Empty: nowhere.
+  /// Folder for object code and tuning results. By default $DLC_CACHE_DIR or the user's cache
+  /// folder. Empty: no files are stored.
   std::optional<std::string> cacheDir = std::nullopt;
-  /// What kernels' times are estimated by: a processor that ships with dlc, a file that dlc tune
-  /// --machine wrote, or "measured" (this machine, once, kept in `cacheDir`). Empty: by default
-  /// $DLC_PROFILE; else what ships for the processor, else as "measured".
+  /// Parameters of the cost model: the name of a processor profile that ships with dlc, a file
+  /// written by `dlc tune --machine`, or "measured" (this machine is measured once, and the result
+  /// is stored in `cacheDir`). Empty: $DLC_PROFILE if it is set, otherwise the profile that ships
+  /// for this processor, otherwise "measured".
   std::string profile = {};
-  /// States that the other model has by the same name are its memory: what one writes the other
-  /// reads. Types must agree. Their runs then take turns. Null: nothing is shared.
+  /// Model that shares its state with this one: states of the same name use the same memory, so
+  /// that each model reads what the other one writes. Their types must be equal, and their runs are
+  /// serialized. Null: no state is shared.
   const Model *shareState = nullptr;
 };
 
