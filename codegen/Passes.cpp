@@ -1,4 +1,4 @@
-//===- Passes.cpp - the later phases' passes ------------------------------===//
+//===- Passes.cpp - passes from constant precomputation to native code ----===//
 #include "codegen/Passes.h"
 
 #include "codegen/Pipeline.h"
@@ -28,7 +28,7 @@ namespace dlc {
 
 namespace {
 
-/// A pass that makes code, or what comes before it, for a processor.
+/// Base class of passes that generate CPU code or prepare it.
 template <typename Derived> struct CodePass : OptionPass<Derived, CompileOptions> {
   using Base = OptionPass<Derived, CompileOptions>;
   using Base::Base;
@@ -36,7 +36,7 @@ template <typename Derived> struct CodePass : OptionPass<Derived, CompileOptions
   void getDependentDialects(DialectRegistry &registry) const override {
     registerDialects(registry);
   }
-  /// Tests ask for vectors of a fixed width, so that what they expect is the same on every machine.
+  /// Tests set a fixed vector width, so that their expected output is the same on every machine.
   typename Base::template Option<int64_t> vectorBits{
       *this, "vector-bits", llvm::cl::desc("register width; 0: this machine's"), llvm::cl::init(0)};
   cpu::Target target() {
@@ -164,7 +164,7 @@ struct LowerKernelsPass : CodePass<LowerKernelsPass> {
   }
 };
 
-/// The options of a phase in dlc-opt: those of `dlc compile`.
+/// Options of a phase in dlc-opt: those of `dlc compile`.
 struct PhaseOptions : mlir::detail::PassOptions {
   using Text = mlir::detail::PassOptions::ListOption<std::string>;
   using File = mlir::detail::PassOptions::Option<std::string>;
@@ -175,7 +175,7 @@ struct PhaseOptions : mlir::detail::PassOptions {
     for (const Setting &setting : settingsOf(some))
       texts.push_back(std::make_unique<Text>(*this, setting.name, llvm::cl::desc(setting.help)));
   }
-  /// What is wrong, else nothing.
+  /// Returns an error message, or an empty string.
   std::string apply(CompileOptions &options) const { return applyTexts(texts, options); }
 
   std::unique_ptr<File> output;

@@ -1,4 +1,4 @@
-//===- Passes.h - the later phases' passes --------------------------------===//
+//===- Passes.h - passes from constant precomputation to native code ------===//
 #ifndef DLC_CODEGEN_PASSES_H
 #define DLC_CODEGEN_PASSES_H
 
@@ -14,28 +14,28 @@ namespace runtime {
 struct Program;
 }
 
-/// `dlc-precompute`: what follows from constants alone and is much work is computed now.
+/// `dlc-precompute`: evaluates expensive ops on constants at compile time.
 std::unique_ptr<mlir::Pass> createPrecomputePass(const CompileOptions &options = {});
-/// `dlc-select`: which kernel does each fusion and each command.
+/// `dlc-select`: chooses the kernel of each fusion and each command.
 std::unique_ptr<mlir::Pass> createSelectPass(const CompileOptions &options = {});
-/// `dlc-refine`: what chosen kernels do beside what they were chosen for.
+/// `dlc-refine`: fuses further ops into chosen kernels that support them.
 std::unique_ptr<mlir::Pass> createRefinePass(const CompileOptions &options = {});
-/// `dlc-lower`: @main as a command list.
+/// `dlc-lower`: lowers @main to a command list.
 std::unique_ptr<mlir::Pass> createLowerPass(const CompileOptions &options = {});
-/// `dlc-effort`: which kernels' code is made with the least effort.
+/// `dlc-effort`: marks the kernels that are compiled with the least optimization.
 std::unique_ptr<mlir::Pass> createEffortPass();
-/// `dlc-plan-memory`: every arena buffer's offset.
+/// `dlc-plan-memory`: assigns the offset of every arena buffer.
 std::unique_ptr<mlir::Pass> createPlanMemoryPass();
-/// `dlc-verify-memory`: every byte read is the reader's own.
+/// `dlc-verify-memory`: checks that every byte read was last written for the buffer that is read.
 std::unique_ptr<mlir::Pass> createVerifyMemoryPass();
-/// `dlc-native`: the program, left in `made` or written into a file.
+/// `dlc-native`: builds the program and stores it in `made` or writes it to the file `output`.
 std::unique_ptr<mlir::Pass> createNativePass(const CompileOptions &options = {},
                                              std::shared_ptr<runtime::Program> *made = nullptr,
                                              const std::string &output = "");
 
-/// Makes these known to pass pipelines by name, with `dlc-emit-kernels` (exec.kernel to vectors and
-/// loops) and `dlc-lower-kernels` (those to the llvm dialect), and each phase of a compilation as
-/// `dlc-phase-NAME`, which takes the options of `dlc compile`.
+/// Registers these passes by name, and also `dlc-emit-kernels` (exec.kernel to vectors and loops)
+/// and `dlc-lower-kernels` (vectors and loops to the llvm dialect). Each phase of a compilation is
+/// registered as the pipeline `dlc-phase-NAME`, which takes the options of `dlc compile`.
 void registerCodegenPasses();
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Pipeline.cpp - the order of everything -----------------------------===//
+//===- Pipeline.cpp - the phases of a compilation in order ----------------===//
 #include "codegen/Pipeline.h"
 
 #include "codegen/Passes.h"
@@ -18,8 +18,8 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Whether the module is verified after each pass, as dlc-opt does it, or once a phase: builds that
-/// look for mistakes take the time.
+/// Whether the IR is verified after each pass, as in dlc-opt, or only once per phase. Debug and
+/// sanitizer builds verify after each pass.
 #if defined(__OPTIMIZE__) && !LLVM_ADDRESS_SANITIZER_BUILD
 static constexpr bool kVerifiesEachPass = false;
 #else
@@ -52,7 +52,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     training.addPass(createSyncBatchNormPass());
     training.addPass(createSimplifyPass());
     passes.addPass(createWherePass(GradientOp::getOperationName(), std::move(training)));
-    // Gradients and updates follow what they are of.
+    // Gradients and optimizer updates are split in the same way as the values they belong to.
     passes.addPass(createSplitPass(options));
     OpPassManager parts(ModuleOp::getOperationName());
     parts.addPass(createSimplifyPass());
@@ -66,7 +66,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     passes.addPass(createRecomputePass(bounded, /*mayFail=*/options.memoryEstimate.has_value()));
     passes.addPass(createAccuracyPass(options));
     passes.addPass(createWeightsPass(options));
-    // What travels has its element type now.
+    // The element types of the values that are sent between ranks are final now.
     passes.addPass(createBucketsPass());
     passes.addPass(createEarlyPass());
     return;
@@ -149,8 +149,8 @@ FailureOr<std::shared_ptr<runtime::Program>> compile(ModuleOp module, const Comp
     }
     if (failed(run(phase)))
       return failure();
-    // Only the planner knows: where it is too much, all from precision on is done again within a
-    // tighter estimate.
+    // Only the memory planner knows the exact size. If it exceeds the bound, all phases from
+    // Precision on run again with a tighter estimate.
     if (phase == Phase::Memory) {
       FailureOr<bool> again = bound.tighten(module);
       if (failed(again))

@@ -1,4 +1,4 @@
-//===- Pipeline.h - the order of everything -------------------------------===//
+//===- Pipeline.h - the phases of a compilation in order ------------------===//
 #ifndef DLC_CODEGEN_PIPELINE_H
 #define DLC_CODEGEN_PIPELINE_H
 
@@ -15,12 +15,12 @@ namespace runtime {
 struct Program;
 }
 
-/// The passes of a phase. Native leaves its program in `made`.
+/// Adds the passes of a phase to `passes`. The Native phase stores its program in `made`.
 void addPhase(mlir::OpPassManager &passes, Phase phase, const CompileOptions &options,
               std::shared_ptr<runtime::Program> *made = nullptr);
 
-/// Runs the phases from `from` to `to` on the module. Returns the program when `to` is Native, else
-/// null. Errors are diagnostics on the module's context.
+/// Runs the phases from `options.from` to `options.to` on the module. Returns the program if `to`
+/// is Native, else null. Errors are reported as diagnostics on the module's context.
 mlir::FailureOr<std::shared_ptr<runtime::Program>> compile(mlir::ModuleOp module,
                                                            const CompileOptions &options);
 

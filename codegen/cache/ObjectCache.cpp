@@ -1,4 +1,4 @@
-//===- ObjectCache.cpp - machine code on disk, by content -----------------===//
+//===- ObjectCache.cpp - content-addressed cache of machine code ----------===//
 #include "codegen/cache/ObjectCache.h"
 
 #include "llvm/Config/llvm-config.h"
@@ -35,7 +35,7 @@ std::string compilerIdentity() {
   std::string identity = "dlc 0.1 llvm " LLVM_VERSION_STRING;
   Dl_info info;
   struct stat status;
-  // A program's own name may be what was typed, which PATH alone leads to.
+  // dladdr may return the program's name as typed, without the folder in which PATH found it.
   bool found = dladdr(reinterpret_cast<void *>(&compilerIdentity), &info) && info.dli_fname &&
                llvm::StringRef(info.dli_fname).contains('/') && stat(info.dli_fname, &status) == 0;
   if (found || stat("/proc/self/exe", &status) == 0)
@@ -49,7 +49,7 @@ ObjectCache::ObjectCache(std::string name) : folder(std::move(name)) {
     return;
   folder += "/objects";
   if (llvm::sys::fs::create_directories(folder))
-    folder.clear(); // read-only home, full disk: compile without
+    folder.clear(); // read-only home, full disk: compile without a cache
 }
 
 std::string ObjectCache::pathOf(llvm::StringRef key) const {

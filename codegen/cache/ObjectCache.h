@@ -1,4 +1,4 @@
-//===- ObjectCache.h - machine code on disk, by content -------------------===//
+//===- ObjectCache.h - content-addressed cache of machine code ------------===//
 #ifndef DLC_CODEGEN_CACHE_OBJECTCACHE_H
 #define DLC_CODEGEN_CACHE_OBJECTCACHE_H
 
@@ -6,13 +6,13 @@
 
 namespace dlc {
 
-/// One file per kernel, named by the hash of all that its code depends on, written to a temporary
-/// name and renamed: a reader sees a whole entry or none, whatever dies or runs beside it. A
-/// damaged entry counts as missing. A folder that cannot be written (no space, no permission) is
-/// done without.
+/// Stores one file per kernel, named by the hash of everything that its code depends on. Files are
+/// written under a temporary name and renamed, so that readers see complete entries only, even if a
+/// writer is killed. A damaged entry is treated as missing. If the folder cannot be written (no
+/// space, no permission), nothing is cached.
 class ObjectCache {
 public:
-  /// An empty folder name means no cache.
+  /// An empty folder name disables the cache.
   explicit ObjectCache(std::string folder);
 
   std::optional<cpu::Code> find(llvm::StringRef key) const;
@@ -23,7 +23,8 @@ private:
   std::string folder;
 };
 
-/// Says which compiler made the code: the version and the file that holds this function.
+/// Identifies the compiler: its version, and the size and time stamp of the file that contains this
+/// function.
 std::string compilerIdentity();
 
 } // namespace dlc

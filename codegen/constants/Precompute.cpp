@@ -1,4 +1,4 @@
-//===- Precompute.cpp - what constants make is computed while compiling, by kernels ===//
+//===- Precompute.cpp - computes constant expressions with compiled kernels ---===//
 #include "codegen/constants/Precompute.h"
 
 #include "passes/simplify/Constants.h"
@@ -17,10 +17,10 @@ namespace dlc {
 
 namespace {
 
-/// Results and constants that one program may have, in elements.
+/// Maximum number of result elements and of constant elements in one program.
 constexpr int64_t kMostElements = 256 << 20;
 
-/// Values that follow from constants alone, of those an evaluator left.
+/// Values that depend only on constants, and that the reference evaluator did not fold.
 class ConstantWork {
 public:
   explicit ConstantWork(Block &block) {
@@ -39,7 +39,8 @@ public:
           take(result);
   }
 
-  /// What others read, and takes a kernel that the evaluator cannot stand in for.
+  /// Values to compute: other operations read them, and their computation is too expensive for the
+  /// reference evaluator.
   llvm::SetVector<Value> results;
 
 private:
@@ -49,14 +50,14 @@ private:
   }
 
   static bool isComputable(Operation &op) {
-    // What a model places is left where it stands.
+    // Operations that the model places on a device are not moved.
     return !isa<ConstantOp>(op) && isEvaluable(&op) &&
            llvm::none_of(llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()),
                          [](Type type) { return bool(deviceOf(type)); });
   }
 
-  /// A program keeps its constants: it must not become much larger. Where a result is so, what it
-  /// is made from may not be.
+  /// Adds the value unless it would make the program much larger, since the program stores it as a
+  /// constant. In that case, considers the value's operands instead.
   void take(Value value) {
     Operation *op = value.getDefiningOp();
     if (!longOnes.contains(op))
@@ -85,7 +86,8 @@ private:
   llvm::SetVector<Operation *> known, longOnes;
 };
 
-/// Constants are inputs: nothing is to be packed for one run, or tried to be folded again.
+/// Builds the program. Constants become its inputs, so that they are neither packed for a single
+/// run nor folded again.
 OwningOpRef<ModuleOp> programOf(func::FuncOp main, ArrayRef<Value> results,
                                 SmallVectorImpl<ref::Tensor> &inputs) {
   llvm::SetVector<Operation *> work;
@@ -105,7 +107,7 @@ OwningOpRef<ModuleOp> programOf(func::FuncOp main, ArrayRef<Value> results,
       std::optional<ref::Tensor> tensor = constantTensor(constant.getY());
       if (!tensor)
         return nullptr;
-      // Numbers that decide shapes and indices stay known.
+      // Scalars, which may determine shapes and indices, remain constants.
       if (tensor->size() == 1)
         continue;
       inputs.push_back(*tensor);
@@ -136,7 +138,7 @@ OwningOpRef<ModuleOp> programOf(func::FuncOp main, ArrayRef<Value> results,
   return module;
 }
 
-/// As the model's own, but nothing of what only a whole model has.
+/// Returns the model's options without those that only apply to a whole model.
 CompileOptions optionsFor(const CompileOptions &given) {
   CompileOptions options;
   options.threads = given.threads;
@@ -161,7 +163,7 @@ bool precompute(ModuleOp module, const CompileOptions &options, const CompileMod
   OwningOpRef<ModuleOp> once = programOf(main, results, inputs);
   if (!once)
     return false;
-  // What fails here fails, or not, where the model itself is compiled.
+  // Errors are not reported here: if they matter, the compilation of the model reports them.
   ScopedDiagnosticHandler silence(module.getContext(), [](Diagnostic &) { return success(); });
   auto program = compile(*once, optionsFor(options));
   if (failed(program))

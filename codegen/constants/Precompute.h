@@ -1,9 +1,9 @@
-//===- Precompute.h - what constants make is computed while compiling, by kernels ===//
+//===- Precompute.h - computes constant expressions with compiled kernels ---===//
 //
-// The reference evaluator folds what it can in a moment. Products of weights by weights (tables of
-// positions that each layer projects, as DeBERTa's) would take it minutes, and each run of the
-// program a large part of its time. They become a program of their own, which is compiled, run
-// once, and replaced by its results.
+// The reference evaluator folds cheap constant expressions. Matmuls of weights by weights (such as
+// DeBERTa's position tables, which each layer projects) would take it minutes, and would take a
+// large part of each program run. They are compiled to a separate program, which is run once and
+// replaced by its results.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CONSTANTS_PRECOMPUTE_H
@@ -17,11 +17,11 @@ namespace runtime {
 struct Program;
 }
 
-/// Compiles a module that stands before the phase `options.from`.
+/// Compiles a module that has passed the phases before `options.from`.
 using CompileModule = std::function<mlir::FailureOr<std::shared_ptr<runtime::Program>>(
     mlir::ModuleOp, const CompileOptions &)>;
 
-/// Whether anything was replaced. What cannot be compiled or run stays as it is.
+/// Returns true if anything was replaced. Expressions that cannot be compiled or run are unchanged.
 bool precompute(mlir::ModuleOp module, const CompileOptions &options, const CompileModule &compile);
 
 } // namespace dlc

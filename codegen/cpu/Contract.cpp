@@ -1,4 +1,4 @@
-//===- Contract.cpp - the code of a generated matrix product ----------------===//
+//===- Contract.cpp - emits the code of a generated matrix multiplication ---===//
 #include "codegen/cpu/Contract.h"
 
 #include "codegen/cpu/Emitter.h"
@@ -15,20 +15,20 @@ using namespace mlir;
 namespace dlc::cpu {
 namespace {
 
-/// A panel that is read once, from memory, is read in so many places at a time: a core's
-/// prefetchers follow each of them by itself, and one alone does not keep the memory busy.
+/// Number of streams in which a panel is read if it is read once and from memory. Each stream has
+/// its own hardware prefetcher, and a single stream does not saturate the memory bandwidth.
 constexpr int64_t kStreams = 4;
-/// Rows of a panel that each place should have at least.
+/// Minimum number of rows of a panel in each stream.
 constexpr int64_t kStreamRows = 64;
-/// Rows of B that one row of A meets as they lie are read so many at a time.
+/// Rows of an unpacked B that a GEMV (one row of A) processes at a time.
 constexpr int64_t kRowsTogether = 8;
-/// How far ahead of its use a panel is asked for, in each of these places.
+/// Prefetch distance in each of these streams.
 constexpr int64_t kPrefetchBytes = 1024;
 
-/// Integers of 8 bits that are read at a time where they lie along the depth.
+/// Number of 8-bit integers that are loaded at a time if they are contiguous along K.
 constexpr int64_t kAlongDepth = 16;
 
-/// A matrix in memory with strides that are known when the code is emitted.
+/// A matrix in memory with strides that are known at compile time.
 struct View {
   Value base;
   Type element;
@@ -43,9 +43,9 @@ struct Generator {
   const ContractOperands &operands;
   const Epilogue &epilogue;
   Type sum;  ///< element type of the sums
-  Type held; ///< and of operands that are packed on the way
+  Type held; ///< element type of operands that the kernel packs
   Type pointer;
-  Value zeroA, zeroB; ///< of `held`
+  Value zeroA, zeroB; ///< zero points as `held`
 
   Generator(OpBuilder &b, Location loc, const ContractOperands &operands, const ContractSpec &spec,
             const ContractPlan &plan, const Epilogue &epilogue)
@@ -62,7 +62,7 @@ struct Generator {
   }
 
   //===--------------------------------------------------------------------===//
-  // Small builders.
+  // Helpers that create single operations.
   //===--------------------------------------------------------------------===//
 
   Value i64(int64_t x) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(x)); }
@@ -91,7 +91,7 @@ struct Generator {
   }
   VectorType vectorOf(Type element, int64_t lanes) { return VectorType::get({lanes}, element); }
 
-  /// Sums are taken in `sum`.
+  /// Converts loaded elements to the element type of the sums.
   Value widened(Value stored, Type element) {
     Value x = toCompute(b, loc, stored, element);
     if (isa<IntegerType>(element))
@@ -107,7 +107,7 @@ struct Generator {
     return widened(LLVM::LoadOp::create(b, loc, storageType(element), address, bytes(element)),
                    element);
   }
-  /// plan.lanes elements, of which only `valid` are read; the others are zero.
+  /// Loads plan.lanes elements. Only the first `valid` of them are read; the others are zero.
   Value loadVector(Value address, Type element, int64_t valid) {
     VectorType type = vectorOf(storageType(element), plan.lanes);
     if (valid >= plan.lanes)
@@ -129,7 +129,7 @@ struct Generator {
   Value splat(Value scalar) {
     return vector::BroadcastOp::create(b, loc, vectorOf(sum, plan.lanes), scalar);
   }
-  /// Of integers: each sum gets the products of `together` elements.
+  /// Returns x * y + z. For integers, each lane of z gets the products of spec.together() elements.
   Value multiplyAdd(Value x, Value y, Value z) {
     if (!spec.sumsIntegers())
       return math::FmaOp::create(b, loc, x, y, z);
@@ -142,7 +142,7 @@ struct Generator {
   Value addSums(Value x, Value y) {
     return spec.sumsIntegers() ? add(x, y) : arith::AddFOp::create(b, loc, x, y).getResult();
   }
-  /// Of 8 bits: as 16, less a zero.
+  /// Extends 8-bit integers to 16 bits and subtracts the zero point.
   Value centred(Value stored, Type element, Value zero) {
     Type type = held;
     if (auto vector = dyn_cast<VectorType>(stored.getType()))
@@ -158,7 +158,8 @@ struct Generator {
     return LLVM::LoadOp::create(b, loc, type, address, bytes(element));
   }
 
-  /// What a row's step multiplies each column by.
+  /// Loads the element of A (a pair, for integers) that one step of a row multiplies by each
+  /// column.
   Value loadLeft(Value address, Type element) {
     if (!spec.sumsIntegers())
       return splat(loadScalar(address, element));
@@ -173,7 +174,7 @@ struct Generator {
     return element == held ? x : centred(x, spec.elementB, zeroB);
   }
 
-  /// for (i = from; i < to; i += step) body(i, carried).
+  /// Emits for (i = from; i < to; i += step) body(i, carried).
   SmallVector<Value> loop(Value from, Value to, int64_t step, ValueRange init,
                           llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
     auto op = scf::ForOp::create(b, loc, from, to, i64(step), init);
@@ -192,10 +193,10 @@ struct Generator {
   }
 
   //===--------------------------------------------------------------------===//
-  // Packing into scratch.
+  // Packing of operands into scratch memory.
   //===--------------------------------------------------------------------===//
 
-  /// Copies `rows` rows of K elements to scratch, widened.
+  /// Copies `rows` rows of K elements to scratch, converted to the type of the sums.
   View packA(View from, Value rows) {
     View to{operands.scratch, sum, packedRowA(spec, bytes(held)), 1};
     if (from.column == 1) {
@@ -208,7 +209,7 @@ struct Generator {
             store(loadVector(at(source, from.element, k), from.element, plan.lanes),
                   at(target, sum, k));
           });
-        // The row's padding takes what lies behind the last element.
+        // The row's padding receives the lanes after the last element.
         if (whole < spec.k)
           store(loadVector(at(source, from.element, whole), from.element, spec.k - whole),
                 at(target, sum, whole));
@@ -226,8 +227,8 @@ struct Generator {
     return to;
   }
 
-  /// Copies one panel of B (`width` columns of it exist) to `to`, K rows of plan.panelColumns,
-  /// widened.
+  /// Copies one panel of B, of which `width` columns exist, to `to` as K rows of plan.panelColumns,
+  /// converted to the type of the sums.
   View packPanel(View from, int64_t width, Value to) {
     View packed{to, sum, plan.panelColumns, 1};
     int64_t lanes = plan.lanes;
@@ -270,14 +271,15 @@ struct Generator {
         store(loadScalar(at(source, from.element, mul(j, from.column)), from.element),
               at(target, sum, j));
       });
-      // Lanes without a column are computed and dropped; they must not hold signalling rubbish.
+      // Lanes without a column are computed and dropped. Zeros keep signaling NaNs out of them.
       for (int64_t j = width; j % lanes; ++j)
         store(arith::ConstantOp::create(b, loc, b.getFloatAttr(sum, 0)), at(target, sum, j));
     });
     return packed;
   }
 
-  /// for (k = 0; k < K; ++k): store(made(k), address(k)), and zeros up to the end of a step.
+  /// Emits for (k = 0; k < K; ++k): store(made(k), address(k)), and stores zeros up to the end of
+  /// the last step.
   void fillDepth(Value from, llvm::function_ref<Value(Value)> address,
                  llvm::function_ref<Value(Value)> made) {
     loop(from, i64(spec.k), 1, [&](Value k) { store(made(k), address(k)); });
@@ -285,7 +287,7 @@ struct Generator {
       store(zeroOf(held), address(i64(k)));
   }
 
-  /// Calls step(k, whether K ends within it) for the first k of each.
+  /// Calls step(k, isHalf) for the first k of each step. `isHalf`: the step has only one element.
   void eachStep(llvm::function_ref<void(Value, bool)> step) {
     int64_t whole = spec.k / spec.together() * spec.together();
     if (whole)
@@ -293,7 +295,8 @@ struct Generator {
     if (whole < spec.k)
       step(i64(whole), true);
   }
-  /// Of the vectors at k and behind it, lane by lane; `isHalf`: there is none behind it.
+  /// Interleaves the lanes of the vectors at k and k + 1. If `isHalf` is set, the second one is
+  /// zero.
   Value paired(llvm::function_ref<Value(Value)> load, Value k, bool isHalf) {
     Value even = load(k), odd = isHalf ? zeroOf(even.getType()) : load(add(k, i64(1)));
     SmallVector<int64_t> turns;
@@ -301,7 +304,7 @@ struct Generator {
       turns.append({i, plan.lanes + i});
     return vector::ShuffleOp::create(b, loc, even, odd, turns);
   }
-  /// Each pair of 16 bits to a place of its own.
+  /// Stores each pair of 16-bit elements to its own address.
   void storePairs(Value x, llvm::function_ref<Value(int64_t)> place) {
     int64_t count = cast<VectorType>(x.getType()).getNumElements() / spec.together();
     Value pairs = vector::BitCastOp::create(b, loc, vectorOf(sum, count), x);
@@ -309,7 +312,7 @@ struct Generator {
       store(vector::ExtractOp::create(b, loc, pairs, i), place(i));
   }
 
-  /// plan.lanes rows that lie side by side, step by step.
+  /// Packs plan.lanes rows that are contiguous along M, step by step.
   void packIntegersAcross(View from, View to, Value row) {
     Value source = at(from.base, from.element, row), target = at(to.base, held, mul(row, to.row));
     auto column = [&](Value k) {
@@ -323,7 +326,7 @@ struct Generator {
     });
   }
 
-  /// As packA, of integers.
+  /// Packs A like packA, for integers.
   View packIntegersA(View from, Value rows) {
     View to{operands.scratch, held, packedRowA(spec, bytes(held)), spec.together()};
     Value first = i64(0);
@@ -352,7 +355,7 @@ struct Generator {
     return to;
   }
 
-  /// As packPanel, of integers: [step][column][of a step].
+  /// Packs a panel like packPanel, for integers, as [step][column][element of the step].
   View packIntegersPanel(View from, int64_t width, Value to) {
     const int64_t together = spec.together(), lanes = plan.lanes;
     View packed{to, held, together * plan.panelColumns, 1};
@@ -387,25 +390,25 @@ struct Generator {
   }
 
   //===--------------------------------------------------------------------===//
-  // One block of rows by one panel.
+  // Multiplication of one block of rows by one panel.
   //===--------------------------------------------------------------------===//
 
-  /// Adds to `sums`, `height` rows by a panel of `width` columns in row-major order of vectors, the
-  /// products of steps in [from, to); from is a multiple of four.
+  /// Adds the products of the steps in [from, to) to `sums`, which has the vectors of `height` rows
+  /// by a panel of `width` columns in row-major order. `from` is a multiple of four.
   void multiplyBlock(View a, View panel, int64_t height, int64_t width, Value from, Value to,
                      SmallVectorImpl<Value> &sums) {
     const int64_t steps = spec.steps();
     int64_t vectors = (width + plan.lanes - 1) / plan.lanes;
-    bool whole = spec.packedB || plan.packsB; // lanes behind the last column can be read
+    bool whole = spec.packedB || plan.packsB; // whether lanes after the last column can be read
     int64_t count = height * vectors;
-    // Few sums wait for one another: several sets of them take turns over k.
+    // A few sums would be bound by the FMA latency: several sets of sums alternate over k.
     int64_t sets = 1;
     while (sets < 4 && sets * count < 8)
       sets *= 2;
     int64_t unroll = std::max<int64_t>(sets, count <= 8 ? 4 : count <= 16 ? 2 : 1);
     bool readOnce = spec.packedB && plan.blocks == 1;
     int64_t streams = readOnce && steps >= kStreams * kStreamRows ? kStreams : 1;
-    int64_t distance = steps / streams; // in steps, between what is read at a time
+    int64_t distance = steps / streams; // steps between the streams
 
     auto step = [&](Value k, int64_t ahead, MutableArrayRef<Value> sums) {
       Value rowB =
@@ -425,7 +428,7 @@ struct Generator {
           sums[i * vectors + j] = multiplyAdd(left, right[j], sums[i * vectors + j]);
       }
     };
-    // `rows` rows at each of the `places`, for each k in [first, last).
+    // Processes `rows` steps in each of `places` streams, for each k in [first, last).
     auto rows = [&](Value first, Value last, int64_t rows, int64_t places, ValueRange before) {
       return loop(first, last, rows, before, [&](Value k, ValueRange carried) {
         SmallVector<Value> next(carried);
@@ -437,7 +440,7 @@ struct Generator {
     };
 
     sums.resize(sets * count, zeroVector());
-    // What is read in several places is read whole.
+    // A panel that is read in several streams is read completely.
     Value first = streams > 1 ? i64(0) : from, last = streams > 1 ? i64(distance) : to;
     Value bodyEnd = last;
     if (steps % unroll || distance % unroll)
@@ -453,15 +456,15 @@ struct Generator {
     sums.assign(done.begin(), done.begin() + count);
   }
 
-  /// The first `valid` lanes.
+  /// Returns the first `valid` lanes.
   Value leading(Value x, int64_t valid) {
     if (valid >= plan.lanes)
       return x;
     return vector::ShuffleOp::create(b, loc, x, x, llvm::to_vector(llvm::seq<int64_t>(0, valid)));
   }
 
-  /// Calls `visit(address of the first element, vector number)` for each vector of a block in
-  /// scratch.
+  /// Calls `visit(address of the first element, index of the vector)` for each vector of a block of
+  /// sums in scratch.
   void eachKept(Value row, int64_t height, int64_t width,
                 llvm::function_ref<void(Value, int64_t)> visit) {
     Value sums = at(operands.scratch, b.getI8Type(), plan.scratchSums);
@@ -472,7 +475,7 @@ struct Generator {
         visit(at(first, sum, i * plan.panelColumns + j * plan.lanes), i * vectors + j);
   }
 
-  /// Finished sums [row, column ..] to C.
+  /// Stores complete sums to C from [row, column] on.
   void storeRow(Value x, Value offsetC, Value batch, Value row, Value column, int64_t valid) {
     x = leading(x, valid);
     if (epilogue)
@@ -482,10 +485,10 @@ struct Generator {
   }
 
   //===--------------------------------------------------------------------===//
-  // The kernel.
+  // Loops over units, chunks and panels.
   //===--------------------------------------------------------------------===//
 
-  /// Offset in elements of a batch in an operand.
+  /// Returns the offset of a batch element in an operand, in elements.
   Value batchOffset(Value batch, int64_t BatchDim::*stride) {
     Value offset = i64(0), rest = batch;
     for (const BatchDim &dim : llvm::reverse(spec.batch)) {
@@ -500,14 +503,14 @@ struct Generator {
     return add(mul(block, base), least(block, i64(plan.tallBlocks())));
   }
 
-  /// A chunk's rows of A against one panel.
+  /// A chunk's rows of A, which are multiplied by one panel.
   struct Chunk {
-    View a; ///< its first row is that of the chunk if A is packed, else row 0
+    View a; ///< starts at the chunk's first row if A is packed in scratch, else at row 0
     Value batch, offsetC, firstBlock, lastBlock, firstRow, endRow;
   };
 
-  /// One row of A against a wide panel of B as it lies: its rows are runs of memory, and their sums
-  /// lie in scratch.
+  /// Multiplies one row of A by a wide panel of an unpacked B (GEMV). The panel's rows are
+  /// contiguous, and the sums are kept in scratch.
   void rowByPanel(const Chunk &chunk, View panel, Value firstColumn, int64_t width) {
     Value sums = at(operands.scratch, b.getI8Type(), plan.scratchSums);
     int64_t whole = width / plan.lanes * plan.lanes;
@@ -558,7 +561,7 @@ struct Generator {
         Value inChunk = sub(row, chunk.firstRow);
         View rows = chunk.a;
         rows.base = at(rows.base, rows.element, mul(plan.packsA ? inChunk : row, rows.row));
-        // Its rows lie together, step by step.
+        // Packed rows of a block are interleaved, step by step.
         if (spec.packedA)
           rows.row = spec.together(), rows.column = height * spec.together();
         SmallVector<Value> sums(height * vectors, zeroVector());
@@ -594,7 +597,8 @@ struct Generator {
     } else {
       allBlocks(i64(0), i64(spec.steps()));
     }
-    // One place for the epilogue, which may be long, and not one for each row of a block.
+    // The epilogue may be long. A separate loop emits it once per vector and not once for each row
+    // of a block.
     if (plan.keepsSums)
       loop(chunk.firstRow, chunk.endRow, 1, [&](Value row) {
         eachKept(sub(row, chunk.firstRow), 1, width, [&](Value address, int64_t j) {
@@ -609,7 +613,7 @@ struct Generator {
     int64_t wholePanels = lastWidth == plan.panelColumns ? plan.panels : plan.panels - 1;
     bool sharedB = spec.isShared(&BatchDim::strideB);
 
-    // Units are ordered by batch, chunk, panel; a run of panels shares a chunk of A.
+    // Units are ordered by batch, chunk and panel. Consecutive panels share a chunk of A.
     Value firstRun = div(operands.begin, plan.panels);
     Value lastRun = div(add(operands.end, i64(plan.panels - 1)), plan.panels);
     loop(firstRun, lastRun, 1, [&](Value run) {

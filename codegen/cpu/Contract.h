@@ -1,9 +1,9 @@
-//===- Contract.h - generated matrix products -------------------------------===//
+//===- Contract.h - generated matrix multiplication kernels (GEMM) --------===//
 //
-// C[b, m, n] = epilogue(sum over k of A[b, m, k] * B[b, k, n]), by a register block of rows of
-// broadcasts against a panel of two vectors of columns. B lies in panels of K rows by
-// `panelColumns`: packed when the program is compiled if B is constant, else by the kernel itself,
-// panel after panel.
+// C[b, m, n] = epilogue(sum over k of A[b, m, k] * B[b, k, n]). The inner kernel multiplies a
+// register block of broadcast elements of several rows of A by a panel of B that is two vectors
+// wide. B is stored in panels of K rows by `panelColumns`. A constant B is packed at compile time.
+// Otherwise the kernel packs one panel after the other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_CONTRACT_H
@@ -17,7 +17,7 @@
 
 namespace dlc::cpu {
 
-/// One dimension of the batch; strides count elements and are 0 where an operand is broadcast.
+/// One batch dimension. Strides count elements and are 0 if an operand is broadcast.
 struct BatchDim {
   int64_t size = 1, strideA = 0, strideB = 0, strideC = 0;
 };
@@ -25,23 +25,26 @@ struct BatchDim {
 struct ContractSpec {
   int64_t m = 1, n = 1, k = 1;
   llvm::SmallVector<BatchDim, 2> batch; ///< outermost first
-  /// Elements between neighbours along a dimension. A transposed operand is one with its strides
-  /// swapped; C is contiguous along n.
+  /// Strides in elements along each dimension. A transposed operand has its strides swapped. C is
+  /// contiguous along n.
   int64_t strideAm = 1, strideAk = 1;
   int64_t strideBk = 1, strideBn = 1;
   int64_t strideCm = 1;
-  /// f32, bf16, f16, f64 or i8 (beside f32); sums are in f64 if either is f64, else in f32. Or
-  /// integers: of 8 bits, and packed ones also i32 that 16 bits hold; sums are in i32.
+  /// Floats: f32, bf16, f16, f64, or i8 if the other operand is f32. Sums are in f64 if either
+  /// operand is f64, else in f32. Integers: 8-bit types, or, for packed operands, i32 values that
+  /// fit in 16 bits. Sums are in i32.
   mlir::Type elementA, elementB;
-  /// B is given as `packB` leaves it; or, of integers, A as `packA` does.
+  /// Whether B has the layout that `packB` writes, or, for integers, A has the layout that `packA`
+  /// writes.
   bool packedB = false, packedA = false;
 
   bool sumsIntegers() const { return elementA.isInteger(); }
-  /// Products that a step adds to a sum: these elements lie side by side where they are packed.
+  /// Number of products that one step adds to a sum. Their elements are adjacent in packed
+  /// operands.
   int64_t together() const { return sumsIntegers() ? 2 : 1; }
   int64_t steps() const { return (k + together() - 1) / together(); }
 
-  /// Whether all of the batch read the same operand, which that stride belongs to.
+  /// Returns whether all batch elements read the same operand, the one that `stride` belongs to.
   bool isShared(int64_t BatchDim::*stride) const {
     return llvm::all_of(batch, [&](const BatchDim &dim) { return dim.*stride == 0; });
   }
@@ -54,26 +57,28 @@ struct ContractSpec {
 };
 
 struct ContractPlan {
-  /// How the runtime calls the kernel, and the memory that each thread gets, aligned to 64 bytes.
+  /// Work units and minimum units per thread of the parallel loop, and the scratch memory of each
+  /// thread, aligned to 64 bytes.
   int64_t extent = 1, grain = 1, scratchBytes = 0;
-  /// Size of the operand that is packed before; 0: none is.
+  /// Size of the operand that is packed at compile time; 0 if there is none.
   int64_t packedBytes = 0;
 
-  // The schedule.
-  int64_t lanes = 8;          ///< of the type of the sums
-  int64_t panelColumns = 16;  ///< two vectors; more where few rows meet a B that is not packed
-  int64_t panels = 1;         ///< the last may be narrower
-  int64_t blocks = 1;         ///< of rows; heights differ by one at most
-  int64_t blocksPerChunk = 1; ///< a unit of work is one panel by one chunk of blocks
+  // Parameters of the schedule.
+  int64_t lanes = 8;          ///< lanes of a vector of sums
+  int64_t panelColumns = 16;  ///< two vectors; more if few rows are multiplied by an unpacked B
+  int64_t panels = 1;         ///< number of panels; the last one may be narrower
+  int64_t blocks = 1;         ///< number of row blocks; their heights differ by at most one
+  int64_t blocksPerChunk = 1; ///< a work unit is one panel by one chunk of row blocks
   int64_t chunks = 1;
-  /// Steps of a panel that are kept in cache while all blocks of a chunk use them.
+  /// Number of steps of a panel that stay in cache while all row blocks of a chunk use them.
   int64_t kBlock = 1;
-  bool packsA = false; ///< a chunk of A is copied to scratch
-  bool packsB = false; ///< a panel of B is copied to scratch
-  /// One row of A meets rows of B as they lie, a few at a time, each as long as a wide panel.
+  bool packsA = false; ///< whether a chunk of A is copied to scratch
+  bool packsB = false; ///< whether a panel of B is copied to scratch
+  /// Whether the kernel is a GEMV on an unpacked B: one row of A by a few rows of B at a time, over
+  /// a wide panel of columns.
   bool walksRows = false;
-  bool keepsSums = false;                ///< sums of a chunk by a panel go through scratch
-  int64_t scratchB = 0, scratchSums = 0; ///< where in scratch; packed A is at 0
+  bool keepsSums = false;                ///< whether sums of a chunk by a panel are kept in scratch
+  int64_t scratchB = 0, scratchSums = 0; ///< byte offsets in scratch; packed A is at 0
 
   int64_t kBlocks(int64_t steps) const { return (steps + kBlock - 1) / kBlock; }
   int64_t blockHeight() const { return (rows + blocks - 1) / blocks; } ///< of the taller ones
@@ -81,36 +86,38 @@ struct ContractPlan {
   int64_t rows = 1;
 };
 
-/// Whether the processor has instructions for sums of integers.
+/// Returns whether the processor has the instructions for integer sums (`pmaddwd`).
 bool sumsIntegers(const Target &target);
 
-/// `hasEpilogue` says whether emitContract will be given one.
+/// Computes the schedule. `hasEpilogue`: whether emitContract will get an epilogue.
 ContractPlan planContract(const ContractSpec &spec, const Target &target, bool hasEpilogue);
 
-/// Fills `packed` (plan.packedBytes) from a constant B laid out as the spec's strides say.
+/// Fills `packed` (plan.packedBytes) from a constant B with the strides of the spec.
 void packB(const ContractSpec &spec, const ContractPlan &plan, const void *b, void *packed);
 
-/// The same from a constant A of integers.
+/// Fills `packed` from a constant integer A.
 void packA(const ContractSpec &spec, const ContractPlan &plan, const void *a, void *packed);
-/// Elements of `bytes` each from one row of A to the next where a kernel copies it: odd in lines,
-/// so that rows spread over the cache's sets.
+/// Returns the row stride, in elements of `bytes` each, of the copy of A in scratch. It is an odd
+/// number of cache lines, so that rows are spread over the cache's sets.
 int64_t packedRowA(const ContractSpec &spec, int64_t bytes);
 
-/// Turns sums into elements of C. `sums` is a vector, `column` that of its first lane; what is
-/// returned has as many lanes and the element type of C. Indices are i64; `batch` is linear. Called
-/// when the kernel is emitted, once for each place that stores (four at most).
+/// Converts sums to elements of C. `sums` is a vector, and `column` is the column of its first
+/// lane. The result has the same number of lanes and the element type of C. Indices are i64;
+/// `batch` is linear. The function is called while the kernel is emitted, once for each store that
+/// is emitted.
 using Epilogue = std::function<mlir::Value(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sums,
                                            mlir::Value batch, mlir::Value row, mlir::Value column)>;
 
 struct ContractOperands {
   mlir::Value a, b, c;             ///< !llvm.ptr
-  mlir::Value begin, end, scratch; ///< the kernel's own arguments
-  /// Of integers: i32, what is taken from their elements, so that 16 bits hold them; null: nothing.
+  mlir::Value begin, end, scratch; ///< the kernel's arguments
+  /// Integer zero points of A and B as i32, which are subtracted from their elements; the
+  /// differences fit in 16 bits. Null: no zero point.
   mlir::Value zeroA, zeroB;
 };
 
-/// Emits the work of a kernel at the builder's insertion point: units [begin, end) of plan.extent.
-/// Without an epilogue the sums are stored as they are.
+/// Emits the body of a kernel at the builder's insertion point: units [begin, end) of plan.extent.
+/// Without an epilogue, the sums are stored unchanged.
 void emitContract(mlir::OpBuilder &b, mlir::Location loc, const ContractOperands &operands,
                   const ContractSpec &spec, const ContractPlan &plan,
                   const Epilogue &epilogue = nullptr);

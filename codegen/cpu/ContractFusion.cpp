@@ -1,4 +1,4 @@
-//===- ContractFusion.cpp - a fusion around one matrix product, as a blocked kernel ---===//
+//===- ContractFusion.cpp - fusions with one matmul, emitted as a blocked kernel ---===//
 #include "codegen/cpu/ContractFusion.h"
 
 #include "passes/Widened.h"
@@ -10,8 +10,8 @@ namespace dlc::cpu {
 
 namespace {
 
-/// Whether the value comes from the product, and on the way there is nothing but elementwise
-/// operations on values of its shape.
+/// Whether a value is computed from the matmul (Yes or No), and only by elementwise operations on
+/// values of its shape (else Wrongly).
 enum class Follows { No, Yes, Wrongly };
 
 Follows follows(Value value, MatmulOp matmul, llvm::DenseMap<Value, Follows> &known) {
@@ -31,7 +31,7 @@ Follows follows(Value value, MatmulOp matmul, llvm::DenseMap<Value, Follows> &kn
       result = op->hasTrait<Elementwise>() && shapeOf(operand) == shapeOf(value) ? Follows::Yes
                                                                                  : Follows::Wrongly;
   }
-  // What is reduced or multiplied beside the product would be computed again for each element.
+  // Reductions and contractions that feed the epilogue would be recomputed for each element.
   if (result == Follows::No && op->hasTrait<ElementLoop>())
     result = Follows::Wrongly;
   return known[value] = result;
@@ -44,16 +44,16 @@ bool isKeptNarrow(CastOp cast) {
 }
 
 struct Operand : StridedView {
-  Value zero; ///< what is taken from each element; null: nothing
+  Value zero; ///< zero point that is subtracted from each element; null: none
 };
 
-/// An operand as strides over an argument of the body, with as many dimensions as the product.
+/// Returns an operand as strides over an argument of the body, with the rank of the matmul.
 std::optional<Operand> operandView(Value value, bool transposed, size_t rank) {
   auto strided = asStrided(value, [](Operation *) { return true; });
   if (!strided)
     return std::nullopt;
   std::optional<Operand> view = Operand{*strided, Value()};
-  // Weights kept in fewer bits are made f32 as they are read, integers 16 bits.
+  // Weights in narrow types are converted as they are read: to f32, and integers to 16 bits.
   if (auto widened = matchWidened(view->base))
     view->base = widened->x, view->zero = widened->zeroPoint;
   else if (auto cast = view->base.getDefiningOp<CastOp>(); cast && isKeptNarrow(cast))
@@ -122,7 +122,7 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   if (k == 0 || typeOf(matmul.getY()).getNumElements() == 0)
     return no("an empty product");
 
-  // Vectors go along what is contiguous in the result; a single column is turned into a row.
+  // Vectors run along the contiguous dimension of the result. A single column is treated as a row.
   size_t row = rank - 2, column = rank - 1;
   bool straight = shape[column] == 1 || c->strides[column] == 1;
   bool crossed = shape[row] == 1 || c->strides[row] == 1;
@@ -154,7 +154,7 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   for (int64_t d = int64_t(rank) - 3; d >= 0; --d) {
     if (shape[d] == 1)
       continue;
-    // Batches that share B and follow one another as rows do are more rows.
+    // Batch dimensions that share B and continue the rows' strides become rows.
     bool first = spec.m == 1;
     folding &= b->strides[d] == 0 && (first || (a->strides[d] == spec.strideAm * spec.m &&
                                                 c->strides[d] == spec.strideCm * spec.m));
@@ -172,7 +172,7 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   return contract;
 }
 
-/// Whether a constant of i32 is one of integers of 8 bits less a zero point of 8 bits.
+/// Returns whether an i32 constant can be a difference of an 8-bit integer and an 8-bit zero point.
 static bool isCentred(ConstantOp constant) {
   auto tensor = ref::Tensor::fromAttr(constant.getValue());
   return succeeded(tensor) && areWithin(*tensor, -255, 255);
@@ -183,7 +183,7 @@ std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &
     auto constant = fusion.getInputs()[argument].getDefiningOp<ConstantOp>();
     if (!constant || (element.isInteger(32) && !isCentred(constant)))
       return false;
-    // Views on the way to the product may have no other reader.
+    // Views between the argument and the matmul must have no other users.
     Value value = fusion.getBody().getArgument(argument);
     while (value.hasOneUse()) {
       Operation *user = *value.getUsers().begin();
@@ -236,7 +236,7 @@ KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract) {
 
 namespace {
 
-/// The elements of the kernel's result from a vector of sums.
+/// Computes the elements of the kernel's result from a vector of sums.
 class EpilogueEmitter {
 public:
   EpilogueEmitter(Emitter &e, const ContractFusion &contract, Value inner)
@@ -254,7 +254,7 @@ public:
     split(at, contract.rowDims, row);
     size_t last = shape.size() - (contract.swapped ? 2 : 1);
     at[last] = {column, lanes > 1 ? 1 : 0, nullptr, false};
-    // One lane is a scalar to the emitter.
+    // The Emitter represents a single lane as a scalar.
     Value bound =
         lanes > 1 ? sums : vector::ExtractOp::create(b, loc, sums, int64_t(0)).getResult();
     e.pushScope();

@@ -1,8 +1,8 @@
-//===- ContractFusion.h - a fusion around one matrix product, as a blocked kernel ---===//
+//===- ContractFusion.h - fusions with one matmul, emitted as a blocked kernel ---===//
 //
-// Reads a fusion's body as views -> dlc.matmul -> elementwise -> view, and emits it with the
-// schedule of Contract.h. What comes after the product is pulled through the Emitter, so every
-// elementwise operation can stand there, with operands of any shape.
+// Matches a fusion's body as views -> dlc.matmul -> elementwise -> view, and emits it with the
+// schedule of Contract.h. The Emitter evaluates the operations after the matmul as the epilogue.
+// Therefore all elementwise operations are supported there, with operands of any shape.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_CONTRACTFUSION_H
@@ -17,32 +17,34 @@ struct ContractFusion {
   MatmulOp matmul;
   ContractSpec spec;
   ContractPlan plan;
-  /// The body's arguments that the kernel's operands lie in, and where they start, in elements.
+  /// Arguments of the body that hold the kernel's operands, and the operands' offsets in them, in
+  /// elements.
   unsigned argumentA = 0, argumentB = 0;
   int64_t offsetA = 0, offsetB = 0;
-  /// Of integers: values of the body, of one element, that are taken from theirs; null: none.
+  /// Integer zero points: single-element values of the body that are subtracted from the operands;
+  /// null: none.
   mlir::Value zeroA, zeroB;
-  /// The kernel's rows are the product's columns: its result is stored transposed.
+  /// Whether the kernel's rows are the matmul's columns, so that its result is stored transposed.
   bool swapped = false;
-  /// Dimensions of the product that the kernel's batch runs over, and those that its rows do.
+  /// Dimensions of the matmul that form the kernel's batch, and those that form its rows.
   llvm::SmallVector<int64_t> batchDims, rowDims;
   bool hasEpilogue = false;
 };
 
-/// Reads the body; nothing where it has not that form, and `why` says what stands in the way.
-/// `packed`: the argument that comes as packA or packB leaves it.
+/// Matches the body. Returns nothing if it does not match, with the reason in `why`. `packed`: the
+/// argument that has the layout written by packA or packB.
 std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &target,
                                             std::optional<unsigned> packed,
                                             std::string *why = nullptr);
 
-/// The argument behind the kernel's operand B, or A where integers are summed, if it is a constant
-/// that nothing else in the body reads, so that it can be packed when the program is compiled.
-/// `fusion` is the one in the model.
+/// Returns the argument that holds the kernel's operand B (or A, for integers) if it is a constant
+/// that only the matmul reads, so that it can be packed at compile time. `fusion` is the fusion in
+/// the model.
 std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &contract);
 
 KernelPlan planContractKernel(FusionOp fusion, const ContractFusion &contract);
 
-/// As emitKernel.
+/// Emits the kernel, with the same signature as emitKernel.
 mlir::LogicalResult emitContractKernel(mlir::OpBuilder &b, FusionOp fusion, llvm::StringRef name,
                                        const Target &target, std::optional<unsigned> packed);
 

@@ -1,4 +1,4 @@
-//===- ContractPlan.cpp - the schedule of a generated matrix product, and packing ---===//
+//===- ContractPlan.cpp - schedule and packing of a generated matrix multiplication ---===//
 #include "codegen/cpu/Contract.h"
 
 #include <cstring>
@@ -8,29 +8,31 @@ namespace dlc::cpu {
 namespace {
 
 constexpr int64_t kLine = 64;
-/// What a first-level cache holds of lines whose addresses agree modulo 4096.
+/// Lines that a first-level cache holds for addresses that are equal modulo 4096.
 constexpr int64_t kWays = 8;
-/// How much of A one chunk may hold, so that it stays in the second-level cache beside a panel of
-/// B.
+/// Maximum size of A in one chunk, so that it stays in the second-level cache together with a panel
+/// of B.
 constexpr int64_t kChunkBytes = 512 * 1024;
-/// The same where B does not fit into the last-level cache, and is read once per chunk from memory.
+/// The same if B exceeds the last-level cache and is read once per chunk from memory.
 constexpr int64_t kLargeChunkBytes = 8 * 1024 * 1024;
 constexpr int64_t kLargeB = 8 * 1024 * 1024;
-/// How much of a panel of B stays in cache while the blocks of a chunk pass over it.
+/// Size of the part of a panel of B that stays in cache while the row blocks of a chunk use it.
 constexpr int64_t kPanelBytes = 256 * 1024;
-/// Rows of B that one row of A meets as they lie: the widest part of them whose sums stay in the
-/// first-level cache, and the narrowest that is a good run of memory; B is beyond a core's caches.
+/// Panels of a GEMV on an unpacked B: the maximum width whose sums fit in the first-level cache,
+/// and the minimum width for efficient sequential reads. kFarB is the size of B above which it
+/// exceeds a core's caches.
 constexpr int64_t kWidest = 2048, kNarrowest = 256;
 constexpr int64_t kFarB = 256 * 1024;
-/// Units that feed many threads.
+/// Number of work units that suffices for many threads.
 constexpr int64_t kUnits = 32;
-/// Multiply-adds below which another thread costs more than it saves.
+/// Number of multiply-adds below which another thread costs more than it saves.
 constexpr int64_t kWorkPerThread = 200 * 1000;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t byteWidth(mlir::Type type) { return type.getIntOrFloatBitWidth() / 8; }
 
-/// Whether `rows` rows at this distance fall on so few cache sets that they evict one another.
+/// Returns whether `rows` rows with this stride map to so few cache sets that they evict one
+/// another.
 bool rowsCollide(int64_t rows, int64_t strideBytes) {
   if (strideBytes % kLine)
     return false;
@@ -39,7 +41,7 @@ bool rowsCollide(int64_t rows, int64_t strideBytes) {
   return ceilDiv(rows, distinct) > kWays / 2;
 }
 
-/// What a packed B has for each element.
+/// Returns the bytes per element of a packed B.
 int64_t packedWidth(const ContractSpec &spec) {
   return std::min<int64_t>(byteWidth(spec.elementB), spec.sumsIntegers() ? 2 : 8);
 }
@@ -58,7 +60,7 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   int64_t depth = spec.steps() * spec.together();
   bool avx512 = target.vectorBits >= 512;
   plan.lanes = target.vectorBits / 8 / sumBytes;
-  // Two sums per row, a broadcast and two columns of B fill the register file.
+  // Two vectors of sums per row, one broadcast and two vectors of B fill the register file.
   int64_t tallest = avx512 ? 14 : 6;
   plan.rows = spec.m;
   plan.blocks = ceilDiv(spec.m, tallest);
@@ -77,7 +79,8 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   }
   plan.panels = ceilDiv(spec.n, plan.panelColumns);
 
-  // B as it lies serves few rows; more pay for packing. Small elements are widened once.
+  // An unpacked B is efficient for few rows; packing pays off for more. Narrow elements are then
+  // converted only once.
   bool vectorsInB = spec.strideBn == 1;
   bool manyRows = plan.blocks > 2 || (byteWidth(spec.elementB) < sumBytes && plan.blocks > 1);
   plan.packsB = !spec.packedB && (!vectorsInB || manyRows || spec.sumsIntegers());
@@ -90,22 +93,22 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
                 (!spec.sumsIntegers() && (widensA || !contiguous || collide) && plan.panels > 1 &&
                  spec.k > 1);
 
-  // Chunks: few enough rows to stay in cache; and, when panels alone do not feed many threads,
-  // fewer.
+  // Chunks have few enough rows to stay in cache, and fewer rows if the panels alone are not enough
+  // units for many threads.
   int64_t perBlock = height * depth * heldBytes;
-  // A panel that the kernel packs, or that comes from memory, should serve many rows.
+  // A panel that the kernel packs or reads from memory should be used for many rows.
   bool costlyB = plan.packsB || spec.k * spec.n * byteWidth(spec.elementB) > kLargeB;
   int64_t chunkBytes = costlyB ? kLargeChunkBytes : kChunkBytes;
   int64_t most = std::max<int64_t>(1, chunkBytes / std::max<int64_t>(1, perBlock));
   int64_t units = plan.panels * spec.batchSize();
   if (units < kUnits)
     most = std::min(most, std::max<int64_t>(1, plan.blocks * units / kUnits));
-  // each panel packed once
+  // Each panel is packed once per chunk, so that there are as few chunks as possible.
   plan.chunks = ceilDiv(plan.blocks, most);
   plan.blocksPerChunk = ceilDiv(plan.blocks, plan.chunks);
   plan.chunks = ceilDiv(plan.blocks, plan.blocksPerChunk);
 
-  // Equal blocks of k, whole numbers of unrolled steps.
+  // Blocks of k have equal sizes that are multiples of the unrolled steps.
   int64_t panelRow = plan.panelColumns * (spec.packedB ? packedWidth(spec) : heldBytes);
   int64_t kBlocks = plan.blocksPerChunk == 1 ? 1 : ceilDiv(depth * panelRow, kPanelBytes);
   plan.kBlock = std::max<int64_t>(4, ceilDiv(ceilDiv(spec.steps(), kBlocks), 4) * 4);
@@ -141,7 +144,7 @@ int64_t packedRowA(const ContractSpec &spec, int64_t bytes) {
   return (ceilDiv(spec.k * bytes, kLine) | 1) * kLine / bytes;
 }
 
-/// [block][step][row][of a step]
+/// Writes [block][step][row][element of the step].
 template <class Element>
 static void packBlocks(const ContractSpec &spec, const ContractPlan &plan, const Element *a,
                        int16_t *packed) {
@@ -168,7 +171,7 @@ void packA(const ContractSpec &spec, const ContractPlan &plan, const void *a, vo
     packBlocks(spec, plan, static_cast<const int32_t *>(a), to);
 }
 
-/// Calls body(where the panel lies in B, its columns) for each panel of each batch.
+/// Calls body(first element of the panel in B, number of columns) for each panel of each batch.
 template <class Element, class Body>
 static void eachPanel(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
                       const Body &body) {
@@ -196,7 +199,7 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
         std::fill_n(packed + k * columns + width, columns - width, Element(0));
       }
     } else {
-      // A few rows at a time: reads are then whole lines, and what is written stays in the
+      // A few rows at a time: reads then use whole cache lines, and the written rows stay in the
       // first-level cache.
       constexpr int64_t step = 16;
       for (int64_t k0 = 0; k0 < spec.k; k0 += step) {
@@ -211,7 +214,7 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
   });
 }
 
-/// [step][column][of a step]
+/// Writes [step][column][element of the step].
 template <class Element, class Packed>
 static void packTogether(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
                          Packed *packed) {

@@ -1,4 +1,4 @@
-//===- EmitElementwise.cpp - one elementwise operation on computed elements ===//
+//===- EmitElementwise.cpp - emits one elementwise operation on computed elements ---===//
 #include "codegen/cpu/Emitter.h"
 #include "codegen/cpu/Lookup.h"
 #include "codegen/cpu/Math.h"
@@ -24,7 +24,7 @@ Value constantLike(OpBuilder &b, Location loc, Type type, double value) {
   return arith::ConstantOp::create(b, loc, attr);
 }
 
-/// Float bits seen as integers of the same width, and back.
+/// Returns the integer type with the width of a float type, for bitcasts.
 Type integerLike(Type type) {
   Type element = getElementTypeOrSelf(type);
   Type integer = IntegerType::get(type.getContext(), element.getIntOrFloatBitWidth());
@@ -39,9 +39,9 @@ Type elementLike(Type type, Type element) {
   return element;
 }
 
-/// The bits of an f32 plus half of the last place of bf16 (less one for an even last place), so
-/// that their upper half is the number rounded to nearest even. In integers: not every processor
-/// has the instruction, and LLVM would call a library function in its place.
+/// Adds half of the last place of bf16 to the bits of an f32, so that the upper half of the sum is
+/// the number rounded to nearest even. Uses integer instructions, because not every processor has
+/// the conversion, and LLVM would call a library function instead.
 Value addHalfOfBf16(OpBuilder &b, Location loc, Value bits) {
   auto c = [&](int64_t v) { return constantLike(b, loc, bits.getType(), double(v)); };
   Value odd = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, c(16)), c(1));
@@ -49,7 +49,7 @@ Value addHalfOfBf16(OpBuilder &b, Location loc, Value bits) {
   return arith::AddIOp::create(b, loc, bits, bias);
 }
 
-/// f32 to the bits of bf16.
+/// Converts f32 to the bits of bf16.
 Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   Value bits = arith::BitcastOp::create(b, loc, integerLike(x.getType()), x);
   Type type = bits.getType();
@@ -61,7 +61,8 @@ Value truncateToBf16(OpBuilder &b, Location loc, Value x) {
   return arith::TruncIOp::create(b, loc, elementLike(type, b.getI16Type()), half);
 }
 
-/// Of at most 16 bits, whose bounds floats hold: one instruction keeps each. NaN is 0.
+/// Converts to integers of at most 16 bits, whose bounds are exact floats: one instruction clamps
+/// to each bound. NaN is converted to 0.
 Value floatToNarrow(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
   unsigned width = to.getWidth();
   double low = isSigned ? -std::ldexp(1.0, int(width) - 1) : 0;
@@ -83,8 +84,8 @@ Value floatToNarrow(OpBuilder &b, Location loc, Value x, IntegerType to, bool is
 Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool isSigned) {
   if (to.getWidth() <= 16)
     return floatToNarrow(b, loc, x, to, isSigned);
-  // Through f64 where f32 cannot hold the bounds; i64's upper bound is no float either, hence the
-  // selects.
+  // The bounds of wide integers are not all representable as floats. Therefore out-of-range lanes
+  // are replaced by selects instead of clamped.
   unsigned width = to.getWidth();
   double low = isSigned ? -std::ldexp(1.0, width - 1) : 0;
   double high = std::ldexp(1.0, isSigned ? width - 1 : width);
@@ -96,8 +97,8 @@ Value floatToInteger(OpBuilder &b, Location loc, Value x, IntegerType to, bool i
   Value under = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, lowV);
   Value outside = arith::OrIOp::create(b, loc, nan, arith::OrIOp::create(b, loc, over, under));
   Value safe = arith::SelectOp::create(b, loc, outside, constantLike(b, loc, x.getType(), 0), x);
-  // Convert through a signed type wide enough where there is one: vectors convert to those
-  // natively.
+  // Unsigned 32-bit integers are converted through i64, because vectors have native conversions to
+  // signed types.
   Value converted;
   if (!isSigned && width == 32) {
     Type wide = elementLike(x.getType(), b.getI64Type());
@@ -161,8 +162,8 @@ arith::CmpIPredicate integerPredicate(Predicate p, bool u) {
 
 Value toCompute(OpBuilder &b, Location loc, Value stored, Type element) {
   if (element.isBF16()) {
-    // In integers: LLVM would fold the extension into operations that it cannot legalise on bf16
-    // vectors.
+    // Uses integer instructions, because LLVM would fold a float extension into operations that it
+    // cannot legalize on bf16 vectors.
     Value wide =
         arith::ExtUIOp::create(b, loc, elementLike(stored.getType(), b.getI32Type()), stored);
     Value bits = arith::ShLIOp::create(b, loc, wide, constantLike(b, loc, wide.getType(), 16));
@@ -215,8 +216,8 @@ Value castElement(OpBuilder &b, Location loc, Value x, Type from, Type to) {
       x = arith::ExtFOp::create(b, loc, toC, x);
     else if (a > c)
       x = arith::TruncFOp::create(b, loc, toC, x);
-    // A narrow result is rounded here and now: later operations must see what a store would have
-    // kept.
+    // A 16-bit float result is rounded immediately: later operations must use the value that a
+    // store would have written.
     return isSixteenBitFloat(to) ? roundElement(b, loc, x, to) : x;
   }
   if (fromFloat)
@@ -249,7 +250,7 @@ Value integerDivide(Emitter &e, Value x, Value y, bool u, bool remainder, bool t
     result = remainder ? Value(arith::RemUIOp::create(b, loc, x, safe))
                        : Value(arith::DivUIOp::create(b, loc, x, safe));
   } else {
-    // The lowest value divided by -1 traps: divide by -1 as negation.
+    // Dividing the lowest value by -1 traps: a division by -1 is emitted as a negation.
     Value minus = constantLike(b, loc, x.getType(), -1);
     Value byMinus = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, minus);
     Value unsafe = arith::OrIOp::create(b, loc, byZero, byMinus);
@@ -288,8 +289,8 @@ Value floatRemainder(Emitter &e, Value x, Value y, bool truncated) {
   return arith::SelectOp::create(b, loc, fix, arith::AddFOp::create(b, loc, r, y), r);
 }
 
-/// Exponentiation of integers by squaring; 64 steps cover every exponent, a negative one gives 0
-/// (or 1 / a for +-1).
+/// Exponentiation of integers by squaring, one step per bit of the exponent. A negative exponent
+/// gives 0 (or 1 / a for a = +-1).
 Value integerPower(Emitter &e, Value x, Value y, bool u) {
   OpBuilder &b = e.b;
   Location loc = e.loc;
@@ -347,15 +348,16 @@ Value shift(Emitter &e, Value x, Value y, bool left, bool u) {
   return arith::SelectOp::create(b, loc, fits, shifted, out);
 }
 
-/// An operation on computed elements: scalars, or vectors of as many lanes.
+/// An elementwise operation and its computed operands, all scalars or all vectors of the same
+/// number of lanes.
 struct Site {
   Emitter &e;
   OpBuilder &b;
   Location loc;
   ArrayRef<Value> values;
-  Type element; ///< of the first operand
+  Type element; ///< element type of the first operand
   bool isFloat, isUnsigned;
-  bool exact; ///< every bit of the result counts, see keepsBits
+  bool exact; ///< whether every bit of the result matters (keepsBits)
 
   Value x() const { return values[0]; }
   Value y() const { return values[1]; }
@@ -383,7 +385,8 @@ struct Site {
 using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
-// One overload of `element` for each operation; dispatch names the one that lacks.
+// One overload of `element` for each operation. The dispatch in emitElement does not compile if one
+// is missing.
 
 #define DLC_FUNCTION(Op, mnemonic, value, operands)                                                \
   Value element(const Site &s, Op) { return s.math(#mnemonic); }
@@ -409,7 +412,7 @@ Value element(const Site &s, NegOp) {
 
 Value element(const Site &s, SignOp) {
   Value x = s.x(), zero = s.like(0), one = s.like(1);
-  if (s.isFloat) // Zero and NaN stay as they are.
+  if (s.isFloat) // Zero and NaN are returned unchanged.
     return s.select(s.compare(CmpFPredicate::OGT, x, zero), one,
                     s.select(s.compare(CmpFPredicate::OLT, x, zero), s.like(-1), x));
   Value positive = s.select(s.compare(CmpIPredicate::ne, x, zero), one, zero);
@@ -418,7 +421,7 @@ Value element(const Site &s, SignOp) {
 }
 
 Value element(const Site &s, ReluOp) {
-  if (s.isFloat) // NaN compares false and stays
+  if (s.isFloat) // a NaN compares false and is returned
     return s.select(s.compare(CmpFPredicate::OLT, s.x(), s.like(0)), s.like(0), s.x());
   return s.isUnsigned ? s.x() : s.make<arith::MaxSIOp>(s.x(), s.like(0));
 }
@@ -466,8 +469,8 @@ Value element(const Site &s, RemOp op) {
                    : integerDivide(s.e, s.x(), s.y(), s.isUnsigned, true, op.getTruncated());
 }
 
-/// x to the power of 1/2 or -1/2. The powers of -0.0 and minus infinity are those of 0 and
-/// infinity, which a square root does not give.
+/// Returns x to the power of 1/2 or -1/2. Unlike a square root, the powers of -0.0 and minus
+/// infinity are those of 0 and infinity.
 Value powerOfHalf(const Site &s, bool isReciprocal) {
   const double infinity = std::numeric_limits<double>::infinity();
   Value root = emitMath(s.b, s.loc, "sqrt", s.x(), s.e.context);
@@ -498,8 +501,8 @@ Value element(const Site &s, PowOp op) {
                       s.isUnsigned);
 }
 
-/// NaN if either is. A constant that is neither NaN nor 0 takes one comparison: what does not
-/// compare stays, and equal ones are alike.
+/// Returns NaN if either operand is NaN. If one operand is a constant that is neither NaN nor 0,
+/// one comparison suffices: a NaN in the other operand compares false and is returned.
 Value extremum(const Site &s, Operation *op, CmpFPredicate first, CmpFPredicate last) {
   for (int side : {0, 1})
     if (auto c = splatValue(op->getOperand(side)); c && *c != 0 && !std::isnan(*c))
@@ -562,8 +565,8 @@ Value Emitter::combine(ReduceKind kind, Type element, Value x, Value y) {
                          : Value(arith::MaxSIOp::create(b, loc, x, y)))
                     : (u ? Value(arith::MinUIOp::create(b, loc, x, y))
                          : Value(arith::MinSIOp::create(b, loc, x, y)));
-    // x is what has been gathered so far: a NaN in it stays, and one in y is taken since it
-    // compares false. The strict comparison and its selection are one instruction.
+    // x is the accumulated value: a NaN in x is kept by the second selection, and a NaN in y is
+    // taken because it compares false. The strict comparison and its selection are one instruction.
     Value keep = arith::CmpFOp::create(
         b, loc, larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, x, y);
     Value best = arith::SelectOp::create(b, loc, keep, x, y);

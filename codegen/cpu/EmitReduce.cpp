@@ -1,4 +1,4 @@
-//===- EmitReduce.cpp - reductions, products and windows as loops of their own ===//
+//===- EmitReduce.cpp - emits reductions, contractions and windows as their own loops ---===//
 #include "codegen/cpu/IndexLowering.h"
 #include "passes/Rounding.h"
 
@@ -35,13 +35,14 @@ Value Emitter::finishReduce(ReduceOp op, Value total) {
   return castElement(b, loc, total, sums, element);
 }
 
-/// A mean of integers is taken of the true sum, which a narrow type would wrap.
+/// Returns whether the reduction is a mean of integers, which needs a 64-bit sum because a narrow
+/// sum would wrap.
 static bool sumsWide(ReduceOp op) {
   return op.getKind() == ReduceKind::mean &&
          !isa<FloatType>(cast<RankedTensorType>(op.getX().getType()).getElementType());
 }
 
-/// The reductions that `value` is computed from.
+/// Collects the reductions that `value` is computed from.
 static void collectReductions(Value value, llvm::SmallPtrSetImpl<Operation *> &found,
                               llvm::DenseSet<Value> &seen) {
   Operation *op = value.getDefiningOp();
@@ -72,7 +73,7 @@ SmallVector<ReduceOp> Emitter::reducedTogether(ReduceOp op, const Indices &at, i
         cast<RankedTensorType>(other.getX().getType()).getShape() != shape ||
         known(keyOf(other.getY(), at, lanes)))
       continue;
-    // What it needs first has been computed for this one too.
+    // The reductions that `other` depends on are also computed for `op`.
     if (llvm::all_of(reductionsBelow(other), [&](Operation *below) { return own.contains(below); }))
       together.push_back(other);
   }
@@ -87,7 +88,7 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
     IndexLowering lowering(*this, n);
     return lowering.lower(lowering.readsOf(op, at, where).front(), x.getShape());
   };
-  // Reductions below come first, not in the loop.
+  // Reductions in the operand are computed before the loop.
   hoist(op.getX(),
         indexOf(SmallVector<Index>(axes.size(), Index{nullptr, 0, nullptr, true}), lanes));
   SmallVector<ReduceOp> together = reducedTogether(op, at, lanes);
@@ -126,7 +127,7 @@ Value Emitter::reduce(ReduceOp op, const Indices &at, int64_t lanes) {
   return scopes.back()[keyOf(op.getY(), at, lanes)];
 }
 
-/// Both as vectors if one of them is.
+/// Returns both as vectors if one of them is a vector.
 static std::pair<Value, Value> alike(Emitter &e, Value x, Value y, int64_t lanes) {
   int64_t n = isa<VectorType>(x.getType()) || isa<VectorType>(y.getType()) ? lanes : 0;
   return {e.splat(x, n), e.splat(y, n)};
@@ -157,7 +158,7 @@ Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
   auto tx = cast<RankedTensorType>(x.getType()), ty = cast<RankedTensorType>(y.getType());
   SmallVector<int64_t> extents = foldedExtents(op);
   size_t terms = extents.size();
-  // Lanes along a window would read beyond the row: its coordinates stay scalar.
+  // Lanes along a window would read beyond the row: the coordinates in the window remain scalar.
   if (terms > 1)
     extents.push_back(1);
   auto conv = dyn_cast<ConvOp>(op);
@@ -173,7 +174,7 @@ Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
                  });
   if (op->getNumOperands() < 3)
     return total;
-  // A convolution's bias of the channel.
+  // Adds a convolution's bias, which is indexed by the channel.
   auto [sum, bias] = alike(*this, total, eval(op->getOperand(2), {at[1]}, lanes), lanes);
   return combine(ReduceKind::sum, tx.getElementType(), sum, bias);
 }

@@ -1,4 +1,4 @@
-//===- EmitShape.cpp - constants, iota, and elements that are moved --------===//
+//===- EmitShape.cpp - emits constants, iota and operations that move elements ---===//
 #include "codegen/cpu/IndexLowering.h"
 #include "codegen/cpu/Registers.h"
 #include "passes/fuse/Classify.h"
@@ -23,7 +23,7 @@ Value Emitter::constantElement(ConstantOp op, const Indices &at, int64_t lanes) 
   };
   if (tensor->size() == 1 || op.getValue().isSplat())
     return constantOf(0);
-  // Small tables become a vector constant from which the element is taken.
+  // Small constants become vector constants from which elements are extracted.
   SmallVector<Attribute> all;
   for (int64_t i = 0; i < tensor->size(); ++i)
     all.push_back(attrAt(i));
@@ -64,8 +64,8 @@ Value Emitter::distances(int64_t step, int64_t lanes) {
       DenseElementsAttr::get(VectorType::get({lanes}, b.getI32Type()), ArrayRef<int32_t>(steps)));
 }
 
-/// A place along the lanes compared with one value for all of them: with the distance to the first
-/// lane, in half as many registers.
+/// Emits a comparison of an iota along the lanes with a value that is uniform: the distances from
+/// the first lane are compared in 32 bits, which need half as many registers.
 Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
   if (lanes == 0 || !type.getElementType().isSignlessInteger(64))
@@ -84,7 +84,8 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
     Value against = eval(other, broadcastIndex(other, at), lanes);
     if (isa<VectorType>(against.getType()))
       return {};
-    // What lies outside of all places compares as the nearest one outside does.
+    // Values out of the iota's range are clamped to just outside of it, which does not change the
+    // result.
     against = binary("max", binary("min", against, i64(size)), i64(-1));
     Value distance =
         arith::TruncIOp::create(b, loc, b.getI32Type(), binary("sub", against, x.base));
@@ -96,7 +97,8 @@ Value Emitter::comparePlaces(CompareOp op, const Indices &at, int64_t lanes) {
   return {};
 }
 
-/// The instruction that picks lanes of a register by 32-bit places; none: there is none.
+/// Returns the intrinsic that permutes the lanes of a register by 32-bit indices; empty if there is
+/// none.
 static std::string pickerOf(const Target &target, Type element) {
   StringRef features = target.features;
   if (element.getIntOrFloatBitWidth() != 32)
@@ -126,7 +128,7 @@ Value Emitter::climb(GatherOp op, const Indices &at, int64_t lanes) {
   Type wide = b.getI64Type(), placeType = getElementTypeOrSelf(places.getType());
   VectorType whole = VectorType::get({width}, element);
   return inRegisters(b, loc, whole, {places}, [&](ArrayRef<Value> registers) -> Value {
-    // The first lane's place is the least.
+    // The first lane has the smallest index.
     Value least = vector::ExtractOp::create(b, loc, registers[0], int64_t(0));
     Value first = binary("min", castElement(b, loc, least, placeType, wide), i64(size - window));
     Indices from(at);
@@ -157,7 +159,7 @@ Value Emitter::takeInTurn(ConcatOp op, const Indices &at, int64_t lanes) {
   int64_t fewer = lanes / turns.by;
   auto parts = llvm::map_to_vector(
       op.getXs(), [&](Value part) { return splat(eval(part, inside, fewer), fewer); });
-  // Parts that are half of all apart are neighbours in the end.
+  // Interleaving parts that are half of all parts apart makes their elements adjacent in the end.
   for (int64_t half = turns.by / 2; half > 0; half /= 2)
     for (int64_t i = 0; i < half; ++i)
       parts[i] = vector::InterleaveOp::create(b, loc, parts[i], parts[i + half]);
@@ -191,7 +193,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
   };
   SmallVector<Source, 2> sources;
   auto isVector = [](Value v) { return isa<VectorType>(v.getType()); };
-  // Where lanes differ all are read, and each lane takes one.
+  // If the guards differ between lanes, all operands are read, and each lane selects one.
   bool readsAll = false;
   for (const Read &read : lowering.readsOf(op, at)) {
     Value operand = op->getOperand(read.operand);
@@ -200,7 +202,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     sources.push_back({operand, read, lowering.lower(read, shape, readsAll), inside});
     readsAll |= inside && isVector(inside);
   }
-  // Between what is padded at a row's ends, lanes are neighbours.
+  // Inside the row, away from the padding, lanes are contiguous.
   if (auto pad = dyn_cast<PadOp>(op); pad && pad.getMode() != PadMode::constant &&
                                       sources.front().operand == pad.getX() && lanes > 0 &&
                                       !at.back().vec && at.back().step == 1) {
@@ -212,7 +214,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     if (last >= 0)
       sources.insert(sources.begin(), between);
   }
-  // `taken` are the lanes that operands before these hold.
+  // `taken`: the lanes that preceding operands provide.
   std::function<Value(ArrayRef<Source>, Value)> first = [&](ArrayRef<Source> from,
                                                             Value taken) -> Value {
     const auto &[operand, read, where, inside] = from.front();
@@ -235,7 +237,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
         own = arith::SelectOp::create(b, loc, taken, flag(false), inside);
       }
       Value other = first(from.drop_front(), all);
-      // Lanes that are not its own may lie outside the operand.
+      // The other lanes' addresses may be outside the operand.
       if (Value loaded = loadInside(operand, lowering.lower(read), own, other, lanes))
         return loaded;
       return arith::SelectOp::create(b, loc, inside, splat(eval(operand, where, lanes), lanes),
@@ -246,7 +248,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
       int64_t n = isVector(here) || isVector(other) ? lanes : 0;
       return arith::SelectOp::create(b, loc, inside, splat(here, n), splat(other, n));
     }
-    // A chain of branches: only the operand that holds the element is read.
+    // A chain of branches, so that only the operand that holds the element is read.
     auto branch = scf::IfOp::create(b, loc, TypeRange{withLanes(element, lanes)}, inside, true);
     OpBuilder::InsertionGuard guard(b);
     for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {

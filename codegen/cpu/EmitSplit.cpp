@@ -1,4 +1,4 @@
-//===- EmitSplit.cpp - the units of reductions that are cut ---------------===//
+//===- EmitSplit.cpp - emits the work units of split reductions -----------===//
 #include "codegen/cpu/Gathering.h"
 #include "codegen/cpu/KernelFrame.h"
 #include "codegen/cpu/Nest.h"
@@ -19,9 +19,9 @@ public:
   struct Output {
     Value value, pointer;
   };
-  SmallVector<Output> sides;   ///< of the shape that is reduced
-  SmallVector<Output> results; ///< of the reduced shape
-  SmallVector<Value> partials; ///< or in their place: a buffer for each reduction
+  SmallVector<Output> sides;   ///< outputs with the shape of the reductions' operand
+  SmallVector<Output> results; ///< outputs of the reduced shape
+  SmallVector<Value> partials; ///< instead of `results`: one buffer for each reduction
 
   void run() {
     e.prefetchRows({.elements = product(plan.shape), .walk = 1, .ahead = plan.ahead()});
@@ -47,7 +47,7 @@ private:
     return plan.columns && d == rank - 1 ? plan.strips : plan.shape[d];
   }
 
-  /// Units are in the order of memory.
+  /// Computes the coordinates of a unit. Units are in memory order.
   void takeApart(Value unit) {
     where.assign(rank, Value());
     int64_t before = plan.units;
@@ -72,7 +72,7 @@ private:
       laneUnit();
   }
 
-  /// The unit, by the code of the parts of the concatenation that it stands in.
+  /// Emits the unit with a branch for each run of the concatenation's parts.
   void forParts() {
     int64_t axis = int64_t(plan.joined.getAxis()), before = 0;
     bool strips = plan.columns && axis == rank - 1;
@@ -101,7 +101,7 @@ private:
 
   static Index uniform(Value v) { return {v, 0, nullptr, false}; }
 
-  /// The index in what is reduced.
+  /// Returns the index in the reductions' operand.
   Indices fullIndex(Value outer, Index fine, Index column) {
     Indices at;
     for (int64_t d = 0; d < rank; ++d)
@@ -118,7 +118,7 @@ private:
     return {from, e.binary("min", e.binary("add", from, e.i64(chunk)), e.i64(plan.shape[d]))};
   }
 
-  /// Calls `body(outer coordinate, state)` for all of the unit.
+  /// Calls `body(outer coordinate, state)` for all outer coordinates of the unit.
   SmallVector<Value> forOuter(ValueRange init,
                               function_ref<SmallVector<Value>(Value, ValueRange)> body) {
     if (plan.outer < 0)
@@ -135,7 +135,7 @@ private:
       e.store(tensorType(side.value), side.pointer, at, element, lanes);
   }
 
-  /// Stores what the unit has reduced at one place, or the results that follow from it.
+  /// Stores the unit's partial results at one index, or the results that are computed from them.
   void finish(ArrayRef<Value> totals, Index column, int64_t lanes) {
     if (!plan.isWhole()) {
       Indices at;
@@ -158,9 +158,9 @@ private:
     e.popScope();
   }
 
-  //===- Lanes along columns: partial results in memory that stays near ---===//
+  //===- Lanes along columns: partial results in scratch memory -----------===//
 
-  /// Calls `body(column, lanes, column within the strip)` for the strip.
+  /// Calls `body(column, lanes, column within the strip)` for all columns of the strip.
   void forColumns(function_ref<void(Index, int64_t, Value)> body) {
     int64_t tail = columns % plan.lanes, strips = (columns + plan.width - 1) / plan.width;
     Value first = e.binary("add", e.binary("mul", strip, e.i64(plan.width)), firstColumn);
@@ -210,11 +210,11 @@ private:
       type = VectorType::get(vector.getShape(), type);
     return type == v.getType() ? v : Value(arith::ExtFOp::create(b, loc, type, v));
   }
-  /// In the type of partial results.
+  /// Converts to the type of partial results.
   Value wide(ReduceOp op, Value v) { return extend(v, partialType(op)); }
 
-  /// Terms of one reduction (a power of two of them) into one, in the type that they have. Pairs of
-  /// pairs: nothing waits long, and little is lost by rounding.
+  /// Combines the terms of one reduction (a power of two of them) in their own type, as a balanced
+  /// tree: dependency chains are short and rounding errors are small.
   Value join(ReduceOp op, SmallVector<Value> terms) {
     Type element = tensorType(op.getX()).getElementType();
     for (; terms.size() > 1; terms.resize(terms.size() / 2))
@@ -223,7 +223,7 @@ private:
     return terms[0];
   }
 
-  /// Adds so many rows of each of `runs`, which begin at a distance from each other.
+  /// Adds `together` rows of each of `runs` streams, which start `distance` rows apart.
   void addRows(Value outer, Value row, int64_t together, int64_t runs, Value distance) {
     forColumns([&](Index column, int64_t lanes, Value inStrip) {
       SmallVector<SmallVector<Value>> terms(plan.reduces.size());
@@ -253,8 +253,9 @@ private:
     });
     forOuter({}, [&](Value outer, ValueRange) {
       auto [from, to] = chunkOf(plan.fine, plan.fineChunk);
-      // Rows that are added together lie in several runs of memory far from each other: the
-      // processor reads ahead of each. More runs would be too many where there are many operands.
+      // The rows that are added together are in several distant memory streams, so that the
+      // hardware prefetcher follows each of them. More streams would be too many if there are many
+      // operands.
       int64_t together = plan.unroll / plan.runs;
       Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(plan.unroll)),
                             e.i64(together));
@@ -280,7 +281,7 @@ private:
     });
   }
 
-  //===- Lanes along what is reduced: partial results in registers --------===//
+  //===- Lanes along the reduced dimension: partial results in registers ---===//
 
   void laneUnit() {
     int64_t tail = plan.shape[plan.fine] % plan.lanes, tailLanes = tail > 1 ? tail : 0;
@@ -291,8 +292,9 @@ private:
     }
     Gathering main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false),
         all(e, wideFolds, plan.lanes, false);
-    // One state for each run of memory that is read at a time, and one for the tail. Where there
-    // are sums only, the runs' begin anew with each outer coordinate, and meet in one.
+    // One state for each memory stream that is read at a time, and one for the tail. If all
+    // reductions are sums, the streams' states restart at each outer coordinate and are added to a
+    // common f64 state.
     size_t size = main.size(), runs = size_t(plan.unroll);
     bool meet = llvm::all_of(plan.reduces, [](ReduceOp op) { return isSum(op); });
     SmallVector<Value> begin, init;
@@ -316,8 +318,8 @@ private:
       Value to = e.binary("min", end, whole), start = from;
       SmallVector<Value> next(meet ? ValueRange(begin) : before.take_front(mainSize));
       if (runs > 1) {
-        // Parts of the chunk at a time: several runs of memory that the processor reads ahead come
-        // faster than one.
+        // Several parts of the chunk are read at a time, because several sequential streams are
+        // read faster than one.
         int64_t step = plan.lanes * plan.unroll;
         Value part = e.binary("mul", e.binary("div", e.binary("sub", to, from), e.i64(step)),
                               e.i64(plan.lanes));
@@ -397,8 +399,8 @@ private:
   Location loc;
   SplitPlan plan;
   int64_t rank;
-  SmallVector<Value> where; ///< the unit's coordinates, in chunks and strips
-  Value strip;              ///< of these columns:
+  SmallVector<Value> where; ///< the unit's coordinates, counted in chunks and strips
+  Value strip; ///< index of the strip among the `columns` columns from `firstColumn` on
   Value firstColumn;
   int64_t columns;
 };

@@ -1,4 +1,4 @@
-//===- EmitWindows.cpp - windows that slide over images -------------------===//
+//===- EmitWindows.cpp - sliding windows of pools and convolutions --------===//
 #include "codegen/cpu/Gathering.h"
 #include "codegen/cpu/IndexLowering.h"
 #include "codegen/cpu/Windows.h"
@@ -25,12 +25,11 @@ int64_t directSteps(int64_t taps) { return 2 * taps - 1; }
 
 } // namespace
 
-/// Registers that the code for some neighbouring results keeps of a row.
+/// Maximum number of registers of a row that the code for one vector of results holds.
 static constexpr int64_t kMostOfRow = 8;
 
 bool Windows::goTapByTap(int64_t lanes, int64_t vectorBits) const {
-  // Whole registers of 512 bits cross the caches' lines wherever they begin: they are loaded as
-  // few times as can be.
+  // Unaligned loads of 512 bits always cross a cache line, so that their number is minimized.
   constexpr int64_t fewest = 3;
   return lanes > 1 && stride == 1 &&
          (vectorBits < 512 || taps < fewest ||
@@ -68,7 +67,7 @@ std::optional<double> stepsAlongRows(Operation *op, const Target &target) {
   int64_t spatial = y.getRank() - 2, lanes = std::min(target.lanes32(), y.getShape().back());
   Windows row = windowsOf(op, spatial - 1);
   int64_t bits = y.getElementTypeBitWidth();
-  // Parts of rows are loaded in elements of 32 bits and more.
+  // Masked loads of parts of rows require elements of at least 32 bits.
   bool isTapByTap = isa<ConvOp>(op) && row.goTapByTap(lanes, target.vectorBits);
   if (!y.hasStaticShape() || y.getNumElements() == 0 || !row.goAlongRows(lanes, isTapByTap) ||
       (row.reachBeyond() && bits < 32))
@@ -78,7 +77,7 @@ std::optional<double> stepsAlongRows(Operation *op, const Target &target) {
   for (int64_t extent : ArrayRef(extents).drop_back())
     rows *= extent;
   if (auto conv = dyn_cast<ConvOp>(op)) {
-    // Of many channels, products in blocks read each element less often.
+    // With more channels, a blocked matrix multiplication loads each element less often.
     if (shapeOf(conv.getW())[1] > fewChannels || !isa<FloatType>(y.getElementType()))
       return std::nullopt;
     steps = rows * (row.stride == 1 ? row.taps : registers + 2 * row.taps);
@@ -98,7 +97,7 @@ Value Emitter::alongRow(Value from, const Windows &row, const Indices &at, int64
   std::optional<RowParts> parts = partsOfRow(from, row, at, lanes, isTapByTap);
   if (!parts)
     return {};
-  // Between a row's ends nothing is asked lane by lane.
+  // Vectors that are entirely inside the row need no masks.
   constexpr int64_t registers = 3;
   if (parts->insides.empty() || row.results < registers * lanes)
     return make(*parts);
@@ -125,7 +124,7 @@ std::optional<RowParts> Emitter::partsOfRow(Value from, const Windows &row, cons
   if (!row.goAlongRows(lanes, isTapByTap) || at.back().vec || at.back().step != 1 ||
       !llvm::all_of(ArrayRef(at).drop_back(), isSame))
     return std::nullopt;
-  // Beyond a row nothing is touched.
+  // Memory outside the row must not be accessed: masked loads from a buffer are required.
   Type element = elementOf(from);
   if (row.reachBeyond() && (!buffers.count(from) || elements.count(from) ||
                             storageType(element).getIntOrFloatBitWidth() < 32))
@@ -169,7 +168,8 @@ SmallVector<Value> Emitter::loadParts(const RowParts &parts, const Read &read, V
   return loaded;
 }
 
-/// The terms of a window's rows: all but the place in the row, which is the first.
+/// Returns the coordinates of a window's terms: all but the last one, the position in the row,
+/// which is 0.
 static SmallVector<Index> rowStart(Emitter &e, ArrayRef<Value> where) {
   SmallVector<Index> over;
   for (Value tap : where)
@@ -190,7 +190,7 @@ Value Emitter::convAlongRow(ConvOp op, const Indices &at, int64_t lanes) {
   extents.pop_back();
   beginWalk();
   Value zero = neutral(ReduceKind::sum, element, lanes);
-  // Several sums where there are many terms: none waits long for the one before it.
+  // Several sums if there are many terms, so that dependency chains are short.
   constexpr int64_t most = 4, inARow = 8;
   int64_t terms = row.taps;
   for (int64_t extent : extents)
@@ -221,7 +221,7 @@ Value Emitter::convAlongRow(ConvOp op, const Indices &at, int64_t lanes) {
   return alongRow(op.getX(), row, at, lanes, isTapByTap, make);
 }
 
-/// Along each dimension by itself: elements from the window's first to its last that are inside.
+/// The count is the product, over the dimensions, of the number of window elements that are inside.
 Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
   Type element = computeType(cast<RankedTensorType>(op.getX().getType()).getElementType());
   double whole = 1;
@@ -238,8 +238,8 @@ Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
       continue;
     }
     int64_t size = windows.countedLow + windows.size + windows.countedHigh;
-    // The window's first element, counted from the first that counts; in 32 bits, which are
-    // compared in half as many registers.
+    // First index of the window, relative to the first counted element. In 32 bits, because
+    // comparisons then need half as many registers.
     Index first = affine(at[d + 2], windows.stride, windows.countedLow - windows.low);
     Type narrow = b.getI32Type();
     Value place;
@@ -280,8 +280,8 @@ Value Emitter::countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes) {
   return count;
 }
 
-/// What is combined of `taps` elements from each place on, register by register: of all of them,
-/// picked of registers whose elements begin at the places `firsts`.
+/// Combines `taps` elements for each window, from registers that hold the positions from `firsts`
+/// on. `pick` returns a register of the elements at given positions.
 static Value
 combineTaps(const Windows &row, int64_t lanes, SmallVector<Value> registers,
             ArrayRef<int64_t> firsts, function_ref<Value(Value, Value)> combine,
@@ -297,7 +297,7 @@ combineTaps(const Windows &row, int64_t lanes, SmallVector<Value> registers,
       take(tap);
     return total;
   }
-  // A window is made of runs, one for each power of two in its number of elements.
+  // A window is composed of runs, one for each power of two in its number of elements.
   for (int64_t run = 1, tap = 0; run <= row.taps; run *= 2) {
     if (row.taps & run) {
       take(tap);
@@ -317,14 +317,14 @@ combineTaps(const Windows &row, int64_t lanes, SmallVector<Value> registers,
   return total;
 }
 
-/// Along a row windows share elements, and lie a few elements apart: what their rows hold is
-/// combined first, register by register, and what each window takes is picked of that. Null where
-/// lanes do not lie so.
+/// Windows along a row overlap and are a few elements apart. Their rows are combined first,
+/// register by register, and each window's elements are then shuffled out of the result. Returns
+/// null if the lanes do not run along a row.
 Value Emitter::poolAlongRow(Operation *op, ReduceKind kind, const Indices &at, int64_t lanes) {
   auto x = cast<RankedTensorType>(op->getOperand(0).getType());
   Type element = x.getElementType();
   Windows row = windowsOf(op, x.getRank() - 3);
-  // A NaN is looked for once for each register, where a register holds all lanes.
+  // NaNs are detected by a mask that covers one register if a register has all lanes.
   bool perLane = lanes % (2 * target.lanes32()) == 0;
   SmallVector<int64_t> extents = foldedExtents(op);
   extents.pop_back();
@@ -355,7 +355,7 @@ Value Emitter::pool(Operation *op, const Indices &at, int64_t lanes) {
   SmallVector<int64_t> extents = foldedExtents(op);
   size_t terms = extents.size();
   Value total = poolAlongRow(op, kind, at, lanes);
-  // Lanes along a window would read beyond the row: its coordinates stay scalar.
+  // Lanes along a window would read beyond the row: the coordinates in the window remain scalar.
   if (!total)
     total = fold(kind, x.getElementType(),
                  llvm::to_vector(llvm::concat<const int64_t>(extents, ArrayRef<int64_t>{1})), lanes,

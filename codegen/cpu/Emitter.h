@@ -1,9 +1,9 @@
-//===- Emitter.h - a fusion's body, pulled element by element -------------===//
+//===- Emitter.h - evaluates the body of a fusion element by element, on demand ---===//
 //
 // The body of a fusion is evaluated at the index of a result element: each operation maps that
-// index to the indices of its operands, down to loads from the kernel's buffers. An index may stand
-// for several neighbouring elements at once (lanes along one dimension), and then values are
-// vectors. Nothing is ever masked: the tail of a row is a vector of exactly the lanes that remain.
+// index to the indices of its operands, down to loads from the kernel's buffers. An index may
+// denote several consecutive elements at once (lanes along one dimension). Values are then vectors.
+// Row tails are not masked: a tail is a vector with exactly the remaining number of lanes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_EMITTER_H
@@ -23,43 +23,44 @@
 
 namespace dlc::cpu {
 
-/// What is known of a vector of places: it is (first + lane) / by, or the remainder, where `first`
-/// is a multiple of `by` and so is the number of lanes. Runs of `by` lanes have one quotient, and
-/// all runs have the same remainders.
+/// Known structure of a vector of indices: it holds the quotients (first + lane) / by, or the
+/// remainders, where `first` and the number of lanes are multiples of `by`. Each run of `by` lanes
+/// then has one quotient, and all runs have the same remainders.
 struct Runs {
   mlir::Value first; ///< i64
-  int64_t by = 0;    ///< 0: nothing is known
+  int64_t by = 0;    ///< 0: no structure is known
   bool isRemainder = false;
 
   bool areOf(const Runs &other) const { return first == other.first && by == other.by; }
 };
 
-/// One coordinate: base + lane * step for lane = 0, 1, ..; or, where that form cannot say it, a
-/// vector.
+/// One coordinate of an index: base + lane * step for lane = 0, 1, .., or a vector of coordinates
+/// if they have no constant step.
 struct Index {
   mlir::Value base;     ///< i64
   int64_t step = 0;     ///< 0: the same for all lanes
-  mlir::Value vec;      ///< vector<lanes x i64>; when set, base and step mean nothing
-  bool unknown = false; ///< not computed yet (used while looking for what can be hoisted)
-  Runs runs = {};       ///< of vec
+  mlir::Value vec;      ///< vector<lanes x i64>; if set, base and step are ignored
+  bool unknown = false; ///< not computed yet (used in the search for operations to hoist)
+  Runs runs = {};       ///< structure of `vec`
 
   bool isUniform() const { return !vec && step == 0 && !unknown; }
 };
 using Indices = llvm::SmallVector<Index, 6>;
 
-/// One of the reductions that a loop feeds: how terms combine, and the element type of the result.
+/// One of several reductions computed in the same loop: its combining operation and the element
+/// type of its result.
 struct Fold {
   ReduceKind kind;
   mlir::Type element;
 };
 
-/// What a kernel asks of memory before it needs it.
+/// How a kernel prefetches its inputs.
 struct Prefetching {
-  int64_t elements = 0; ///< of the buffers that are meant; 0: none
-  size_t walk = 1;      ///< the walk over a row whose loads do so
-  int64_t ahead = 0;    ///< elements from what is loaded to what is asked for
-  /// Or, if set: the `rows` rows after the ones at hand, of `row` elements each, a line of each in
-  /// turn. The processor reads ahead of each of them by itself.
+  int64_t elements = 0; ///< size of the buffers that are prefetched; 0: no prefetch
+  size_t walk = 1;      ///< which pass over a row prefetches (1: the first)
+  int64_t ahead = 0;    ///< prefetch distance in elements
+  /// If set, instead of `ahead`: prefetch the next `rows` rows of `row` elements each, one cache
+  /// line of each row in turn, so that the hardware prefetcher follows each of these rows.
   int64_t rows = 0, row = 0;
 };
 
@@ -74,80 +75,84 @@ public:
     scopes.emplace_back();
   }
 
-  /// Declares that `value` lies in memory at `pointer`, row-major, with the type's elements.
-  /// Returns where it lay before.
+  /// Binds `value` to a row-major buffer of its type's elements at `pointer`. Returns the pointer
+  /// that it was bound to before.
   mlir::Value bindBuffer(mlir::Value value, mlir::Value pointer) {
     return std::exchange(buffers[value], pointer);
   }
 
-  /// Declares that `value` is `element` at every index asked for in the current scope.
+  /// Binds `value` to `element` at every index that is evaluated in the current scope.
   void bindElement(mlir::Value value, mlir::Value element) { elements[value] = element; }
 
-  /// Declares that from now on only that part's elements are asked for, which begin at `offset`.
+  /// Declares that from now on only elements of operand `part` are evaluated. They start at
+  /// `offset` along the axis of `concat`.
   void bindPart(ConcatOp concat, unsigned part, mlir::Value offset) {
     parts[concat] = {part, offset};
   }
 
-  /// Declares that it is `element` at `at` (of `lanes`, as `eval` takes them) in the current scope.
+  /// Binds `value` at index `at` to `element` in the current scope (`lanes` as in eval()).
   void bindAt(mlir::Value value, const Indices &at, int64_t lanes, mlir::Value element) {
     scopes.back()[keyOf(value, at, lanes)] = element;
   }
 
-  /// The value's element at `at`: a scalar where the index is uniform, else a vector of `lanes`.
+  /// Returns the value's element at `at`: a scalar if the index is uniform, else a vector of
+  /// `lanes`.
   mlir::Value eval(mlir::Value value, const Indices &at, int64_t lanes);
-  /// Where an operand that is broadcast to what has the index `at` is read.
+  /// Returns the index at which `operand` is read if it is broadcast to a shape with the index
+  /// `at`.
   Indices broadcastIndex(mlir::Value operand, const Indices &at);
-  /// Evaluates ahead whatever below `value` needs a loop of its own and does not depend on unknown
+  /// Evaluates all values below `value` that need their own loop and do not depend on unknown
   /// coordinates.
   void hoist(mlir::Value value, const Indices &at);
-  /// Gives `value` a row of scratch memory: the first reduction over its rows keeps the elements
-  /// there on its way, and what needs them afterwards in the same row loads them.
+  /// Assigns a row of scratch memory to `value`. The first reduction over a row of it stores the
+  /// elements there. Later uses in the same row load them.
   void keepRow(mlir::Value value, mlir::Value pointer) { rows[value] = {pointer, false}; }
   void forgetRows() { rows.clear(); }
-  /// From now on loads of buffers that are walked row by row ask for what comes.
+  /// Lets loads from buffers that are walked row by row issue prefetches from now on.
   void prefetchRows(const Prefetching &how) {
     prefetched.clear();
     prefetching = how;
   }
-  /// A walk over a row begins.
+  /// Starts the next walk over a row.
   void beginWalk() { ++walk; }
-  /// Stores to `pointer` from now on go past the caches: it is aligned to a register, and so is
-  /// every store.
+  /// Makes stores to `pointer` non-temporal from now on, or normal again. Non-temporal stores
+  /// require `pointer` and each stored vector to be aligned to a vector register.
   void storePast(mlir::Value pointer, bool past) {
     past ? (void)pastCaches.insert(pointer) : (void)pastCaches.erase(pointer);
   }
-  /// Stores `element` (as eval gives it) at `at` of a row-major buffer of `type`.
+  /// Stores `element`, a result of eval(), at `at` of a row-major buffer of `type`.
   void store(mlir::RankedTensorType type, mlir::Value pointer, const Indices &at,
              mlir::Value element, int64_t lanes);
 
-  /// Values computed inside a scope are forgotten at its end (they do not dominate what follows).
+  /// Opens a scope. Values computed in it are forgotten at its end because they do not dominate the
+  /// code that follows.
   void pushScope() { scopes.emplace_back(); }
   void popScope() { scopes.pop_back(); }
 
-  /// Loops over [from, to), threading `init` through `body(at, accumulated)`.
+  /// Emits a loop over [from, to) that threads `init` through `body(at, accumulated)`.
   llvm::SmallVector<mlir::Value>
   range(mlir::Value from, mlir::Value to, int64_t step, mlir::ValueRange init,
         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
-  /// `x`, an element of `value` computed in f32, rounded to the value's 16-bit element type if the
+  /// Rounds `x`, an element of `value` computed in f32, to the value's 16-bit element type if the
   /// kernel has to (passes/Rounding.h).
   mlir::Value rounded(mlir::Value value, mlir::Value x);
-  /// A reduction's element from all of its terms combined: divided by their number for a mean, and
-  /// rounded.
+  /// Returns a reduction's result element for `total`, all of its terms combined: divides it by the
+  /// number of terms for a mean, and rounds it.
   mlir::Value finishReduce(ReduceOp op, mlir::Value total);
   mlir::Value combine(ReduceKind kind, mlir::Type element, mlir::Value a, mlir::Value b);
   mlir::Value neutral(ReduceKind kind, mlir::Type element, int64_t lanes);
 
-  // Small builders.
+  // Helpers that create single operations.
   mlir::Value i64(int64_t value);
   mlir::Value splat(mlir::Value scalar, int64_t lanes);
   Index constant(int64_t value) { return {i64(value), 0, nullptr, false}; }
   Index affine(const Index &x, int64_t scale, int64_t offset);
   Index add(const Index &a, const Index &b, int64_t lanes);
   mlir::Value asVector(const Index &x, int64_t lanes);
-  /// How far each lane's place is from the first one's, in 32 bits.
+  /// Returns the vector 0, step, 2 * step, .. of `lanes` i32 elements.
   mlir::Value distances(int64_t step, int64_t lanes);
   mlir::Value binary(llvm::StringRef kind, mlir::Value a,
-                     mlir::Value b); ///< i64 or vectors of it: add sub mul div rem min max
+                     mlir::Value b); ///< i64 or vectors of i64: add sub mul div rem min max
 
   mlir::OpBuilder &b;
   mlir::Location loc;
@@ -159,78 +164,84 @@ private:
   mlir::Value evalUncached(mlir::Value value, const Indices &at, int64_t lanes);
   /// The result of the operation that defines `value`, not rounded to a 16-bit element type.
   mlir::Value compute(mlir::Value value, const Indices &at, int64_t lanes);
-  /// Where lanes differ in quotients alone, or in remainders: as many lanes as there are of these,
-  /// each element repeated; null elsewhere.
+  /// Evaluates each distinct element once and repeats it by a shuffle if the lanes of `at` differ
+  /// only in quotients or only in remainders (see Runs). Returns null in all other cases.
   mlir::Value repeated(mlir::Value value, const Indices &at, int64_t lanes);
   mlir::Value load(mlir::Value value, mlir::Value pointer, const Indices &at, int64_t lanes);
-  /// Goes back to what operations that only move elements take them from.
+  /// Replaces `value` and `at` by the source of the operations that only move elements.
   void followMoves(mlir::Value &value, Indices &at, int64_t lanes);
-  /// Lanes that lie side by side in memory where they are inside, else `other`; null where they do
-  /// not, or where memory does not hold the value. Nothing outside is touched.
+  /// Loads adjacent elements by a masked load: lanes that are not `inside` are `other` and their
+  /// memory is not accessed. Returns null if the elements are not contiguous or not in a buffer.
   mlir::Value loadInside(mlir::Value value, Indices at, mlir::Value inside, mlir::Value other,
                          int64_t lanes);
-  /// Lanes of a small step: whole registers, of which elements are picked.
+  /// Loads lanes with a small step by loading contiguous registers and shuffling them.
   mlir::Value loadNear(mlir::Type element, mlir::Value pointer, const Index &offset, int64_t lanes);
-  /// For each lane the element at its place, of registers of `lanes` whose elements have the places
-  /// from `firsts` on: each register from where the ones before it end, or earlier.
+  /// Returns for each lane the element at position place(lane). Register i of `registers` has
+  /// `lanes` elements and holds the positions from firsts[i] on. Each register starts at the end of
+  /// the previous one or earlier.
   mlir::Value pickPlaces(llvm::ArrayRef<mlir::Value> registers, llvm::ArrayRef<int64_t> firsts,
                          int64_t lanes, llvm::function_ref<int64_t(int64_t)> place);
   mlir::Value constantElement(ConstantOp op, const Indices &at, int64_t lanes);
 
-  // One function per family; each maps the index and evaluates its operands there.
+  // One function for each family of operations. Each maps the index and evaluates the operands
+  // there.
   mlir::Value elementwise(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value move(mlir::Operation *op, const Indices &at, int64_t lanes);
-  /// Lanes that take single elements of all parts in turn: each part in lanes of its own; null
-  /// where they do not.
+  /// Evaluates a concatenation of parts of size 1 as one vector per part and interleaves these
+  /// vectors. Returns null if the lanes do not run along such a concatenation.
   mlir::Value takeInTurn(ConcatOp op, const Indices &at, int64_t lanes);
-  /// Lanes along a gather whose places climb, picked from registers; null where they are not.
+  /// Evaluates a gather with monotonic indices along the lanes by shuffles of registers. Returns
+  /// null if this does not apply.
   mlir::Value climb(GatherOp op, const Indices &at, int64_t lanes);
   mlir::Value iota(IotaOp op, const Indices &at, int64_t lanes);
   mlir::Value comparePlaces(CompareOp op, const Indices &at, int64_t lanes);
   mlir::Value reduce(ReduceOp op, const Indices &at, int64_t lanes);
   mlir::Value contraction(mlir::Operation *op, const Indices &at, int64_t lanes);
   mlir::Value pool(mlir::Operation *op, const Indices &at, int64_t lanes);
-  /// The pool's elements before they are divided, or the convolution's before its bias is added;
-  /// null where lanes do not lie along a row.
+  /// Returns a pool's element before its division, or a convolution's before its bias is added.
+  /// Returns null if the lanes do not run along a row.
   mlir::Value poolAlongRow(mlir::Operation *op, ReduceKind kind, const Indices &at, int64_t lanes);
   mlir::Value convAlongRow(ConvOp op, const Indices &at, int64_t lanes);
-  /// `make` of the parts of a row: with code of its own where all of them are inside.
+  /// Calls `make` on the registers that the windows read. Emits a separate branch without masks for
+  /// windows that are entirely inside the row.
   mlir::Value alongRow(mlir::Value from, const Windows &row, const Indices &at, int64_t lanes,
                        bool isTapByTap, llvm::function_ref<mlir::Value(const RowParts &)> make);
-  /// What windows of results at `at` read of a row of `from`: a part for each tap, or for each
-  /// register of what they span.
+  /// Returns the parts of a row of `from` that the windows of the results at `at` read: one for
+  /// each tap, or one for each register of their span.
   std::optional<RowParts> partsOfRow(mlir::Value from, const Windows &row, const Indices &at,
                                      int64_t lanes, bool isTapByTap);
-  /// The parts of the row that is read; `other` where it is outside.
+  /// Loads the parts of the row. Elements outside the row are `other`.
   llvm::SmallVector<mlir::Value> loadParts(const RowParts &parts, const Read &read,
                                            mlir::Value other, IndexLowering &lowering,
                                            int64_t lanes);
-  /// How many elements of each window count.
+  /// Returns the number of elements of each window that count (`count_include_pad`).
   mlir::Value countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes);
-  /// An element that a window reads, where it meets the operand; else `other`.
+  /// Returns the element that a window reads if it is inside the operand; else `other`.
   mlir::Value windowed(mlir::Value x, IndexLowering &lowering, const Read &read, mlir::Value other,
                        int64_t lanes);
 
   Index linear(llvm::ArrayRef<int64_t> shape, const Indices &at, int64_t lanes);
 
-  /// Loops over `extents` (row-major), threading `init` through `body(coordinates, accumulated)`.
+  /// Emits loops over `extents` (row-major) that thread `init` through `body(coordinates,
+  /// accumulated)`.
   llvm::SmallVector<mlir::Value>
   loops(llvm::ArrayRef<int64_t> extents, mlir::ValueRange init,
         llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<mlir::Value>,
                                                           mlir::ValueRange)>
             body);
 
-  /// Combines the terms over a box of coordinates (row-major `extents`), for several reductions at
-  /// once. `terms(coordinates, lanes)` gives one value for each, a scalar or a vector of `lanes`.
-  /// With `callerLanes` the results themselves have lanes and the coordinates stay scalar; else the
-  /// last coordinate is walked with lanes. A `careful` sum takes many terms in blocks.
+  /// Combines the terms over a box of coordinates (row-major `extents`) for several reductions at
+  /// once. `terms(coordinates, lanes)` returns one value per reduction, a scalar or a vector of
+  /// `lanes`. If `callerLanes` is set, the results themselves have lanes and the coordinates remain
+  /// scalar. Otherwise the last coordinate is vectorized. If `careful` is set, long sums are
+  /// accumulated in blocks.
   using Terms = llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<Index>, int64_t)>;
   llvm::SmallVector<mlir::Value> fold(llvm::ArrayRef<Fold> folds, llvm::ArrayRef<int64_t> extents,
                                       int64_t callerLanes, Terms terms, bool careful = true);
   mlir::Value fold(ReduceKind kind, mlir::Type element, llvm::ArrayRef<int64_t> extents,
                    int64_t callerLanes,
                    llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, int64_t)> term);
-  /// `op` and the reductions over the same indices that can be taken in the same loop.
+  /// Returns `op` and the reductions over the same indices that can be computed in the same loop.
   llvm::SmallVector<ReduceOp> reducedTogether(ReduceOp op, const Indices &at, int64_t lanes);
 
   mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
@@ -255,29 +266,33 @@ private:
   Prefetching prefetching;
   int walk = 0;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int, 2>>
-      prefetched; ///< the walks that have loaded a buffer
+      prefetched; ///< walks that have loaded from a buffer
   llvm::DenseSet<mlir::Value> pastCaches;
 };
 
-/// The type in which elements of `element` are computed: f32 for 16-bit floats, signless integers.
+/// Returns the type in which elements of `element` are computed: f32 for 16-bit floats, signless
+/// integers for integers.
 mlir::Type computeType(mlir::Type element);
-/// The type of an element in memory: i8 for bool, signless integers, i16 for bf16.
+/// Returns the type of an element in memory: i8 for bool, signless integers for integers, i16 for
+/// bf16.
 mlir::Type storageType(mlir::Type element);
-/// `type` or a vector of it.
+/// Returns `type`, or a vector of it if `lanes` is not 0.
 mlir::Type withLanes(mlir::Type type, int64_t lanes);
 bool isUnsigned(mlir::Type element);
 
-/// Emits `function(x..)` on computed elements; see Math.h for the functions.
+/// Convert elements between the type in which they are stored and the type in which they are
+/// computed.
 mlir::Value toCompute(mlir::OpBuilder &b, mlir::Location loc, mlir::Value stored,
                       mlir::Type element);
 mlir::Value toStorage(mlir::OpBuilder &b, mlir::Location loc, mlir::Value computed,
                       mlir::Type element);
-/// Rounds an element computed in f32 to f16 or bf16; the result is in f32 again.
+/// Rounds an element computed in f32 to f16 or bf16. The result is an f32 again.
 mlir::Value roundElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type element);
-/// Converts between computed elements of two element types as dlc.cast says.
+/// Converts computed elements between two element types with the semantics of dlc.cast.
 mlir::Value castElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type from,
                         mlir::Type to);
-/// One elementwise operation on computed operands (all scalar or all of `lanes`).
+/// Emits one elementwise operation on computed operands, all scalars or all vectors of the same
+/// number of lanes.
 mlir::Value emitElement(Emitter &e, mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
 
 } // namespace dlc::cpu

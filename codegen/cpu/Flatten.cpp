@@ -1,4 +1,4 @@
-//===- Flatten.cpp - a relocatable ELF object as one image ----------------===//
+//===- Flatten.cpp - converts a relocatable ELF object to one flat image ---===//
 #include "codegen/cpu/Native.h"
 
 #include "llvm/BinaryFormat/ELF.h"

@@ -1,4 +1,4 @@
-//===- Fold.cpp - many terms into one: registers of partial results -------===//
+//===- Fold.cpp - combines many terms into one, in vectors of partial results ---===//
 #include "codegen/cpu/Gathering.h"
 
 using namespace mlir;
@@ -38,10 +38,10 @@ Value floatConstant(Emitter &e, Type like, double value) {
 
 namespace {
 
-/// Sums of a block, in a row.
+/// Number of sequential additions in a block.
 constexpr int64_t kBlock = 32;
 
-/// The state after `terms(i)` for i in [0, n) have been added to a long state, block by block.
+/// Returns the state after adding `terms(i)` for i in [0, n) to a long state, block by block.
 SmallVector<Value> sweepLong(Emitter &e, const Gathering &gathering, int64_t n,
                              ValueRange longState, function_ref<SmallVector<Value>(Value)> terms) {
   auto block = [&](Value from, Value to) {
@@ -90,7 +90,7 @@ SmallVector<Value> Emitter::fold(ArrayRef<Fold> folds, ArrayRef<int64_t> extents
           });
         }));
   }
-  // Four registers of partial results hide the latency of combining.
+  // Four registers of partial results hide the latency of the combining operation.
   int64_t n = extents.back(), width = target.lanes32();
   int64_t lanes = n >= 4 * width ? 4 * width : n >= width ? width : n;
   int64_t blocks = n / lanes, tail = n % lanes, tailLanes = tail > 1 ? tail : 0;

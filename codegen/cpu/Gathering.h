@@ -1,4 +1,4 @@
-//===- Gathering.h - what reductions have gathered so far -----------------===//
+//===- Gathering.h - state of several reductions in one loop --------------===//
 #ifndef DLC_CODEGEN_CPU_GATHERING_H
 #define DLC_CODEGEN_CPU_GATHERING_H
 
@@ -11,13 +11,13 @@ mlir::vector::CombiningKind combiningKind(ReduceKind kind, mlir::Type element);
 mlir::Value floatConstant(Emitter &e, mlir::Type like, double value);
 } // namespace detail
 
-/// So many sums in a row may round; longer ones are taken in blocks.
+/// Maximum number of sequential additions of a sum. Longer sums are accumulated in blocks.
 inline constexpr int64_t kLongSum = 64;
 
-/// What several reductions have gathered so far, as a flat list of values. A float extremum whose
-/// lanes will meet is kept as the extremum of the numbers and a mask that tells of NaN, one
-/// comparison for two registers; a long sum as a sum in registers, and beside it what rounding has
-/// lost of it.
+/// State of several reductions as a flat list of values. A float min or max whose lanes are
+/// combined at the end is kept as the extremum without NaN handling and a mask of lanes that have
+/// seen NaN. The mask takes one comparison for two registers. A long sum is kept as a sum and its
+/// accumulated rounding error.
 class Gathering {
 public:
   Gathering(Emitter &e, llvm::ArrayRef<Fold> folds, int64_t lanes, bool perLane)
@@ -46,8 +46,8 @@ public:
         next.push_back(e.combine(fold.kind, fold.element, gathered, v));
         continue;
       }
-      // One instruction; where v is NaN it is taken, and where `gathered` is it is lost: the mask
-      // knows.
+      // One instruction: if v is NaN, it is taken; if `gathered` is NaN, it is lost. The mask
+      // records both.
       auto better = fold.kind == ReduceKind::max ? mlir::arith::CmpFPredicate::OGT
                                                  : mlir::arith::CmpFPredicate::OLT;
       mlir::Value keep = mlir::arith::CmpFOp::create(e.b, e.loc, better, gathered, v);
@@ -67,7 +67,8 @@ public:
     return state;
   }
 
-  /// Adds what a block has gathered: the lost part of each sum goes into the next one (Kahan).
+  /// Adds the state of a block. The rounding error of each sum is compensated in the next addition
+  /// (Kahan).
   llvm::SmallVector<mlir::Value> addBlock(mlir::ValueRange longState,
                                           mlir::ValueRange block) const {
     llvm::SmallVector<mlir::Value> next;
@@ -79,7 +80,7 @@ public:
         mlir::Value total = mlir::arith::AddFOp::create(e.b, e.loc, sum, term);
         mlir::Value grown = mlir::arith::SubFOp::create(e.b, e.loc, total, sum);
         mlir::Value over = mlir::arith::SubFOp::create(e.b, e.loc, grown, term);
-        // Infinities lose nothing.
+        // The rounding error is 0 if the sum is infinite.
         mlir::Value zero = detail::floatConstant(e, over.getType(), 0);
         mlir::Value finite =
             mlir::arith::CmpFOp::create(e.b, e.loc, mlir::arith::CmpFPredicate::OEQ,
@@ -121,7 +122,8 @@ public:
     return size;
   }
 
-  /// One value for each reduction: its lanes combined, unless they are results of their own.
+  /// Returns one value for each reduction. Its lanes are combined unless each lane is a result of
+  /// its own.
   llvm::SmallVector<mlir::Value> finish(llvm::ArrayRef<mlir::Value> state) const {
     llvm::SmallVector<mlir::Value> results;
     for (auto [fold, values] : split(llvm::SmallVector<mlir::Value>(state))) {
@@ -146,7 +148,7 @@ public:
     return results;
   }
 
-  /// One value of all lanes for each reduction; no mask may stand for two registers.
+  /// Returns one vector for each reduction. No mask may cover two registers.
   llvm::SmallVector<mlir::Value> finishLanes(llvm::ArrayRef<mlir::Value> state) const {
     llvm::SmallVector<mlir::Value> results;
     for (auto [fold, values] : split(llvm::SmallVector<mlir::Value>(state))) {
@@ -161,7 +163,7 @@ public:
     return results;
   }
 
-  /// Whether some sum would round more than kLongSum times.
+  /// Returns whether some sum would round more than kLongSum times.
   bool isLong(int64_t steps) const {
     return steps > kLongSum && llvm::any_of(folds, [](const Fold &fold) { return isSum(fold); });
   }
@@ -199,7 +201,7 @@ private:
     return mask;
   }
 
-  /// The values of each reduction.
+  /// Returns the state's values of each reduction.
   llvm::SmallVector<std::pair<Fold, llvm::SmallVector<mlir::Value>>>
   split(const llvm::SmallVector<mlir::Value> &state) const {
     llvm::SmallVector<std::pair<Fold, llvm::SmallVector<mlir::Value>>> parts;

@@ -1,4 +1,4 @@
-//===- IndexLowering.cpp - maps of indices as instructions -----------------===//
+//===- IndexLowering.cpp - lowers index maps to instructions --------------===//
 #include "codegen/cpu/IndexLowering.h"
 
 using namespace mlir;
@@ -38,7 +38,8 @@ std::optional<Indices> IndexLowering::movedIndex(Operation *op, const Indices &a
   return lower({0, *moved, {}}, shapeOf(op->getOperand(0)));
 }
 
-/// An index element as a coordinate: negative ones count from the end, and the range is enforced.
+/// Returns an element of an index tensor as a coordinate. Negative indices count from the end, and
+/// the result is clamped to the dimension.
 IndexExpr IndexLowering::load(Value indices, const Coordinates &at, int64_t size) {
   Value wide = e.eval(indices, lower({0, at, {}}, shapeOf(indices)), lanes);
   Type i64 = e.b.getI64Type();
@@ -56,7 +57,7 @@ IndexExpr IndexLowering::load(Value indices, const Coordinates &at, int64_t size
                   size);
 }
 
-/// Whether `value`, which is no less than 0, is certain to be a multiple of `by`.
+/// Returns whether the non-negative `value` is known to be a multiple of `by`.
 static bool isMultipleOf(Value value, int64_t by) {
   APInt known;
   if (matchPattern(value, m_ConstantInt(&known)))
@@ -74,7 +75,7 @@ static bool isMultipleOf(Value value, int64_t by) {
 
 Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
   const bool uniform = a.isUniform() && b.isUniform();
-  // Without lanes nothing is known of what differs from lane to lane.
+  // A value that differs between lanes is unknown if the number of lanes is 0.
   if (a.unknown || b.unknown || (!uniform && lanes == 0))
     return {nullptr, 0, nullptr, true};
   if (uniform)
@@ -85,7 +86,7 @@ Index IndexLowering::binary(StringRef kind, const Index &a, const Index &b) {
   if ((isRemainder || kind == "div") && !a.vec && a.step == 1 && b.isUniform() &&
       matchPattern(b.base, m_ConstantInt(&by))) {
     int64_t size = by.getSExtValue();
-    // All lanes lie between two multiples, or multiples lie between lanes.
+    // Either all lanes, or each run of `size` lanes, are between two adjacent multiples of `size`.
     if (size % lanes == 0 && isMultipleOf(a.base, lanes))
       return {e.binary(kind, a.base, b.base), isRemainder, nullptr, false};
     if (size > 1 && lanes % size == 0 && isMultipleOf(a.base, size))
@@ -125,7 +126,7 @@ Indices IndexLowering::lower(const Read &read, ArrayRef<int64_t> shape, bool isE
   Indices result;
   for (auto [place, size] : llvm::zip(read.at, shape)) {
     Index index = lower(place);
-    // The quotient of what may be negative has no range to believe.
+    // The range computed for the quotient of a possibly negative value is not reliable.
     bool divided = llvm::any_of(read.guards, [&, at = place](const Guard &guard) {
       return guard.by > 1 && at == x.divide(guard.place, guard.by);
     });
@@ -147,7 +148,7 @@ Value IndexLowering::inside(ArrayRef<Guard> guards) {
     all =
         all ? Value(arith::AndIOp::create(e.b, e.loc, e.splat(all, n), e.splat(holds, n))) : holds;
   };
-  // Places in 32 bits are compared in half as many registers.
+  // 32-bit comparisons need half as many registers.
   constexpr int64_t most = 1 << 30;
   auto isNarrow = [&](const Guard &guard, const Index &place) {
     return guard.by == 1 && !place.vec && place.step != 0 && guard.place.low() > -most &&
@@ -168,7 +169,7 @@ Value IndexLowering::inside(ArrayRef<Guard> guards) {
       whole = binary("div", place, e.constant(guard.by));
       add(arith::CmpIPredicate::eq, e.affine(whole, guard.by, 0), place);
     }
-    // One unsigned comparison covers both ends.
+    // One unsigned comparison checks both bounds.
     add(arith::CmpIPredicate::ult, whole, e.constant(guard.size));
   }
   return all;

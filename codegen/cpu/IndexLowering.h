@@ -1,8 +1,8 @@
-//===- IndexLowering.h - maps of indices as instructions -------------------===//
+//===- IndexLowering.h - lowers index maps to instructions ----------------===//
 //
-// An operation's map is read over a variable for each dimension. Here each stands for a coordinate
-// of the kernel, which may differ from lane to lane: an expression in which such a coordinate
-// stands by itself still has its lanes one step apart, one that divides it has a vector of places.
+// An operation's index map has a variable for each dimension. Each variable is bound to a
+// coordinate of the kernel here, which may differ from lane to lane. A linear expression of such a
+// coordinate has a constant step between lanes. A division of it has a vector of indices.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_INDEXLOWERING_H
@@ -17,19 +17,21 @@ class IndexLowering {
 public:
   IndexLowering(Emitter &e, int64_t lanes) : e(e), lanes(lanes) {}
 
-  /// What the operation's result at `at` is made of, in its term `over`.
+  /// Returns the operand elements that the operation's result at `at` is computed from, for its
+  /// reduction term `over`.
   llvm::SmallVector<Read, 2> readsOf(mlir::Operation *op, const Indices &at,
                                      llvm::ArrayRef<Index> over = {});
-  /// Where `op` moves an element from, if that follows from the index alone.
+  /// Returns the index from which `op` moves an element if that follows from the index alone.
   std::optional<Indices> movedIndex(mlir::Operation *op, const Indices &at);
 
   Index lower(const IndexExpr &expression);
-  /// Where it is read, were all guards to hold.
+  /// Returns the index of a read, assuming that all guards hold.
   Indices lower(const Read &read);
-  /// The element of an operand of this shape; within it, whether the guards hold or not. `isElse`:
-  /// it is read, too, where an earlier read's guards hold.
+  /// Returns the index of a read in an operand of this shape, clamped to the shape if the guards
+  /// may not hold. `isElse`: the index is also read if an earlier read's guards hold.
   Indices lower(const Read &read, llvm::ArrayRef<int64_t> shape, bool isElse = false);
-  /// Whether all guards hold, for each lane where they differ; null where there is none.
+  /// Returns whether all guards hold, as a vector if that differs between lanes; null if there are
+  /// no guards.
   mlir::Value inside(llvm::ArrayRef<Guard> guards);
 
 private:

@@ -1,10 +1,10 @@
-//===- Inplace.cpp - which results of a kernel may lie where an operand lies ===//
+//===- Inplace.cpp - which results of a kernel may share an operand's buffer ---===//
 //
-// A kernel evaluates results of one shape together, element by element, and stores them once all of
-// them are known (Kernel.cpp). So an input may be written over if each of its elements is read for
-// the same element of such results only: everything that depends on it, up to the results, must be
-// elementwise and of its shape. Broadcasts and reductions of it, or a result of another shape,
-// would read it when it is written over already, perhaps on another thread.
+// A kernel evaluates results of one shape together, element by element, and stores them after all
+// of them are evaluated (Kernel.cpp). Therefore an input may be overwritten if each of its elements
+// is read only for the same element of such results: all operations that depend on it, up to the
+// results, must be elementwise and have its shape. Broadcasts or reductions of the input, or a
+// result of another shape, could read it after it was overwritten, possibly on another thread.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/Inplace.h"
@@ -18,8 +18,8 @@ namespace dlc::cpu {
 
 static ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
 
-/// Whether all that reads the input, and what is made of that, and so on, is allowed and of a shape
-/// that fits. What a reduction gives is followed where `alsoSums`.
+/// Returns whether all transitive users of the input satisfy `allowed` and have shapes that satisfy
+/// `fits`. Users of a reduction's result are included only if `alsoSums` is set.
 static bool isReadOnlyBy(BlockArgument input, llvm::function_ref<bool(Operation *)> allowed,
                          llvm::function_ref<bool(ArrayRef<int64_t>)> fits, bool alsoSums) {
   if (!fits(shapeOf(input)))
@@ -55,7 +55,7 @@ SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
   Block &body = fusion.getBody().front();
   auto results = body.getTerminator()->getOperands();
   SmallVector<std::pair<unsigned, unsigned>> pairs;
-  // A concatenation that is the only result is walked part by part; reductions may be cut into
+  // A concatenation that is the only result is computed part by part. Reductions may be split into
   // parts (Split.h).
   if ((results.size() == 1 && results[0].getDefiningOp<ConcatOp>()) ||
       !body.getOps<ReduceOp>().empty())
@@ -63,7 +63,8 @@ SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
   for (BlockArgument input : body.getArguments()) {
     if (!isReadElementForElement(input))
       continue;
-    // One element per row of a wider result: computed again for every part of a long row.
+    // An input with one element per row of a wider result is read again for every block of a long
+    // row.
     auto shape = shapeOf(input);
     if (!shape.empty() && shape.back() == 1 &&
         llvm::any_of(results, [&](Value result) { return shapeOf(result) != shape; }))
@@ -76,8 +77,8 @@ SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion) {
   return pairs;
 }
 
-/// Whether everything that depends on the input is its row's: elementwise, or a reduction of it
-/// along the row.
+/// Returns whether all operations that depend on the input use only the same row of it: elementwise
+/// operations and reductions along the row.
 static bool isReadRowForRow(BlockArgument input) {
   ArrayRef<int64_t> shape = shapeOf(input);
   auto sums = llvm::to_vector(shape);
@@ -96,8 +97,8 @@ SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Ta
   SmallVector<std::pair<unsigned, unsigned>> pairs;
   if (body.getOps<ReduceOp>().empty() || planSplit(fusion, target))
     return pairs;
-  // One unit walks a whole row: first what is of one element per row, from all of it, then what is
-  // as wide as the row.
+  // One unit processes a whole row: first the results with one element per row, which depend on all
+  // of it, and then the results as wide as the row.
   std::vector<Nest> nests = planNests(fusion, target);
   if (nests.size() != 1 || nests[0].blocks != 1 || nests[0].scalarRow || nests[0].shape.back() < 2)
     return pairs;
@@ -117,7 +118,8 @@ SmallVector<std::pair<unsigned, unsigned>> inplaceParts(FusionOp fusion, const T
   std::optional<SplitPlan> plan = planSplit(fusion, target);
   if (!plan)
     return pairs;
-  // One unit walks each element once: its terms and its results are known before these are stored.
+  // One unit processes each element once: its terms and its results are evaluated before the
+  // results are stored.
   auto allowed = [](Operation *op) { return isa<ReduceOp>(op) || isElementwise(op); };
   auto fits = [&](ArrayRef<int64_t> shape) { return shape == ArrayRef<int64_t>(plan->shape); };
   auto isReadOnce = [&](BlockArgument input) {

@@ -1,4 +1,4 @@
-//===- Inplace.h - which results of a kernel may lie where an operand lies -===//
+//===- Inplace.h - which results of a kernel may share an operand's buffer ---===//
 #ifndef DLC_CODEGEN_CPU_INPLACE_H
 #define DLC_CODEGEN_CPU_INPLACE_H
 
@@ -8,16 +8,16 @@ namespace dlc::cpu {
 
 struct Target;
 
-/// Pairs (result, input) of a normalised fusion that may be one buffer in the kernel that walks
-/// rows (Kernel.h).
+/// Returns the pairs (result, input) of a normalized fusion that may share a buffer in the kernel
+/// that iterates over rows (Kernel.h).
 llvm::SmallVector<std::pair<unsigned, unsigned>> inplacePairs(FusionOp fusion);
 
-/// More of them where rows are reduced before they are stored (softmax and its gradient), in
-/// schedule rows.
+/// Returns further pairs for schedule rows if rows are reduced before they are stored (softmax and
+/// its gradient).
 llvm::SmallVector<std::pair<unsigned, unsigned>> inplaceRows(FusionOp fusion, const Target &target);
 
-/// More of them where a reduction is cut into parts (Split.h), beside whose terms results of their
-/// shape are stored.
+/// Returns further pairs for a reduction that is split into parts (Split.h) and that also stores
+/// results with the shape of its operand.
 llvm::SmallVector<std::pair<unsigned, unsigned>> inplaceParts(FusionOp fusion,
                                                               const Target &target);
 

@@ -1,4 +1,4 @@
-//===- Kernel.cpp - a fused kernel: units, rows and what they store -------===//
+//===- Kernel.cpp - work units, rows and stores of a fused kernel ---------===//
 #include "codegen/cpu/Kernel.h"
 #include "codegen/cpu/KernelFrame.h"
 #include "codegen/cpu/Nest.h"
@@ -71,7 +71,7 @@ KernelPlan planKernel(FusionOp fusion, const Target &target) {
     plan.bytes += bytesRead(argument);
   for (Value value : fusion.getBody().front().getTerminator()->getOperands())
     plan.bytes += bytesOf(tensorType(value));
-  // Below some ten thousand operations waking a second thread costs more than it saves.
+  // Below some ten thousand operations, waking a second thread costs more than it saves.
   double perUnit =
       std::max(1.0, std::max(work, plan.bytes / 4) / double(std::max<int64_t>(1, plan.extent)));
   plan.grain = std::max<int64_t>(1, int64_t(24576 / perUnit));
@@ -105,7 +105,7 @@ public:
   }
 
 private:
-  /// The parts of a concatenation that a nest makes, one after the other.
+  /// Calls `body` for each part of a concatenation that a nest computes.
   void forParts(const Nest &nest, function_ref<void(Value)> body) {
     auto one = [&](Value part, ValueRange) {
       emitPart(e, frame, nest.joined, nest.parts, part, [&](Value offset) {
@@ -120,7 +120,8 @@ private:
       one(e.i64(0), {});
   }
 
-  /// The units of a nest that are this call's; `first` is the number of its first one.
+  /// Emits the units of a nest that this call computes; `first` is the index of the nest's first
+  /// unit.
   void walk(Nest &nest, Value first) {
     auto after = [&](int64_t units) { return e.binary("add", first, e.i64(units)); };
     Value from = e.binary("max", frame.begin(), first),
@@ -137,7 +138,7 @@ private:
     };
     if (int64_t several = nest.depth > 0 || nest.across >= 0 ? 1 : unitsAtATime(nest);
         several > 1) {
-      // The last block of a row may be a short one.
+      // The last block of a row may be shorter than the others.
       Value even = nest.blocks > 1 ? e.binary("min", to, after(nest.units - 1)) : to;
       Value groups =
           e.binary("div", e.binary("max", e.binary("sub", even, from), e.i64(0)), e.i64(several));
@@ -148,9 +149,10 @@ private:
     e.range(from, to, 1, {}, units(1));
   }
 
-  /// Several runs of memory that the processor reads ahead come faster than one: rows, or parts of
-  /// a row, that nobody but memory holds are walked side by side. So are those of a few long
-  /// formulas: their chains do not wait for one another.
+  /// Returns the number of units that are computed in one loop. Several sequential streams are read
+  /// faster than one, so that rows or blocks of rows that are not cached are processed together.
+  /// Units of a few expensive formulas are processed together too, because their dependency chains
+  /// are independent.
   int64_t unitsAtATime(const Nest &nest) {
     constexpr int64_t runs = 4, shortest = 256, large = 1 << 20, most = 24;
     constexpr int64_t fewest = 1 << 17, few = 6, heavy = 4;
@@ -182,8 +184,8 @@ private:
     }
     int64_t row = nest.shape.back(), tail = nest.blocks == 1 ? row % nest.lanes : 0;
     int64_t length = nest.blocks == 1 ? row - tail : nest.block;
-    // No load comes after a store of the others: where the low bits of their addresses meet, it
-    // would wait for it.
+    // All loads precede the stores. A load that follows a store with equal low address bits would
+    // wait for that store (4K aliasing).
     auto store = [&](Value offset, int64_t lanes) {
       SmallVector<SmallVector<Value>> elements;
       SmallVector<Indices, 0> places;
@@ -204,8 +206,8 @@ private:
       store(e.i64(length), tail);
   }
 
-  /// Rows of a chunk, in two runs of memory that the processor reads ahead where the caches do not
-  /// hold them.
+  /// Emits the rows of a chunk, in two memory streams for the hardware prefetcher if the rows are
+  /// not cached.
   void shortRows(Nest &nest, Value unit) {
     constexpr int64_t nearest = 512;
     ArrayRef<int64_t> shape = nest.shape;
@@ -215,7 +217,8 @@ private:
     auto [at, chunk] = coordinates(shape.drop_back(2), nest.chunks, unit);
     at.push_back(e.constant(0));
     at.push_back(e.constant(0));
-    // Once, so that what is computed before the rows' loop is found again in it.
+    // Computed once, so that values evaluated before the loop over the rows are found again in the
+    // loop.
     for (size_t d = 0; d < along; ++d)
       at[d].base = placed(nest, d, at[d].base);
     SmallVector<Value> starts;
@@ -228,7 +231,7 @@ private:
         body(lanes > 1 ? lanes : 0);
       }
     };
-    // What all rows share comes before their loop.
+    // Values that all rows share are computed before the loop over the rows.
     auto isShared = [&](Value value) {
       ArrayRef<int64_t> own = tensorType(value).getShape();
       return own.size() < 2 || own.end()[-2] == 1;
@@ -271,7 +274,7 @@ private:
     e.prefetchRows({});
   }
 
-  /// What a nest's value is made of at its own place.
+  /// Collects the operations that compute a nest's value at its own index.
   static void collect(const Nest &nest, Value value, llvm::SetVector<Operation *> &needed) {
     Operation *op = value.getDefiningOp();
     if (!op || isa<GatherOp>(op) || !needed.insert(op))
@@ -281,7 +284,7 @@ private:
         collect(nest, operand, needed);
   }
 
-  /// A row of tiles, or a part of one.
+  /// Emits a row of tiles, or a part of one.
   void tiles(Nest &nest, Value unit) {
     int64_t lanes = nest.lanes, row = nest.shape.back(), rows = nest.shape[nest.across];
     int64_t tail = row % lanes, rest = rows % lanes;
@@ -312,7 +315,7 @@ private:
     }
   }
 
-  /// `width` elements of each of `height` rows.
+  /// Emits a tile: `width` elements of each of `height` rows.
   void tile(Nest &nest, Indices at, Value first, int64_t width, int64_t height) {
     e.pushScope();
     std::optional<Turned> turned = findTurned(fusion, nest.shape, e.target);
@@ -327,10 +330,10 @@ private:
     for (TransposeOp transpose : turned->transposes) {
       SmallVector<Value> registers;
       for (int64_t i = 0; i < nest.lanes; ++i) {
-        // Lanes that nobody takes are any.
+        // Unused lanes are undefined.
         if (i < width) {
           at.back() = {e.binary("add", first, e.i64(i)), 0, nullptr, false};
-          // What is alike in all lanes comes as one.
+          // A value that is equal in all lanes is returned as a scalar.
           int64_t lanes = height > 1 ? height : 0;
           Value column = e.splat(e.eval(transpose, at, lanes), lanes);
           registers.push_back(resized(b, loc, column, nest.lanes));
@@ -351,7 +354,7 @@ private:
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, e.i64(y));
   }
 
-  /// `body` where the condition holds, or always.
+  /// Emits `body` under the condition, or unconditionally if `always` is set.
   void when(Value condition, bool always, function_ref<void()> body) {
     if (always)
       return body();
@@ -363,7 +366,7 @@ private:
     e.popScope();
   }
 
-  /// Where a unit stands: its row, and which block of it.
+  /// Returns the coordinates of a unit: its row, and the index of its block in the row.
   std::pair<Indices, Value> coordinates(const Nest &nest, Value unit) {
     auto found = coordinates(ArrayRef<int64_t>(nest.shape).drop_back(), nest.blocks, unit);
     found.first.emplace_back();
@@ -394,16 +397,16 @@ private:
     Indices at;
     Value block;
     std::tie(at, block) = coordinates(nest, unit);
-    // Once, so that what is computed before the row's loop is found again in it.
+    // Computed once, so that values evaluated before the row's loop are found again in the loop.
     for (int64_t d = 0; d < outer; ++d)
       at[d].base = placed(nest, size_t(d), at[d].base);
 
-    // What the whole row needs is computed before its loop.
+    // Values that the whole row needs are computed before its loop.
     e.forgetRows();
     Value scratch = frame.scratch();
     int64_t offset = 0;
     for (Value value : keptRows(fusion)) {
-      // Another nest's rows are not this one's.
+      // Rows of other nests are not saved here.
       if (tensorType(value).getShape() == ArrayRef<int64_t>(nest.shape) && !nest.scalarRow)
         e.keepRow(value, LLVM::GEPOp::create(b, loc, scratch.getType(), b.getI8Type(), scratch,
                                              ArrayRef<LLVM::GEPArg>{int32_t(offset)}));
@@ -416,7 +419,7 @@ private:
     walkRow(nest, at, block);
   }
 
-  /// What the whole row needs.
+  /// Evaluates the values that the whole row needs.
   void hoistRow(Nest &nest, Indices at) {
     at.back() = unknown();
     for (auto &store : nest.stores)
@@ -424,7 +427,7 @@ private:
   }
   static Index unknown() { return {nullptr, 0, nullptr, true}; }
 
-  /// Rows that need one reduction, which comes before them.
+  /// Emits rows that share a reduction, which is computed before them.
   void rowsOfUnit(Nest &nest, Value unit) {
     size_t outer = nest.shape.size() - 1 - size_t(nest.within);
     ArrayRef<int64_t> shape = nest.shape;
@@ -442,7 +445,7 @@ private:
     });
   }
 
-  /// The elements of a row, or of a block of it.
+  /// Emits the elements of a row, or of a block of it.
   void walkRow(Nest &nest, Indices at, Value block) {
     int64_t row = nest.shape.back(), outer = int64_t(nest.shape.size()) - 1;
     e.beginWalk();
@@ -470,8 +473,8 @@ private:
     when(equals(block, nest.blocks - 1), false, emitTail);
   }
 
-  /// What is asked of memory while rows are walked that are walked more than once: the first walk
-  /// waits for memory, the others compute, and the second one keeps memory busy for rows to come.
+  /// Returns how to prefetch if rows are read more than once: the first pass over a row is memory
+  /// bound, the following ones are compute bound, and the second pass prefetches the next rows.
   Prefetching rowsAhead(const Nest &nest) {
     constexpr int64_t nearest = 512, farthest = 1 << 16, largest = 1 << 18;
     constexpr int64_t sideBySide = 4, perLine = 64;
@@ -489,7 +492,7 @@ private:
 
   void rowLoop(Nest &nest, Indices at, Value start, Value stop, int64_t step, int64_t lanes) {
     if (step == nest.shape.back() && nest.blocks == 1) {
-      // One vector is the whole row.
+      // One vector covers the whole row.
       at.back() = {e.i64(0), lanes > 1 ? 1 : 0, nullptr, false};
       storeAll(nest.stores, inRow(nest, at), lanes > 1 ? lanes : 0);
       return;
@@ -503,24 +506,24 @@ private:
     e.popScope();
   }
 
-  /// A 0-d value is walked as one row of one element.
+  /// Returns the index of `value`. A 0-d value is treated as one row of one element.
   Indices padTo(const Indices &at, Value value) {
     return tensorType(value).getRank() == 0 ? Indices{} : at;
   }
 
-  /// Where what is at `base` along a dimension of the nest stands in the results.
+  /// Returns the position in the results of position `base` along a dimension of the nest.
   Value placed(const Nest &nest, size_t dimension, Value base) {
     ConcatOp joined = nest.joined;
     return joined && joined.getAxis() == dimension ? e.binary("add", base, partOffset) : base;
   }
-  /// The same where only the place in the row is left to do.
+  /// Returns the index in the results if only the position in the row remains to be converted.
   Indices inRow(const Nest &nest, Indices at) {
     at.back().base = placed(nest, at.size() - 1, at.back().base);
     return at;
   }
 
-  /// All are known before the first is stored: an output may lie where an input of the others lies
-  /// (Inplace.h).
+  /// Evaluates all stores before the first one is stored, because an output may share the buffer of
+  /// another's input (Inplace.h).
   void storeAll(ArrayRef<Nest::Store> stores, const Indices &at, int64_t lanes) {
     storeEach(stores, at, evalAll(stores, at, lanes), lanes);
   }
@@ -552,7 +555,7 @@ private:
   Location loc;
   FusionOp fusion;
   ArrayRef<Value> outputs;
-  Value partOffset; ///< of the part at hand, along the concatenation's dimension
+  Value partOffset; ///< offset of the current part along the concatenation's axis
 };
 
 } // namespace

@@ -10,21 +10,23 @@ namespace dlc::cpu {
 struct KernelPlan {
   int64_t extent = 1, grain = 1, scratch = 0;
   double flops = 0, bytes = 0;
-  double rows = 0; ///< that are walked one by one
+  double rows = 0; ///< number of rows that are processed one by one
 };
 
-/// Whether the pull emitter knows every operation of the body. The reason goes into `why`.
+/// Returns whether the Emitter supports every operation of the body. If not, `why` is the reason.
 bool canEmit(FusionOp fusion, std::string *why = nullptr);
 
-/// Bytes that a body reads of one of its values: the cuts, where it only cuts from it.
+/// Returns the bytes that a body reads of one of its values. Slices, gathers and other moves of it
+/// count only what is read of their results.
 double bytesRead(mlir::Value x);
-/// Bytes of the cache lines of rows, each a run of elements, that start so many elements apart.
+/// Returns the bytes of the cache lines of `rows` rows, each a run of elements; rows start `apart`
+/// elements apart.
 double bytesOfLines(double rows, double run, int64_t apart, double elementBytes);
 
-/// The plan of a normalised fusion.
+/// Returns the plan of a normalized fusion.
 KernelPlan planKernel(FusionOp fusion, const Target &target);
 
-/// Emits a normalised fusion as
+/// Emits a normalized fusion as
 ///   llvm.func @name(%buffers: ptr, %begin: i64, %end: i64, %scratch: ptr, %context: ptr)
 /// at the builder's insertion point. `buffers` holds the inputs' pointers, then the outputs'.
 mlir::LogicalResult emitKernel(mlir::OpBuilder &b, FusionOp fusion, llvm::StringRef name,

@@ -11,7 +11,7 @@ KernelFrame::KernelFrame(OpBuilder &b, Location loc, StringRef name)
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
                                           {pointer, i64, i64, pointer, pointer});
   auto function = LLVM::LLVMFuncOp::create(b, loc, name, type);
-  // Outputs alias inputs as Inplace.h allows only: the loads of an element precede the stores to
+  // Outputs alias inputs only as Inplace.h allows: the loads of an element precede the stores to
   // it.
   entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
@@ -34,7 +34,8 @@ void KernelFrame::finish() {
   b.restoreInsertionPoint(outside);
 }
 
-/// Whether every row of the output, and every part of one, begins at a multiple of a register.
+/// Returns whether every row of the output, and every part of a row, is aligned to a vector
+/// register.
 static bool rowsAligned(const TypedBuffer &output, int64_t registerBytes) {
   if (output.type.getRank() == 0)
     return false;
@@ -45,8 +46,8 @@ static bool rowsAligned(const TypedBuffer &output, int64_t registerBytes) {
   return (row == output.type.getNumElements() || isAligned(row)) && isAligned(output.starts);
 }
 
-/// The outputs that go past the caches: those of a kernel that together leave nothing in the
-/// caches, but for small ones.
+/// Returns the outputs for non-temporal stores: the larger outputs of a kernel whose outputs
+/// together exceed the caches.
 static SmallVector<Value> largeOutputs(const Target &target, ArrayRef<TypedBuffer> outputs) {
   auto bytesOf = [](const TypedBuffer &output) {
     return output.type.getNumElements() * ref::elementBytes(output.type.getElementType());
@@ -77,11 +78,11 @@ void storePastCaches(Emitter &e, ArrayRef<Value> inputs, ArrayRef<TypedBuffer> o
     e.pushScope();
     body();
     e.popScope();
-    if (!chosen.empty()) // other threads may read as soon as the kernel has ended
+    if (!chosen.empty()) // other threads may read as soon as the kernel has returned
       LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr("llvm.x86.sse.sfence"), ValueRange{});
   };
-  // Where several go past the caches, the first one is that which most likely lies where an input
-  // does; the others need not follow it.
+  // If there are several such outputs, the first one is the most likely to alias an input. A second
+  // version of the code uses normal stores for that one only.
   std::function<void(ArrayRef<Value>)> versions = [&](ArrayRef<Value> chosen) {
     if (chosen.empty())
       return emit({});

@@ -6,8 +6,8 @@
 
 namespace dlc::cpu {
 
-/// llvm.func @name(%buffers: ptr, %begin: i64, %end: i64, %scratch: ptr, %context: ptr). The
-/// builder stands in its body until finish().
+/// Creates llvm.func @name(%buffers: ptr, %begin: i64, %end: i64, %scratch: ptr, %context: ptr).
+/// The builder's insertion point is in its body until finish().
 class KernelFrame {
 public:
   KernelFrame(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name);
@@ -16,9 +16,9 @@ public:
   mlir::Value end() { return entry->getArgument(2); }
   mlir::Value scratch() { return entry->getArgument(3); }
   mlir::Value context() { return entry->getArgument(4); }
-  /// The pointers of the launch, in order.
+  /// Returns the launch's next buffer pointer, in order.
   mlir::Value nextBuffer();
-  /// One of them, by its number.
+  /// Returns one of the launch's buffer pointers by its index.
   mlir::Value buffer(mlir::Value number);
   void finish();
 
@@ -35,13 +35,14 @@ private:
 struct TypedBuffer {
   mlir::RankedTensorType type;
   mlir::Value pointer;
-  /// Where it is written in parts of rows: these begin at multiples of so many elements.
+  /// For outputs that are written in parts of rows: a number of elements that divides the offset of
+  /// each part.
   int64_t starts = 0;
 };
 
-/// Emits `body` so that stores to outputs which no cache would hold until they are read go past the
-/// caches, and need not read what they overwrite: where the caller's pointers are aligned and the
-/// kernel does not work in place, which the emitted code looks at.
+/// Emits `body` with non-temporal stores to outputs that are too large to be still cached when they
+/// are read. Non-temporal stores do not read the cache lines that they overwrite. The emitted code
+/// uses them only if the caller's pointers are aligned and no output aliases an input.
 void storePastCaches(Emitter &e, llvm::ArrayRef<mlir::Value> inputs,
                      llvm::ArrayRef<TypedBuffer> outputs, llvm::function_ref<void()> body);
 

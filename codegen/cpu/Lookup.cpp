@@ -1,7 +1,8 @@
 //===- Lookup.cpp - tables of 256 bytes in registers ----------------------===//
 //
-// A table is a few registers that a shuffle reads by an index for each lane: four of 64 bytes where
-// the processor shuffles two of them at once (AVX-512 VBMI), else sixteen of 16 bytes.
+// A table is stored in registers that a shuffle instruction reads by an index per lane: four
+// registers of 64 bytes if the processor shuffles two of them at once (AVX-512 VBMI, `vpermi2b`),
+// else sixteen of 16 bytes (`vpshufb`).
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cpu/Lookup.h"
@@ -33,7 +34,8 @@ struct Lookup {
         .getResult(0);
   }
 
-  /// Seven bits choose among two registers, the eighth between two such pairs.
+  /// The low seven bits select a byte of two registers, the eighth bit selects one of two such
+  /// pairs.
   Value byPairs(Value x) const {
     auto half = [&](int64_t first) {
       return call("llvm.x86.avx512.vpermi2var.qi.512",
@@ -43,12 +45,12 @@ struct Lookup {
     return arith::SelectOp::create(b, loc, isHigh, half(128), half(0));
   }
 
-  /// The shuffle gives 0 where an index has its highest bit, which is to be so where it is none of
-  /// the sixteen at hand.
+  /// `vpshufb` gives 0 if an index has its highest bit set. The saturating addition sets that bit
+  /// for all indices outside the current sixteen bytes.
   Value bySixteens(Value x) const {
     Value result, limit = splat(0x70);
     for (int64_t first = 0; first < 256; first += 16) {
-      // A register's halves are shuffled by themselves.
+      // `vpshufb` shuffles each 128-bit half separately.
       SmallVector<int8_t> part(table.slice(first, 16));
       part.append(part.begin(), part.begin() + 16);
       Value place = arith::XOrIOp::create(b, loc, x, splat(int8_t(first)));

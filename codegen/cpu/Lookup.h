@@ -9,7 +9,7 @@
 
 namespace dlc::cpu {
 
-/// table[x's bits]: x is an i8, or a vector of them, and so is the result. The table has 256
+/// Returns table[x's bits]: x is an i8 or a vector of i8, and so is the result. The table has 256
 /// elements of 8 bits.
 mlir::Value emitLookup(mlir::OpBuilder &b, mlir::Location loc, const Target &target, mlir::Value x,
                        mlir::ElementsAttr table);

@@ -1,4 +1,4 @@
-//===- Lower.cpp - emitted kernels to the llvm dialect --------------------===//
+//===- Lower.cpp - lowers emitted kernels to the llvm dialect -------------===//
 #include "codegen/cpu/Native.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -50,8 +50,8 @@ struct LlvmLowering::Parts {
 LlvmLowering::LlvmLowering(MLIRContext *context) : parts(std::make_unique<Parts>(context)) {}
 LlvmLowering::~LlvmLowering() = default;
 
-/// Each constant once, where a function begins: emitters make one wherever they need it, half of
-/// all operations, and LLVM has none that stand anywhere.
+/// Deduplicates constants and moves them to the function's entry. Emitters create a constant at
+/// each use, which makes half of all operations constants. In LLVM IR, constants have no position.
 static void shareConstants(LLVM::LLVMFuncOp function) {
   if (function.isExternal())
     return;
@@ -71,7 +71,7 @@ static void shareConstants(LLVM::LLVMFuncOp function) {
 LogicalResult LlvmLowering::run(ModuleOp module) const {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     shareConstants(function);
-  // Nobody wants back what was there before.
+  // The module before the conversion is not needed again: patterns need no rollback.
   ConversionConfig config;
   config.allowPatternRollback = false;
   return applyFullConversion(module, parts->target, parts->patterns, config);

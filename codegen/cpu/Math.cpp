@@ -1,4 +1,4 @@
-//===- Math.cpp - which formula or table entry stands for a function ---------===//
+//===- Math.cpp - maps each function to a formula or a function table entry ---===//
 #include "codegen/cpu/Math.h"
 
 #include "codegen/cpu/MathFormulas.h"
@@ -15,12 +15,12 @@ using namespace mlir;
 using dlc::runtime::KernelFunction;
 namespace dlc::cpu {
 
-/// A whole register of AVX-512 with such elements.
+/// Returns the type of a 512-bit register of such elements.
 static VectorType registerOf(Type element) {
   return VectorType::get({512 / element.getIntOrFloatBitWidth()}, element);
 }
 
-/// Calls an AVX-512 intrinsic on registers; `rest` follows the operands.
+/// Calls an AVX-512 intrinsic on registers. `rest` are the arguments after the operands.
 static Value callInRegisters(OpBuilder &b, Location loc, StringRef name, ArrayRef<Value> operands,
                              ArrayRef<Value> rest) {
   VectorType whole = registerOf(getElementTypeOrSelf(operands.front().getType()));
@@ -70,7 +70,8 @@ Lanes quotient(const Lanes &a, const Lanes &c) {
     return a / c;
   Value source = LLVM::ZeroOp::create(b, loc, whole);
   Value all = arith::ConstantOp::create(b, loc, b.getI16IntegerAttr(-1));
-  // A dozen instructions' time goes by in a division; these are pipelined.
+  // Instead of a division, which takes as long as a dozen instructions: a reciprocal estimate with
+  // one Newton step, which is pipelined.
   Lanes r = a.with(callInRegisters(b, loc, "llvm.x86.avx512.rcp14.ps.512", {c.v}, {source, all}));
   r = fma(r, fma(-c, r, like(c, 1.0)), r);
   return a * r;
@@ -78,8 +79,8 @@ Lanes quotient(const Lanes &a, const Lanes &c) {
 
 namespace {
 
-/// Calls the table's function for each lane, in a loop: this is the path for rare operands and for
-/// f64, where code size matters more than the loop.
+/// Calls the table's function for each lane in a loop. This path is used for rare operands and for
+/// f64, where small code is more important than speed.
 Lanes callTable(KernelFunction entry, ArrayRef<Lanes> args) {
   const Lanes &first = args.front();
   OpBuilder &b = *first.b;
@@ -123,7 +124,8 @@ Lanes callTable(KernelFunction entry, ArrayRef<Lanes> args) {
   return first.with(loop.getResult(0));
 }
 
-/// `fast()` unless some lane of `rare` holds; then every lane goes through the table.
+/// Emits `fast()`, unless `rare` holds for some lane. In that case all lanes call the table's
+/// function.
 Lanes unlessRare(const Lanes &rare, KernelFunction entry, ArrayRef<Lanes> args,
                  llvm::function_ref<Lanes()> fast) {
   OpBuilder &b = *rare.b;
@@ -140,7 +142,7 @@ Lanes unlessRare(const Lanes &rare, KernelFunction entry, ArrayRef<Lanes> args,
   return args.front().with(branch.getResult(0));
 }
 
-/// Functions that an instruction or two compute in any float type.
+/// Functions that take one or two instructions in any float type.
 namespace plain {
 Lanes sqrt(const Lanes &x) { return cpu::sqrt(x); }
 Lanes rsqrt(const Lanes &x) { return 1.0 / cpu::sqrt(x); }
@@ -152,13 +154,13 @@ Lanes trunc(const Lanes &x) { return x.make<math::TruncOp>(x.v); }
 Lanes abs(const Lanes &x) { return cpu::abs(x); }
 } // namespace plain
 
-/// Functions of f32: the formulas, here and there with a way out for rare operands.
+/// Functions of f32: the formulas, some with a branch to the table for rare operands.
 namespace singles {
 using namespace plain;
 using namespace formulas;
 
 Lanes trigonometric(KernelFunction entry, const Lanes &x, llvm::function_ref<Lanes()> fast) {
-  // Infinities and NaN stay on the fast path, which makes NaN of them.
+  // Infinities and NaN remain on the fast path, which returns NaN for them.
   Lanes a = cpu::abs(x);
   return unlessRare(both(a > kSinCosLimit, a < kInf), entry, x, fast);
 }
@@ -178,8 +180,8 @@ Lanes fmod(const Lanes &x, const Lanes &y) {
 }
 } // namespace singles
 
-/// Functions of f64: formulas for those that networks have many of, the table's, and what is made
-/// of them.
+/// Functions of f64: formulas for the functions that networks use most, table functions for the
+/// others, and functions composed of these.
 namespace doubles {
 using namespace plain;
 
@@ -201,13 +203,13 @@ Lanes expWithSubnormals(const Lanes &x) { return doubles::exp(x); }
 Lanes sigmoidWithSubnormals(const Lanes &x) { return doubles::sigmoid(x); }
 Lanes erfinv(const Lanes &x) {
   Lanes a = cpu::abs(x), y = cpu::abs(formulas::wideErfinv(x));
-  // One step of Halley's, on whichever of erf and erfc has digits there.
+  // One step of Halley's method, on erf or erfc, whichever is more accurate there.
   Lanes over = select(a < 0.5, doubles::erf(y) - a, 1.0 - a - doubles::erfc(y));
   Lanes step = over * 0x1.c5bf891b4ef6ap-1 * doubles::exp(y * y);
   return formulas::erfinvOf(x, copysign(y - step / (1.0 + y * step), x));
 }
 Lanes geluErf(const Lanes &x) {
-  // erfc keeps its digits where 1 + erf cancels.
+  // erfc is accurate where 1 + erf cancels.
   Lanes phi = doubles::erfc(x * -0x1.6a09e667f3bcdp-1) * 0.5;
   return select(x < -40.0, like(x, -0.0), x * phi);
 }
@@ -230,7 +232,7 @@ template <int operands, typename F> Lanes apply(F f, ArrayRef<Lanes> x) {
     return f(x[0], x[1]);
 }
 
-/// A function that `singles` or `doubles` lacks does not compile.
+/// A function that `singles` or `doubles` lacks is a compile-time error.
 const llvm::StringMap<Function> &functions() {
 #define DLC_APPLY(name, operands)                                                                  \
   [](ArrayRef<Lanes> x) { return apply<operands>([](auto... v) { return name(v...); }, x); }

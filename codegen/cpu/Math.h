@@ -1,13 +1,14 @@
 //===- Math.h - transcendental functions in generated code --------------------===//
 //
-// The largest errors in f32, over all floats, stand in test/codegen/math.cpp, which holds the
-// functions to them: half an ulp for what is computed in f64 lanes, up to 6 for gelu_erf.
+// test/codegen/math.cpp lists the largest error of each function in f32 over all floats and checks
+// it: half an ulp for functions computed in f64 lanes, up to 6 ulp for gelu_erf.
 //
-// Zeros keep their sign, subnormals are honoured (but exp, sigmoid and GELU are 0 where they would
-// be below 2^-126), NaN in is NaN out, gelu(-inf) is -0. sin, cos and tan beyond 2^40 and fmod with
-// a quotient beyond 2^28 leave the vector path for the context's table. In f64 exp and log are
-// within an ulp, tanh and sigmoid within 2.5; of other functions each lane goes through the table;
-// gelu_erf and gelu_tanh are there within 4 ulp of max(|x| * 2^-53, result).
+// Zeros keep their sign. Subnormals are supported, except that exp, sigmoid and GELU return 0 if
+// the result would be below 2^-126. A NaN operand gives NaN. gelu(-inf) is -0. sin, cos and tan
+// beyond 2^40, and fmod with a quotient beyond 2^28, leave the vector path and call the function
+// table of the context. In f64, exp and log are within an ulp, tanh and sigmoid within 2.5. Other
+// f64 functions call the table for each lane. gelu_erf and gelu_tanh are within 4 ulp of max(|x| *
+// 2^-53, result) there.
 //
 //===------------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_MATH_H
@@ -17,13 +18,13 @@
 
 namespace dlc::cpu {
 
-/// Emits `function` on f32 or f64 operands, scalars or 1-d vectors of any length; f16 and bf16 go
-/// through f32. `context` is the table that kernels get (runtime/device/cpu/KernelContext.h), an
-/// !llvm.ptr; `avx512` says that the processor has AVX-512. The functions are those of the dialect
-/// (Dlc_Function in ir/dlc/Elementwise.td), and gelu_erf, gelu_tanh, reciprocal, trunc, abs, and of
-/// two operands pow and fmod.
+/// Emits `function` on f32 or f64 operands, scalars or 1-d vectors of any length. f16 and bf16 are
+/// computed in f32. `context` is the function table passed to kernels
+/// (runtime/device/cpu/KernelContext.h), an !llvm.ptr. `avx512`: whether the processor has AVX-512.
+/// The functions are those of the dialect (Dlc_Function in ir/dlc/Elementwise.td), gelu_erf,
+/// gelu_tanh, reciprocal, trunc, abs, and, with two operands, pow and fmod.
 ///
-/// The emitted code refers to no symbol. Returns null for an unknown function.
+/// The emitted code references no external symbol. Returns null for an unknown function.
 mlir::Value emitMath(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef function,
                      mlir::ValueRange args, mlir::Value context, bool avx512 = false);
 

@@ -1,4 +1,4 @@
-//===- MathLanes.h - values of MLIR as the lanes that math formulas are written over ---===//
+//===- MathLanes.h - MLIR values as the lanes that math formulas operate on ---===//
 #ifndef DLC_CODEGEN_CPU_MATHLANES_H
 #define DLC_CODEGEN_CPU_MATHLANES_H
 
@@ -9,14 +9,14 @@
 
 namespace dlc::cpu {
 
-/// Floats, integers or booleans: a scalar or a vector, with the place where the next operation
-/// goes.
+/// Floats, integers or booleans, as a scalar or a vector, with the builder that creates the next
+/// operation.
 struct Lanes {
   mlir::OpBuilder *b;
   mlir::Location loc;
   mlir::Value v;
-  bool avx512 = false; ///< the processor multiplies by powers of two itself
-  mlir::Value context; ///< the kernel's table of functions
+  bool avx512 = false; ///< whether AVX-512 instructions may be emitted
+  mlir::Value context; ///< the kernel's function table
 
   Lanes with(mlir::Value value) const { return {b, loc, value, avx512, context}; }
   template <class Op, class... Args> Lanes make(Args... args) const {
@@ -24,7 +24,7 @@ struct Lanes {
   }
 };
 
-/// `element`, in as many lanes as `shape` has.
+/// Returns `element` with as many lanes as `shape` has.
 inline mlir::Type lanesOf(mlir::Type element, mlir::Type shape) {
   if (auto vector = llvm::dyn_cast<mlir::VectorType>(shape))
     return mlir::VectorType::get(vector.getShape(), element);
@@ -72,8 +72,8 @@ inline Lanes operator^(const Lanes &a, const Lanes &c) {
 }
 inline Lanes operator-(const Lanes &a) { return a.make<mlir::arith::NegFOp>(a.v); }
 
-/// A number takes the element type of the lanes beside it; which of the two overloads a literal
-/// picks says nothing, so the lanes decide.
+/// Converts a number to the element type of the lanes that it is combined with. The type of the C++
+/// literal does not matter.
 template <class N>
 concept Number = std::is_arithmetic_v<N>;
 template <Number N> Lanes beside(const Lanes &x, N c) {
@@ -156,22 +156,22 @@ inline Lanes shiftRightSigned(const Lanes &a, int64_t n) {
   return a.make<mlir::arith::ShRSIOp>(a.v, likeInt(a, n).v);
 }
 
-/// Whether one instruction computes p 2^n.
+/// Returns whether one instruction (`vscalef`) computes p 2^n.
 inline bool scalesAtOnce(const Lanes &p) {
   mlir::Type element = mlir::getElementTypeOrSelf(p.v.getType());
   return p.avx512 && (element.isF32() || element.isF64());
 }
-/// p 2^n for a whole n, rounded once, whatever its size. Only where scalesAtOnce says so.
+/// Returns p 2^n for an integer n, rounded once, for n of any size. Requires scalesAtOnce(p).
 Lanes scaleAtOnce(const Lanes &p, const Lanes &n);
 
-/// Whether one instruction picks from sixteen elements.
+/// Returns whether one instruction (`vpermps`) selects from sixteen elements.
 inline bool picksAtOnce(const Lanes &x) {
   return x.avx512 && mlir::getElementTypeOrSelf(x.v.getType()).isF32();
 }
-/// Of sixteen elements, those that the low bits of `which` name. Only where picksAtOnce says so.
+/// Returns the elements of `from` that the low bits of `which` index. Requires picksAtOnce(which).
 Lanes pick(const Lanes &which, const double (&from)[16]);
 
-/// a / c, within two ulps, for a finite a and a c that is normal and whose inverse is.
+/// Returns a / c within two ulps, for a finite a and a normal c whose inverse is normal too.
 Lanes quotient(const Lanes &a, const Lanes &c);
 
 } // namespace dlc::cpu

@@ -29,7 +29,7 @@ using namespace mlir;
 
 namespace dlc::cpu {
 
-/// Asks the processor, which under a hypervisor takes milliseconds.
+/// Queries the processor (CPUID), which takes milliseconds under a hypervisor.
 static Target detectedTarget() {
   Target target;
   target.cpu = llvm::sys::getHostCPUName().str();
@@ -70,10 +70,10 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, Ef
 
 namespace {
 
-/// What the emitter leaves to LLVM: redundant index arithmetic, invariants in loops, loops of a
-/// known few rounds. Vectors and unrolled rows are the emitter's own work, and the default pipeline
-/// spent half of the compiler's time on more of them (unrolling at run time above all), for kernels
-/// that were not faster.
+/// Function passes for what the emitter leaves to LLVM: redundant index arithmetic, loop
+/// invariants, and loops with a small known trip count. The emitter itself vectorizes and unrolls
+/// rows. LLVM's default pipeline spent half of the compile time on more of both (on runtime
+/// unrolling above all), and its kernels were not faster.
 class Optimizer {
 public:
   Optimizer(llvm::TargetMachine &machine, const llvm::TargetLibraryInfoImpl &library,
@@ -86,7 +86,7 @@ public:
     builder.registerLoopAnalyses(lam);
     builder.crossRegisterProxies(lam, fam, cgam, mam);
 
-    constexpr bool memory = true; // invariants are found with the accesses to memory in SSA form
+    constexpr bool memory = true; // MemorySSA, for invariant loads
     llvm::LoopPassManager invariants, rounds;
     invariants.addPass(llvm::LoopRotatePass());
     invariants.addPass(llvm::LICMPass(llvm::LICMOptions()));
@@ -129,8 +129,8 @@ private:
   llvm::FunctionPassManager passes;
 };
 
-/// The passes that make machine code. Putting them together takes as long as a small kernel's way
-/// through them: they are kept.
+/// The code generation passes. Creating them takes as long as compiling a small kernel, so that
+/// they are reused.
 class ObjectWriter {
 public:
   ObjectWriter(llvm::TargetMachine &machine, const llvm::TargetLibraryInfoImpl &library,
@@ -141,7 +141,7 @@ public:
         !machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
   }
 
-  /// The object, until the next one is written; empty: there is none.
+  /// Returns the object file, which is valid until the next call; empty on failure.
   StringRef write(llvm::Module &module) {
     object.clear();
     if (canWrite)
@@ -150,8 +150,8 @@ public:
   }
 
 private:
-  /// All passes, or all but the reduction of strengths, what stands before it for its sake, and the
-  /// analyses that these ask for.
+  /// A pass manager with all passes, or without loop strength reduction and the pass that prepares
+  /// for it.
   struct Passes : llvm::legacy::PassManager {
     explicit Passes(bool reducesStrengths) : reducesStrengths(reducesStrengths) {}
     void add(llvm::Pass *pass) override {
@@ -172,7 +172,7 @@ private:
   bool canWrite = false;
 };
 
-/// What is the same for all kernels of a target and an effort; a thread has its own.
+/// State that all kernels of a target and an effort share; each thread has its own.
 struct Compiler {
   Compiler(const Target &target, Effort effort)
       : target(target), effort(effort), machine(makeMachine(target, effort, error)) {
@@ -183,9 +183,9 @@ struct Compiler {
     optimizer.emplace(*machine, *library, effort);
   }
 
-  /// Of the passes that make machine code, the reduction of strengths took a third of the time: its
-  /// search grows faster than the code. The emitter has put long kernels' addresses in order; short
-  /// ones gain by it.
+  /// Returns the passes for a module. Loop strength reduction is omitted for long kernels: it took
+  /// a third of the code generation time, because its search grows faster than the code, and the
+  /// emitter has already arranged their addresses. Short kernels run faster with it.
   ObjectWriter &writerFor(const llvm::Module &module) {
     constexpr unsigned kShort = 100; // instructions
     bool isShort = effort == Effort::Usual && module.getInstructionCount() <= kShort;
@@ -197,7 +197,7 @@ struct Compiler {
 
   Target target;
   Effort effort;
-  int kernels = 0; ///< so far
+  int kernels = 0; ///< number of kernels compiled so far
   llvm::LLVMContext context;
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine;
@@ -207,9 +207,9 @@ struct Compiler {
 };
 
 Compiler &compilerFor(const Target &target, Effort effort) {
-  // A context keeps the constants that it has seen.
+  // An LLVMContext retains all constants that it has created.
   constexpr int most = 1000;
-  // Behind a pointer: a library that is loaded late has little room for what each thread has.
+  // Allocated on the heap, because a library that is loaded late has little static TLS space.
   static thread_local std::unique_ptr<Compiler> compilers[2];
   std::unique_ptr<Compiler> &kept = compilers[effort == Effort::Least];
   if (!kept || kept->target != target || kept->kernels >= most) {
@@ -241,7 +241,7 @@ FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &tar
     function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("target-features", target.features);
     function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
-    // No call to memset or libm may come from an idiom.
+    // Idiom recognition must not create calls to memset or libm.
     function.addFnAttr("no-builtins");
     function.addFnAttr(llvm::Attribute::NoUnwind);
     function.setDSOLocal(true);

@@ -1,4 +1,4 @@
-//===- Native.h - from emitted MLIR to position-independent machine code --===//
+//===- Native.h - compiles emitted MLIR to position-independent machine code ---===//
 #ifndef DLC_CODEGEN_CPU_NATIVE_H
 #define DLC_CODEGEN_CPU_NATIVE_H
 
@@ -11,11 +11,12 @@
 
 namespace dlc::cpu {
 
-/// This machine's processor, as LLVM names it.
+/// Returns this machine's processor, in LLVM's terms.
 Target hostTarget();
 
-/// Lowers scf, arith, math and vector to the llvm dialect. One serves all modules of a context, and
-/// several threads at once: its hundreds of patterns take as long to make as a small kernel's code.
+/// Lowers scf, arith, math and vector to the llvm dialect. One instance serves all modules of a
+/// context, in several threads at once, because creating its hundreds of patterns takes as long as
+/// compiling a small kernel.
 class LlvmLowering {
 public:
   explicit LlvmLowering(mlir::MLIRContext *context);
@@ -30,21 +31,21 @@ private:
 /// Machine code of one kernel: a flat image without relocations or external symbols.
 struct Code {
   std::string bytes;
-  uint64_t entry = 0; ///< where the kernel starts in the image
+  uint64_t entry = 0; ///< offset of the kernel's entry point in the image
 };
 
-/// How much is done for a kernel's code. The least: each value has a place in memory, to which it
-/// goes back, and what the emitter left is not simplified.
+/// How much work is spent on a kernel's code. Least: -O0 code generation, in which each value is
+/// spilled to memory, after fewer optimization passes.
 enum class Effort { Usual, Least };
 
-/// Compiles a module in the llvm dialect that holds the kernel `name`. `contracts`: a product and a
-/// sum may become one instruction, which rounds once. Safe to call from several threads at once.
+/// Compiles a module in the llvm dialect that holds the kernel `name`. `contracts`: whether a
+/// multiplication and an addition may be fused into an FMA, which rounds once. Thread-safe.
 mlir::FailureOr<Code> compileKernel(mlir::ModuleOp module, llvm::StringRef name,
                                     const Target &target, Effort effort = Effort::Usual,
                                     bool contracts = true);
 
-/// Places the sections of a relocatable ELF object behind one another and resolves what refers
-/// among them. On failure `error` says what stands in the way.
+/// Concatenates the sections of a relocatable ELF object and resolves the relocations among them.
+/// On failure, `error` is the reason.
 std::optional<Code> flatten(llvm::StringRef object, llvm::StringRef entry, std::string &error);
 
 } // namespace dlc::cpu

@@ -14,7 +14,8 @@ namespace {
 
 double weight(Operation *op) { return cast<FactsInterface>(op).getWeight(); }
 
-/// Operations per element that evaluating `value` once costs, reductions included.
+/// Returns the approximate number of operations of evaluating all elements of `op` once, reductions
+/// included.
 double workOf(Operation *op) {
   double elements = double(tensorType(op->getResult(0)).getNumElements());
   if (auto reduce = dyn_cast<ReduceOp>(op))
@@ -65,9 +66,9 @@ bool hasLoops(FusionOp fusion) {
   return false;
 }
 
-/// Whether lanes along the last dimension of `value` would run across a reduction over its
-/// operand's last dimension: then the elements are better computed one by one, each with lanes
-/// along what it reduces.
+/// Returns whether lanes along the last dimension of `value` would cross a reduction over its
+/// operand's last dimension. If so, it is better to compute the elements one by one, each with
+/// lanes along the reduced dimension.
 bool lanesCrossReduction(Value value, int64_t lastDim) {
   Operation *op = value.getDefiningOp();
   auto shape = tensorType(value).getShape();
@@ -95,8 +96,8 @@ bool lanesCrossReduction(Value value, int64_t lastDim) {
   return moved && crosses(op->getOperand(0), *moved);
 }
 
-/// Lanes of a row: two registers of 32-bit elements where the work per element is light, else one;
-/// a register of bytes where there is nothing else.
+/// Returns the lanes of a row: two registers of 32-bit elements if the work per element is light,
+/// else one; one register of bytes if all elements are bytes.
 int64_t chooseLanes(FusionOp fusion, const Target &target, int64_t row) {
   auto isBytes = [](Value v) { return tensorType(v).getElementTypeBitWidth() <= 8; };
   bool heavy = false, bytes = llvm::all_of(fusion.getBody().getArguments(), isBytes);
@@ -114,8 +115,8 @@ ArrayRef<int64_t> rowsOf(ArrayRef<int64_t> shape) {
   return shape.empty() ? shape : shape.drop_back();
 }
 
-/// The concatenation that all results are made of, if there is one: element for element, or, where
-/// it joins whole rows, row for row.
+/// Returns the concatenation that all results are computed from, if there is one: elementwise, or,
+/// if it joins whole rows, by reductions along the row.
 ConcatOp joinedByAll(FusionOp fusion) {
   auto shapeOf = [](Value value) { return tensorType(value).getShape(); };
   auto isOfRow = [&](Value value, ArrayRef<int64_t> shape) {
@@ -139,15 +140,14 @@ ConcatOp joinedByAll(FusionOp fusion) {
              : nullptr;
 }
 
-/// A reshape that makes a row, which all rows share.
+/// Returns whether the operation is a reshape to a single row, which all rows share.
 bool isOfOneRow(Operation *op) {
   auto reshape = dyn_cast<ReshapeOp>(op);
   RankedTensorType made = reshape ? tensorType(reshape.getY()) : nullptr;
   return made && made.getRank() > 0 && made.getNumElements() == made.getShape().back();
 }
 
-/// Whether an operation takes whole rows or runs of them, or what it does is done element by
-/// element.
+/// Returns whether an operation is elementwise or reads whole rows or contiguous parts of them.
 bool keepsRows(Operation *op) {
   auto gather = dyn_cast<GatherOp>(op);
   return (isa<SliceOp>(op) && keepsInnermost(op)) || op->hasTrait<Elementwise>() ||
@@ -155,8 +155,8 @@ bool keepsRows(Operation *op) {
          (gather && int64_t(gather.getAxis()) + 1 < tensorType(gather.getX()).getRank());
 }
 
-/// Dimensions before the row that a unit has to walk, so that what is reduced over them and over
-/// the row is computed once for all rows that need it, and not again for each.
+/// Returns the number of dimensions before the row that a unit has to iterate over so that a
+/// reduction over them and the row is computed once and not again for each row.
 int64_t reducedWithin(const Nest &nest) {
   int64_t within = 0, row = int64_t(nest.shape.size()) - 1;
   llvm::SetVector<Value> needed;
@@ -175,7 +175,7 @@ int64_t reducedWithin(const Nest &nest) {
   return within;
 }
 
-/// Walks rows that share a reduction in one unit; whether there are any.
+/// Makes rows that share a reduction one work unit. Returns whether there are such rows.
 bool takeReducedRows(Nest &nest, double perElement) {
   if (nest.scalarRow || !nest.rowStores.empty() || nest.joined || nest.stores[0].axis >= 0)
     return false;
@@ -190,8 +190,8 @@ bool takeReducedRows(Nest &nest, double perElement) {
   return true;
 }
 
-/// Cuts short rows that only elementwise work is done on into chunks along the dimension before:
-/// what they share (channels' factors where channels are the row) is loaded once, and coordinates
+/// Splits short rows with only elementwise work into chunks along the dimension before. Values that
+/// the rows share (per-channel factors if the row is the channels) are loaded once, and coordinates
 /// are computed once.
 void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
   constexpr int64_t widest = 64, fewest = 8, shortest = 1024, most = 24, units = 64;
@@ -203,12 +203,13 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
     return;
   int64_t operations = 0;
   for (Operation &op : fusion.getBody().front().without_terminator()) {
-    // A part of a concatenation is walked by itself.
+    // A part of a concatenation has its own nest.
     if (!keepsRows(&op) && &op != nest.joined && (nest.stores[0].axis < 0 || !isa<ConcatOp>(op)))
       return;
     operations += op.hasTrait<Elementwise>();
   }
-  // A row's code is written out: little code may be for more vectors, and for more rows.
+  // A row's code is fully unrolled: if there is little of it, more vectors and more rows are
+  // allowed.
   if (row > (operations > few ? widest : std::max(widest, vectors * nest.lanes)))
     return;
   bool isPart = nest.joined || nest.stores[0].axis >= 0, isLarge = product(nest.shape) >= largest;
@@ -224,8 +225,8 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
   nest.work = perElement * double(nest.depth * row);
 }
 
-/// Parts whose rows lie side by side in the result are walked side by side: a thread reads of all
-/// parts what it made itself, most likely, and writes what it will read.
+/// Makes parts whose rows are adjacent in the result share work units. A thread then most likely
+/// reads rows of all parts that it wrote itself, and writes rows that it will read.
 void takePartsTogether(std::vector<Nest> &nests) {
   auto isBeside = [](const Nest &nest) { return nest.depth > 0 && nest.joinsRows(); };
   if (nests.empty() || (nests.size() == 1 && nests.front().parts.count == 1) ||
@@ -244,7 +245,7 @@ void takePartsTogether(std::vector<Nest> &nests) {
   }
 }
 
-/// Walks transposed operands in tiles; whether there are any.
+/// Tiles transposed operands. Returns whether there are any.
 bool takeTiles(Nest &nest, FusionOp fusion, const Target &target, double perElement) {
   constexpr int64_t units = 64;
   if (nest.scalarRow || !nest.rowStores.empty() || nest.joined)
@@ -256,7 +257,7 @@ bool takeTiles(Nest &nest, FusionOp fusion, const Target &target, double perElem
   nest.lanes = turned->lanes;
   int64_t row = nest.shape.back(), rows = nest.shape[nest.across];
   int64_t tiles = product(nest.shape) / (row * rows) * ((rows + nest.lanes - 1) / nest.lanes);
-  // Rows of tiles are cut where there are few.
+  // Rows of tiles are split if there are few of them.
   int64_t parts = std::clamp<int64_t>(units / tiles, 1, (row + nest.lanes - 1) / nest.lanes);
   nest.block = ((row + parts - 1) / parts + nest.lanes - 1) / nest.lanes * nest.lanes;
   nest.blocks = (row + nest.block - 1) / nest.block;
@@ -289,9 +290,9 @@ ConcatOp joinedInPlace(FusionOp fusion, function_ref<bool(ReduceOp, ConcatOp)> r
 }
 
 SmallVector<Value> keptRows(FusionOp fusion) {
-  constexpr int64_t kRowBytes = 1 << 18; // a part of the second-level cache
+  constexpr int64_t kRowBytes = 1 << 18; // a fraction of the second-level cache
   SmallVector<Value> result;
-  // Nothing may look into another row, or into the row in another order.
+  // No operation may read another row, or the row in another order.
   for (Operation &op : fusion.getBody().front().without_terminator()) {
     auto reduce = dyn_cast<ReduceOp>(op);
     if (reduce ? reduce.getAxes() != ArrayRef<int64_t>{tensorType(reduce.getX()).getRank() - 1}
@@ -309,8 +310,7 @@ SmallVector<Value> keptRows(FusionOp fusion) {
       auto reduce = dyn_cast<ReduceOp>(user);
       return reduce && reduce.getAxes() == ArrayRef<int64_t>{type.getRank() - 1};
     };
-    // All its uses must meet in the same row: reductions of it, and elementwise work of its own
-    // shape.
+    // All uses must be in the same row: reductions of it, and elementwise operations of its shape.
     bool reduced = false, sameRow = true;
     for (Operation *user : op.getResult(0).getUsers()) {
       reduced |= reducesRow(user);
@@ -332,8 +332,8 @@ int64_t rowBytes(Value value) {
 
 namespace {
 
-/// A nest for each run of parts of a concatenation, so that nothing has to choose per element;
-/// `fill` gives it what it stores.
+/// Creates a nest for each run of parts of a concatenation, so that no element has to select its
+/// part. `fill` sets the nest's stores.
 std::vector<Nest> nestsOfParts(ConcatOp concat, function_ref<void(Nest &)> fill) {
   std::vector<Nest> nests;
   for (const PartRun &parts : runsOfParts(concat)) {
@@ -347,7 +347,8 @@ std::vector<Nest> nestsOfParts(ConcatOp concat, function_ref<void(Nest &)> fill)
   return nests;
 }
 
-/// A nest for each shape of results; one element per row goes with the rows that it belongs to.
+/// Creates a nest for each shape of results. Results with one element per row join the nest of
+/// these rows.
 std::vector<Nest> nestsOfResults(YieldOp yield) {
   std::vector<Nest> nests;
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
@@ -363,7 +364,7 @@ std::vector<Nest> nestsOfResults(YieldOp yield) {
         placed = true;
       } else if (!shape.empty() && nest.shape.size() == shape.size() && nest.shape.back() == 1 &&
                  rowsOf(nest.shape) == rowsOf(shape) && nest.rowStores.empty()) {
-        // The rows' own values came first: they become row stores of the wider nest.
+        // The per-row results were visited first: they become row stores of the wider nest.
         std::swap(nest.stores, nest.rowStores);
         nest.shape = llvm::to_vector(shape);
         nest.stores.push_back({value, unsigned(i)});
@@ -416,13 +417,13 @@ std::vector<Nest> planNests(FusionOp fusion, const Target &target) {
       nest.scalarRow |= lanesCrossReduction(store.value, tensorType(store.value).getRank() - 1);
     nest.lanes = nest.scalarRow ? 0 : chooseLanes(fusion, target, row);
     double perElement = std::max(1.0, work / std::max(1.0, elements));
-    // Long rows are cut so that few rows still feed all cores; not where cutting would repeat a
+    // Long rows are split so that a few rows suffice for all cores, unless that would repeat a
     // row's reductions.
     nest.block = row;
     bool cut = nest.scalarRow || !loops || perElement > 64;
     if (cut && rows < 64) {
       int64_t step = nest.scalarRow ? 1 : nest.lanes;
-      // Of what memory holds, long runs come faster.
+      // Long sequential runs are read faster from memory.
       constexpr int64_t units = 512;
       int64_t longest = nest.scalarRow ? 1 : product(nest.shape) / units;
       int64_t wanted = std::max<int64_t>(longest, int64_t(16384 / perElement));

@@ -1,4 +1,4 @@
-//===- Nest.h - the loop nests of a kernel that walks rows ----------------===//
+//===- Nest.h - loop nests of a kernel that iterates over rows ------------===//
 #ifndef DLC_CODEGEN_CPU_NEST_H
 #define DLC_CODEGEN_CPU_NEST_H
 
@@ -6,38 +6,40 @@
 
 namespace dlc::cpu {
 
-/// One loop nest: results of one shape, computed together row by row.
+/// One loop nest: results of one shape that are computed together, row by row.
 struct Nest {
-  llvm::SmallVector<int64_t> shape; ///< what is walked; the last dimension is a row
+  llvm::SmallVector<int64_t> shape; ///< iteration space; the last dimension is a row
   struct Store {
-    mlir::Value value; ///< of the nest's shape, but for concatenated parts
+    mlir::Value value; ///< value with the nest's shape, or a part of a concatenation
     unsigned output;
-    int64_t axis = -1; ///< of a concatenation that it is a part of
+    int64_t axis = -1; ///< axis of the concatenation that the value is a part of; -1: none
   };
-  llvm::SmallVector<Store> stores;    ///< one element per element of the row
-  llvm::SmallVector<Store> rowStores; ///< one element per row
-  bool scalarRow = false;             ///< elements of the row are reductions of their own: no lanes
+  llvm::SmallVector<Store> stores;    ///< results with one element per element of the row
+  llvm::SmallVector<Store> rowStores; ///< results with one element per row
+  bool scalarRow = false; ///< each element of the row is a reduction of its own: no lanes
   int64_t lanes = 0, block = 0, blocks = 1;
-  /// Of rows that are short: so many, along the dimension before, are a unit; 0 where a row is.
+  /// For short rows: number of rows, along the second-to-last dimension, in a work unit. 0: a work
+  /// unit is a row or a block of one.
   int64_t depth = 0, chunks = 1;
-  /// So many of them are written out, in so many runs of memory.
+  /// Unrolling of the loop over short rows: `together` consecutive rows in each of `runs` distant
+  /// memory streams.
   int64_t together = 1, runs = 1;
-  /// So many dimensions before the row are walked within a unit: all of its rows need one reduction
-  /// over them and the row.
+  /// Number of dimensions before the row that are iterated over within a work unit, because all of
+  /// its rows use one reduction over these dimensions and the row.
   int64_t within = 0;
-  /// A dimension that is walked in tiles with the row (Turned.h); -1: none.
+  /// Dimension that is tiled together with the row (Turned.h); -1: none.
   int64_t across = -1;
-  /// Of what is made of a concatenation, the elements that one of its parts gives: they are walked
-  /// by themselves, and nothing has to choose per element.
+  /// Concatenation that the results are computed from, if any: the nest computes the elements of
+  /// one of its parts, so that no element has to select its part.
   ConcatOp joined = nullptr;
-  PartRun parts; ///< where it makes parts of a concatenation: which
-  /// A unit takes the same rows of all parts, those of the other nests too.
+  PartRun parts; ///< parts of the concatenation that the nest computes
+  /// Whether a work unit computes the same rows of all parts, including those of the other nests.
   bool beside = false;
-  int64_t units = 1; ///< of each part: rows, or blocks or chunks of them; or rows of tiles
-  double work = 0;   ///< rough operations per unit
+  int64_t units = 1; ///< work units per part: rows, blocks or chunks of rows, or rows of tiles
+  double work = 0;   ///< approximate number of operations per work unit
 
   int64_t rowsWithin() const;
-  /// Whether its parts of a concatenation are parts of rows.
+  /// Returns whether the nest's parts of a concatenation are joined along the row.
   bool joinsRows() const {
     int64_t axis = joined ? int64_t(ConcatOp(joined).getAxis()) : stores[0].axis;
     return axis >= 0 && axis == int64_t(shape.size()) - 1;
@@ -46,17 +48,19 @@ struct Nest {
 
 std::vector<Nest> planNests(FusionOp fusion, const Target &target);
 
-/// Operations that one run costs, roughly.
+/// Returns the approximate number of operations of one execution.
 double totalWork(FusionOp fusion);
 
-/// The only concatenation of a fusion, if whoever reads it reads the element at its own place:
-/// operations element by element, the reductions that `reduces` names, and results.
+/// Returns the only concatenation of a fusion if all of its users read each element at its own
+/// index. Allowed users are elementwise operations, the reductions that `reduces` accepts, and
+/// results.
 ConcatOp joinedInPlace(FusionOp fusion, llvm::function_ref<bool(ReduceOp, ConcatOp)> reduces);
 
-/// Values worth keeping while a row is reduced, since the rest of the row's work needs them again
-/// and they cost more than a store and a load: softmax's exponentials.
+/// Returns the values to save in scratch while a row is reduced, because the rest of the row's
+/// computation needs them again and they cost more than a store and a load (for example, softmax's
+/// exponentials).
 llvm::SmallVector<mlir::Value> keptRows(FusionOp fusion);
-/// Scratch memory of a kept row.
+/// Returns the bytes of scratch memory for a row of a saved value.
 int64_t rowBytes(mlir::Value value);
 
 inline mlir::RankedTensorType tensorType(mlir::Value v) {

@@ -1,4 +1,4 @@
-//===- Normalize.cpp - a fusion over the fewest plain dimensions ----------===//
+//===- Normalize.cpp - rewrites a fusion over the fewest plain dimensions ---===//
 #include "codegen/cpu/Normalize.h"
 #include "passes/fuse/Classify.h"
 #include "passes/layout/Tag.h"
@@ -11,7 +11,8 @@ namespace dlc::cpu {
 
 namespace {
 
-/// Operations that treat each dimension by itself, aligned at the last one.
+/// Returns whether an operation treats each dimension separately, with shapes aligned at the last
+/// dimension.
 bool isDimensionwise(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduce.getKeepdims() ||
@@ -25,7 +26,7 @@ bool isDimensionwise(Operation *op) {
 
 RankedTensorType tensorType(Value v) { return cast<RankedTensorType>(v.getType()); }
 
-/// The shape of a value with the dimensions a reduction dropped put back as 1.
+/// Returns the shape of a value with dimensions dropped by a reduction reinserted as 1.
 SmallVector<int64_t> keptShape(Value v) {
   auto shape = llvm::to_vector(tensorType(v).getShape());
   if (auto reduce = v.getDefiningOp<ReduceOp>(); reduce && !reduce.getKeepdims())
@@ -34,7 +35,8 @@ SmallVector<int64_t> keptShape(Value v) {
   return shape;
 }
 
-/// Whether the value says which places a gather takes: no layout is its own.
+/// Returns whether the value is the index operand of a gather, whose shape is independent of
+/// layouts.
 bool isOfPlaces(Value v) {
   return llvm::any_of(v.getUses(), [](OpOperand &use) {
     return isa<GatherOp>(use.getOwner()) && use.getOperandNumber() == 1;
@@ -49,9 +51,9 @@ void forEachValue(FusionOp fusion, function_ref<void(Value)> f) {
       f(result);
 }
 
-/// Copies the fusion with every value retyped by `shapeOf`, which gets the kept shape aligned to
-/// `rank`. Reductions keep their dimensions; `axesOf` maps their axes. `startOf` gets a slice's
-/// start and what it is taken from.
+/// Copies the fusion with each value's type changed by `shapeOf`, which gets the shape with reduced
+/// dimensions kept and aligned to `rank`. Reductions keep their dimensions; `axesOf` maps their
+/// axes. `startOf` gets the start of a slice and the shape of its operand.
 FusionOp retype(FusionOp fusion, size_t rank,
                 function_ref<SmallVector<int64_t>(ArrayRef<int64_t>, RankedTensorType)> shapeOf,
                 function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> axesOf,
@@ -69,7 +71,7 @@ FusionOp retype(FusionOp fusion, size_t rank,
   SmallVector<Type> results;
   for (Value v : yield.getValues())
     results.push_back(typeOf(v));
-  // The operands' types no longer match the body's arguments: the copy stands for the same bytes.
+  // The operands' types no longer match the body's arguments: the copy interprets the same bytes.
   auto copy = FusionOp::create(b, fusion.getLoc(), results, fusion.getInputs());
   Block *to = copy.getBody().empty() ? b.createBlock(&copy.getBody()) : &copy.getBody().front();
   to->clear();
@@ -88,7 +90,7 @@ FusionOp retype(FusionOp fusion, size_t rank,
     Operation *clone = b.clone(op, map);
     for (auto [from, result] : llvm::zip(op.getResults(), clone->getResults()))
       result.setType(typeOf(from));
-    // Dimensions are aligned at the last one.
+    // Axes are relative to shapes aligned at the last dimension.
     auto aligned = [&,
                     x = op.getNumOperands() ? op.getOperand(0) : Value()](ArrayRef<int64_t> axes) {
       const int64_t shift = int64_t(rank) - tensorType(x).getRank();
@@ -99,7 +101,7 @@ FusionOp retype(FusionOp fusion, size_t rank,
       reduce.setKeepdims(true);
     }
     if (auto slice = dyn_cast<SliceOp>(clone)) {
-      // Neighbours in each dimension, before and after.
+      // The slice is contiguous in each dimension, before and after the change.
       auto to = slice.getY().getType().getShape();
       slice.setStart(
           startOf(cast<SliceOp>(op).getStart(), cast<SliceOp>(op).getX().getType().getShape()));
@@ -114,7 +116,7 @@ FusionOp retype(FusionOp fusion, size_t rank,
   return copy;
 }
 
-/// Whether an operation that moves elements moves whole blocks of the layout.
+/// Returns whether an operation that moves elements moves whole blocks of the layout.
 bool movesBlocks(Operation *op, StringRef tag) {
   auto slice = dyn_cast<SliceOp>(op);
   auto gather = dyn_cast<GatherOp>(op);
@@ -122,7 +124,8 @@ bool movesBlocks(Operation *op, StringRef tag) {
          (gather && layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag));
 }
 
-/// A slice that takes a part of a block; dimensions are aligned at the last one of `rank`.
+/// Returns whether the operation is a slice that takes part of a block. Dimensions are aligned at
+/// the last one of `rank`.
 bool cutsBlocks(Operation *op, const Tag &layout, StringRef tag, int64_t rank) {
   auto slice = dyn_cast<SliceOp>(op);
   return slice && layout.blockedDim >= 0 &&
@@ -215,7 +218,7 @@ FusionOp joinDimensions(FusionOp fusion) {
       d = shape[i] == 1 ? d : shape[i];
     }
   });
-  // joined[d]: dimension d belongs to the same group as the one before it.
+  // joined[d]: dimension d is merged with the dimension before it.
   SmallVector<bool> joined(rank, true);
   forEachValue(fusion, [&](Value v) {
     auto shape = keptShape(v);
@@ -266,7 +269,8 @@ FusionOp joinDimensions(FusionOp fusion) {
   return retype(fusion, rank, shapeOf, axesOf, startOf);
 }
 
-/// How many rows of `row` elements are one that fills vectors; 1 where a row fills them.
+/// Returns the number of rows of `row` elements to merge into one row that fills vectors; 1 if a
+/// single row fills them.
 int64_t rowsThatFill(int64_t rows, int64_t row) {
   constexpr int64_t vector = 16, two = 2 * vector, widest = 2 * two;
   if (row < 2 || row % vector == 0)
@@ -278,8 +282,8 @@ int64_t rowsThatFill(int64_t rows, int64_t row) {
   return best;
 }
 
-/// Few channels leave most of a vector empty: pixels are taken several at a time, with the
-/// channels' factors repeated, which are read before the loop (Kernel.cpp, shortRows).
+/// Merges short rows: with few channels, most of a vector would be empty. Several pixels form one
+/// row, with the per-channel factors repeated and loaded before the loop (shortRows in Kernel.cpp).
 FusionOp joinShortRows(FusionOp fusion) {
   constexpr int64_t fewest = 4096, work = 8;
   SmallVector<int64_t> full;
@@ -338,7 +342,8 @@ FusionOp joinShortRows(FusionOp fusion) {
   return copy;
 }
 
-/// Parts that are written in turn are one row.
+/// Merges the last two dimensions of a concatenation of parts of size 1, so that its interleaved
+/// elements form one row.
 void mergeTurns(FusionOp fusion) {
   Operation *yield = fusion.getBody().front().getTerminator();
   auto concat =

@@ -7,13 +7,14 @@ namespace dlc::cpu {
 
 namespace {
 
-/// Compares what two parts are made of.
+/// Compares the computations of two parts.
 class Comparison {
 public:
   explicit Comparison(ConcatOp concat) : concat(concat) {}
 
-  /// The arguments of `a` that have others in their place in `b`, and how far these are; nothing
-  /// where the parts differ in more, or where somebody else needs what is not alike.
+  /// Returns the arguments of `a` that `b` replaces by others, and the distances between their
+  /// indices. Returns nothing if the parts differ in anything else, or if other operations use the
+  /// values that differ.
   using Operands = decltype(PartRun::operands);
   std::optional<Operands> operands(Value a, Value b) {
     found.clear(), result.clear();
@@ -30,7 +31,7 @@ public:
 private:
   struct Match {
     Value other;
-    bool varies = false; ///< depends on an argument that is another one in the other part
+    bool varies = false; ///< whether it depends on an argument that differs in the other part
   };
 
   bool varies(Value value) const { return found.lookup(value).varies; }
@@ -78,7 +79,7 @@ SmallVector<PartRun> runsOfParts(ConcatOp concat) {
     int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(concat.getAxis());
     PartRun *run = runs.empty() ? nullptr : &runs.back();
     auto operands = run ? comparison.operands(concat.getXs()[run->first], value) : std::nullopt;
-    // The second part says how far it is from one to the next.
+    // The second part determines the distance from each part to the next.
     if (operands && run->count == 1)
       run->operands = *operands;
     auto isNext = [&](auto pair) {

@@ -1,4 +1,4 @@
-//===- Registers.cpp - values of any number of lanes, register by register -===//
+//===- Registers.cpp - splits values of any number of lanes into registers ---===//
 #include "codegen/cpu/Registers.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

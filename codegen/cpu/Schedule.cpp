@@ -1,4 +1,4 @@
-//===- Schedule.cpp - how a generated kernel's code is to be made ---------===//
+//===- Schedule.cpp - how the code of a generated kernel is created -------===//
 #include "codegen/cpu/Schedule.h"
 
 #include "codegen/cpu/ContractFusion.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr llvm::StringLiteral kSchedule = "schedule", kPacked = "packed";
 
-/// The constant behind the operand, packed.
+/// Packs the constant that is passed to the operand.
 LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedOperand &operand,
                    std::string &why) {
   auto constant = fusion.getInputs()[operand.argument].getDefiningOp<ConstantOp>();

@@ -1,7 +1,8 @@
-//===- Schedule.h - how a generated kernel's code is to be made -----------===//
+//===- Schedule.h - how the code of a generated kernel is created ---------===//
 //
-// An exec.kernel holds its meaning, a fusion; its attribute `schedule` says which emitter makes the
-// code, and `packed` which operand the compiler has packed for it.
+// The body of an exec.kernel is a fusion, which defines what it computes. Its attribute `schedule`
+// selects the emitter of its code. Its attribute `packed` is the operand that the compiler has
+// packed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_SCHEDULE_H
@@ -19,30 +20,31 @@ namespace dlc {
 struct PackedOperand {
   unsigned argument = 0;
   int64_t bytes = 0;
-  std::string layout; ///< for people
+  std::string layout; ///< layout description for readers
   std::shared_ptr<void> data;
 };
 
 struct Schedule {
   std::string name; ///< rows (any body, row by row), parts (reductions whose partial results
-                    ///< another kernel combines) or contract (a blocked matrix product)
+                    ///< another kernel combines) or contract (a blocked matrix multiplication)
   cpu::KernelPlan plan;
   std::optional<PackedOperand> packed;
 };
 
-/// How a fusion's normal form is made row by row.
+/// Returns the row-by-row schedule of a normalized fusion.
 Schedule planRows(FusionOp normal, const cpu::Target &target);
-/// How it is made as a blocked product of the model's `fusion`; `why` where it is none. With
-/// `packs` false nothing is packed yet: the packed operand has no data.
+/// Returns the schedule of `normal` as a blocked matrix multiplication; `fusion` is its origin in
+/// the model. On failure, `why` is the reason. If `packs` is false, nothing is packed yet: the
+/// packed operand has no data.
 mlir::FailureOr<Schedule> planBlocks(FusionOp fusion, FusionOp normal, const cpu::Target &target,
                                      bool packs, std::string &why);
 
-/// Writes the schedule's attributes; those of a kernel that walks rows are none.
+/// Writes the schedule's attributes. The rows schedule has none.
 void setSchedule(exec::KernelOp kernel, const Schedule &schedule);
-/// The text of these attributes: two kernels of one body and one text are one kernel.
+/// Returns these attributes as text. Kernels with equal bodies and equal texts are duplicates.
 std::string scheduleText(const Schedule &schedule);
 
-/// Emits a kernel's code as its schedule says.
+/// Emits a kernel's code with the emitter that its schedule selects.
 mlir::LogicalResult emitScheduled(mlir::OpBuilder &b, exec::KernelOp kernel, llvm::StringRef name,
                                   const cpu::Target &target);
 

@@ -1,4 +1,4 @@
-//===- Split.cpp - how reductions are cut, and what joins them again ------===//
+//===- Split.cpp - how reductions are split and their partial results combined ---===//
 #include "codegen/cpu/Split.h"
 #include "codegen/cpu/Nest.h"
 
@@ -10,22 +10,30 @@ namespace dlc::cpu {
 
 namespace {
 
-constexpr int64_t kSmallest = 8192; ///< elements; below, one core is done before another wakes
-constexpr int64_t kSums = 64;       ///< sums in a row within a unit
-constexpr int64_t kRuns = 4;        ///< of memory that are read at a time
-constexpr int64_t kColumnRuns = 2;  ///< by units that have columns: of each operand
+/// Minimum number of elements. For fewer, one core finishes before another wakes up.
+constexpr int64_t kSmallest = 8192;
+/// Maximum number of sequential additions of a sum in a unit.
+constexpr int64_t kSums = 64;
+/// Memory streams that are read at a time.
+constexpr int64_t kRuns = 4;
+/// Memory streams of each operand that units with columns read at a time.
+constexpr int64_t kColumnRuns = 2;
 constexpr int64_t kLongRun = 4096, kUnits = 256;
-constexpr int64_t kNarrow = 64; ///< columns; so few that rows are better taken many at a time
+/// Maximum number of columns for which many rows are processed at a time.
+constexpr int64_t kNarrow = 64;
 constexpr int64_t kManyRows = 8;
-constexpr int64_t kColumns =
-    1024; ///< partial results of a few reductions stay in the first-level cache
+/// Maximum number of columns of a unit. The partial results of a few reductions then fit in the
+/// first-level cache.
+constexpr int64_t kColumns = 1024;
 constexpr int64_t kRowParts = 8, kLeastRows = 12;
-constexpr int64_t kCached = 32768; ///< elements; fewer are moved sooner than joined
+/// Minimum number of elements. Fewer are copied between caches faster than their partial results
+/// are combined.
+constexpr int64_t kCached = 32768;
 constexpr int64_t kFewRows = 64, kLongRow = 32768;
 
 int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Whether `value` depends on a reduction of the fusion.
+/// Returns whether `value` depends on a reduction of the fusion.
 bool isReduced(Value value, llvm::DenseMap<Value, bool> &known) {
   auto [it, fresh] = known.try_emplace(value, false);
   if (!fresh)
@@ -37,15 +45,17 @@ bool isReduced(Value value, llvm::DenseMap<Value, bool> &known) {
   return known[value] = reduced;
 }
 
-/// Chunks of at most about `wanted`, all but the last alike.
+/// Splits `size` into equal chunks (but the last) of about `wanted` elements at most, multiples of
+/// `multiple`.
 void cut(int64_t size, int64_t wanted, int64_t multiple, int64_t &chunk, int64_t &chunks) {
   chunks = divideUp(size, std::max<int64_t>(1, wanted));
   chunk = divideUp(divideUp(size, chunks), multiple) * multiple;
   chunks = divideUp(size, chunk);
 }
 
-/// The reductions, if all are alike and none needs another, and the results are theirs or of the
-/// shape that they reduce.
+/// Collects the fusion's reductions. Returns whether all of them reduce the same axes of the same
+/// shape, none depends on another, and all results have the reduced shape or the shape of the
+/// reductions' operands.
 bool collect(FusionOp fusion, SplitPlan &plan) {
   llvm::DenseMap<Value, bool> known;
   Block &body = fusion.getBody().front();
@@ -62,15 +72,15 @@ bool collect(FusionOp fusion, SplitPlan &plan) {
   }
   if (plan.reduces.empty() || plan.reduces.size() > 8 || product(plan.shape) < kSmallest)
     return false;
-  // What is reduced may be pulled from anywhere; what comes after is taken at the results' own
-  // indices.
+  // The reductions' operands may be any computation. Operations after the reductions must be
+  // elementwise in the reduced shape.
   auto kept = tensorType(plan.reduces.front().getY()).getShape();
   for (Operation &op : body.without_terminator())
     if (isReduced(op.getResult(0), known) && !isa<ReduceOp>(op) &&
         (!op.hasTrait<Elementwise>() || tensorType(op.getResult(0)).getShape() != kept))
       return false;
-  // Results of the reduced shape that need no reduction (a factor kept for later, the first row)
-  // come with those that do.
+  // Results of the reduced shape that do not depend on a reduction (such as a saved factor or the
+  // first row) are allowed.
   return kept != ArrayRef<int64_t>(plan.shape) &&
          llvm::all_of(body.getTerminator()->getOperands(), [&](Value v) {
            auto shape = tensorType(v).getShape();
@@ -78,10 +88,10 @@ bool collect(FusionOp fusion, SplitPlan &plan) {
          });
 }
 
-/// The concatenation that everything of the reduced shape is made of element for element, along a
-/// dimension that is kept.
+/// Returns the concatenation, along a dimension that is not reduced, that all values of the
+/// reductions' operand shape are computed from elementwise.
 ConcatOp joinedByReduced(FusionOp fusion, const SplitPlan &plan) {
-  constexpr size_t most = 8; // each run of parts has code of its own
+  constexpr size_t most = 8; // each run of parts has its own code
   ConcatOp concat = joinedInPlace(fusion, [](ReduceOp, ConcatOp) { return true; });
   if (!concat || tensorType(concat.getY()).getShape() != ArrayRef<int64_t>(plan.shape) ||
       runsOfParts(concat).size() > most)
@@ -103,13 +113,14 @@ SmallVector<int64_t> SplitPlan::partialShape() const {
 }
 
 Type SplitPlan::slotType(ReduceOp op) const {
-  // Where few rows are taken at a time, f64 would show in the time.
+  // If few rows are read at a time, f64 would increase the run time.
   return unroll >= kManyRows ? partialType(op)
                              : computeType(tensorType(op.getX()).getElementType());
 }
 
 int64_t SplitPlan::ahead() const {
-  // Time enough for memory to answer; in the same columns of rows to come.
+  // The distance covers the memory latency and is a multiple of the columns: it addresses the same
+  // columns of later rows.
   constexpr int64_t nearest = 512;
   int64_t columnCount = columns ? shape.back() : 1;
   return divideUp(std::max(nearest, columnCount * (unroll / runs)), columnCount) * columnCount;
@@ -139,11 +150,13 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     plan.unroll = columns <= kNarrow ? kManyRows : 4;
     plan.runs = kColumnRuns;
     int64_t rows = kSums * plan.unroll;
-    // Sums in f64 may be long, and long runs come faster; but all cores want units.
+    // Sums in f64 may be long, and long sequential runs are read faster. But there must be enough
+    // units for all cores.
     if (plan.unroll == kManyRows)
       rows = std::clamp(product(plan.shape) / columns / kUnits, rows, kLongRun);
-    // What made the rows and what takes them are cut along them, too: then each core has its own in
-    // its cache. Columns that a core reads and another one writes next go from cache to cache.
+    // The producers and consumers of the rows are split along the rows, too: each core then finds
+    // its rows in its cache. If one core reads columns that another one writes next, they are
+    // copied from cache to cache.
     int64_t images = product(plan.shape) / (columns * fine * outer);
     bool onlyReduces = llvm::none_of(fusion.getResultTypes(), [&](Type type) {
       return cast<RankedTensorType>(type).getNumElements() == product(plan.shape);
@@ -160,7 +173,8 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
       cut(outer, rows / fine, 1, plan.outerChunk, plan.outerChunks);
     int64_t others =
         product(plan.shape) / (columns * fine * outer) * plan.fineChunks * plan.outerChunks;
-    // Few units are made more by narrower strips, as long as these are good runs of memory.
+    // If there are few units, narrower strips create more, as long as these are efficient to read
+    // sequentially.
     int64_t wanted = others >= 8 ? kColumns : std::max<int64_t>(256, divideUp(columns * others, 8));
     cut(columns, std::min(kColumns, wanted), plan.lanes, plan.width, plan.strips);
     plan.width = std::min(plan.width, columns);
@@ -172,7 +186,7 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
     plan.units = others * plan.strips;
     return plan;
   }
-  // Rows that are runs of memory and many are better taken as rows.
+  // Many contiguous rows are processed faster by the rows schedule.
   int64_t rows = product(plan.shape) / (fine * outer);
   if (fine < 4 || (plan.outer < 0 && (rows >= kFewRows || fine < kLongRow)))
     return std::nullopt;
@@ -227,7 +241,7 @@ Combination combineSplit(OpBuilder &b, FusionOp fusion, const SplitPlan &plan) {
       result.outputs.push_back(unsigned(i));
       wanted.push_back(value);
     }
-  // What stands after the reductions.
+  // Values that are computed after the reductions.
   llvm::DenseSet<Value> needed;
   std::function<void(Value)> need = [&](Value v) {
     if (needed.insert(v).second)

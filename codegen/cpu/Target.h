@@ -7,13 +7,14 @@
 
 namespace dlc::cpu {
 
-/// What generated code may count on.
+/// Processor features that generated code may use.
 struct Target {
-  std::string cpu, features; ///< as LLVM names them
+  std::string cpu, features; ///< in LLVM's terms
   int64_t vectorBits = 256;
-  /// A kernel's outputs of so many bytes are gone from the caches before anybody reads them. (On
-  /// processors with 2 MiB of second-level cache per core and a large but slow third level, storing
-  /// past the caches paid from 8 to 16 MiB on, read back at once.)
+  /// Total output size from which a kernel's outputs are evicted from the caches before they are
+  /// read. (On processors with 2 MiB of second-level cache per core and a large but slow third
+  /// level, non-temporal stores paid off from 8 to 16 MiB, even if the outputs were read back at
+  /// once.)
   int64_t pastCacheBytes = 16 << 20;
   bool operator==(const Target &) const = default;
   /// Lanes of a 32-bit element in one register.

@@ -1,4 +1,4 @@
-//===- Turned.cpp - results whose operands lie across, in tiles of registers ===//
+//===- Turned.cpp - transposed operands, transposed in tiles of registers ---===//
 #include "codegen/cpu/Turned.h"
 #include "codegen/cpu/Registers.h"
 
@@ -15,11 +15,11 @@ SmallVector<int64_t> stridesOf(TransposeOp transpose) {
 }
 
 std::optional<Turned> findTurned(FusionOp fusion, ArrayRef<int64_t> shape, const Target &target) {
-  // Below half a register side by side, or two results in a row, tiles are mostly empty.
+  // Tiles are mostly unused for fewer contiguous elements or results in a row than these.
   constexpr int64_t fewestAcross = 8, fewestResults = 2;
   if (shape.size() < 2 || shape.back() < fewestResults)
     return std::nullopt;
-  // Bytes fill a register of 128 bits on any processor.
+  // 8-bit elements use registers of 128 bits, which all processors have.
   constexpr int64_t bytes = 16;
   Turned turned;
   int64_t bits = 32, ofBytes = 0;
@@ -55,13 +55,13 @@ std::optional<Turned> findTurned(FusionOp fusion, ArrayRef<int64_t> shape, const
 
 namespace {
 
-/// Two registers into one: element i of the result is element picks[i] of both, one after the
-/// other.
+/// Shuffles two registers: element i of the result is element picks[i] of their concatenation.
 Value pick(OpBuilder &b, Location loc, Value x, Value y, ArrayRef<int64_t> picks) {
   return vector::ShuffleOp::create(b, loc, x, y, picks);
 }
 
-/// As `unpacklo` and `unpackhi` do it, within each block of 128 bits: pairs of `run` elements.
+/// Interleaves runs of `run` elements within each block of 128 bits, like `unpacklo` and
+/// `unpackhi`.
 Value interleave(OpBuilder &b, Location loc, Value x, Value y, int64_t lanes, int64_t block,
                  int64_t run, bool high) {
   SmallVector<int64_t> picks;
@@ -73,7 +73,7 @@ Value interleave(OpBuilder &b, Location loc, Value x, Value y, int64_t lanes, in
   return pick(b, loc, x, y, picks);
 }
 
-/// Every second block of x, then of y.
+/// Returns every second block of x, followed by those of y.
 Value everySecond(OpBuilder &b, Location loc, Value x, Value y, int64_t lanes, int64_t block,
                   bool odd) {
   SmallVector<int64_t> picks;
@@ -103,16 +103,16 @@ SmallVector<Value> transposeRegisters(OpBuilder &b, Location loc, ArrayRef<Value
       }
     now = std::move(next);
   }
-  // Register q of each group has, in block c, column c * block + q of the group's rows. Blocks of
-  // one q are transposed among the groups, as a square of blocks: at each step the even ones and
-  // the odd ones of two groups.
+  // Register q of each group now has, in block c, column c * block + q of the group's rows. Blocks
+  // of equal q are transposed among the groups as a square of blocks: each step separates the even
+  // and the odd blocks of two groups.
   int64_t groups = lanes / block;
   if (groups > 1)
     for (Value &one : now)
       one = opaque(b, loc, one);
   SmallVector<Value> result(lanes);
   for (int64_t q = 0; q < block; ++q) {
-    SmallVector<std::pair<SmallVector<Value>, int64_t>> parts; // registers, and their first column
+    SmallVector<std::pair<SmallVector<Value>, int64_t>> parts; // registers and their first column
     SmallVector<Value> all;
     for (int64_t g = 0; g < groups; ++g)
       all.push_back(now[g * block + q]);

@@ -1,9 +1,9 @@
-//===- Turned.h - results whose operands lie across, in tiles of registers ===//
+//===- Turned.h - transposed operands, transposed in tiles of registers ---===//
 //
-// Lanes along the last dimension of a transposition's result are strided in its operand: each would
-// be loaded by itself, from a line of its own. Instead, tiles of the result are made: along the
-// dimension whose neighbours lie side by side in the operand, registers are loaded, and transposed
-// among themselves.
+// Lanes along the last dimension of a transpose's result are strided in its operand. Each element
+// would be loaded separately, from its own cache line. Instead, the result is computed in tiles:
+// registers are loaded along the dimension in which the operand is contiguous and are then
+// transposed among themselves.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CPU_TURNED_H
@@ -13,23 +13,24 @@
 
 namespace dlc::cpu {
 
-/// Transpositions of one fusion that can be walked in tiles.
+/// Transposes of one fusion that can be computed in tiles.
 struct Turned {
   llvm::SmallVector<TransposeOp> transposes;
-  int64_t across = 0; ///< the dimension of the results whose neighbours lie side by side
-  int64_t lanes = 0;  ///< a tile has so many rows, of so many elements each
+  int64_t across = 0; ///< dimension of the results along which the operands are contiguous
+  int64_t lanes = 0;  ///< rows of a tile, and elements of each of these rows
 };
 
-/// Those that an element of a nest of `shape` reads at its own index; nothing where there are none,
-/// where they lie in several directions, or where the result is too narrow for tiles.
+/// Returns the transposes that an element of a nest of `shape` reads at its own index. Returns
+/// nothing if there are none, if their contiguous dimensions differ, or if the result is too narrow
+/// for tiles.
 std::optional<Turned> findTurned(FusionOp fusion, llvm::ArrayRef<int64_t> shape,
                                  const Target &target);
 
-/// Elements of the operand between neighbours along each dimension of the result.
+/// Returns the operand's stride in elements along each dimension of the result.
 llvm::SmallVector<int64_t> stridesOf(TransposeOp transpose);
 
-/// Registers (all of as many lanes as there are registers) whose lane i of register j was lane j of
-/// register i.
+/// Transposes a square of registers: lane i of result j is lane j of register i. The number of
+/// registers must be the number of lanes.
 llvm::SmallVector<mlir::Value> transposeRegisters(mlir::OpBuilder &b, mlir::Location loc,
                                                   llvm::ArrayRef<mlir::Value> registers);
 

@@ -1,10 +1,10 @@
-//===- Attention.cpp - attention without its scores in memory --------------===//
+//===- Attention.cpp - attention whose scores are never stored in memory ---===//
 //
-// A block has rows of queries and walks the keys in tiles; scores and weights stay in registers, in
-// which also the result is summed up (Dao et al., FlashAttention-2). The gradient makes the scores
-// again from what the forward kernel kept of each row: once for dq, along the keys, and once for dk
-// and dv, along the queries. So nothing is added by more than one block, and every run gives the
-// same.
+// A block has rows of queries and iterates over the keys in tiles. Scores and weights stay in
+// registers, in which the result is accumulated as well (Dao et al., FlashAttention-2). The
+// gradient recomputes the scores from the statistics that the forward kernel saved for each row:
+// once for dq, along the keys, and once for dk and dv, along the queries. Each sum is thus computed
+// by a single block, and all runs give the same results.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Attention.h"
@@ -20,12 +20,13 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Bytes of shared memory that a block takes at most: two fit on most GPUs, one on all.
+/// Maximum shared memory of a block in bytes: most GPUs have capacity for two such blocks, all GPUs
+/// for one.
 constexpr int64_t kShared = 96 << 10;
 
 Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 
-/// Which result of the attention the fusion's result holds, moved or not.
+/// Returns the attention's result that the fusion's result is a view of; null if it is none.
 OpResult madeOf(Value yielded, Operation *attention) {
   while (Operation *op = yielded.getDefiningOp()) {
     if (op == attention)
@@ -46,8 +47,8 @@ int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
 /// An operand or result of the attention in memory.
 struct Place {
   std::string name, pointer;
-  std::string offset; ///< of the batch
-  int64_t row = 0;    ///< elements from row to row
+  std::string offset; ///< offset of the batch
+  int64_t row = 0;    ///< row stride in elements
   bool vectors = false, pairs = false;
 };
 
@@ -62,13 +63,13 @@ public:
     depth = roundUp(D, 16), width = roundUp(E, 16);
     bytes = element.isF32() ? 4 : 2;
     pad = 16 / bytes;
-    // Rounding is allowed where somebody said so.
+    // Rounding to tf32 is allowed if an option or an attribute permits it.
     rounds = element.isF32() && (plan.options.tf32 || op->hasAttr("dlc.math"));
   }
 
   void forward() {
     rows = 64;
-    // Few queries leave most of a larger block idle.
+    // With few queries, most of a larger block would be idle.
     if (queries <= 16)
       rows = 16;
     chooseColumns(depth, width);
@@ -142,7 +143,7 @@ public:
     writeShares(shares);
     if (wantsDq)
       alongKeys(shares);
-    // Registers hold both sums where heads are short.
+    // The registers can hold both sums if the heads are short.
     if (wantsDk && wantsDv && depth + width <= 256) {
       alongQueries(shares, true, true);
     } else {
@@ -154,7 +155,7 @@ public:
   }
 
 private:
-  // What the gradient of a score takes off: the sum of dy * y of its row.
+  // Computes sum(dy * y) of each row, which the gradient of the row's scores subtracts.
   void writeShares(const Buffer &shares) {
     rows = 16, columns = 16;
     begin(queries, /*blockThreads=*/128);
@@ -237,7 +238,7 @@ private:
     load("k_tile", k, "first", "rows", "depth", "keys", "D");
     if (wantsDk)
       load("v_tile", v, "first", "rows", "width", "keys", "E");
-    // Earlier queries see none of these keys.
+    // Earlier queries are masked for all of these keys.
     text(std::string("  for (index start = ") + (causal() ? "first / columns * columns" : "0") +
          "; start < queries; start += columns) {\n    __syncthreads();\n");
     load("q_tile", q, "start", "columns", "depth", "queries", "D");
@@ -278,8 +279,9 @@ private:
 
   bool causal() const { return op->hasAttr("causal"); }
 
-  /// How many columns a tile has: as shared memory and registers (of which two threads have so many
-  /// sums) allow beside `held` tiles of the rows.
+  /// Chooses the number of columns of a tile such that all tiles fit in shared memory, including
+  /// those of the rows with the depths `held`, and the sums fit in registers: a thread has `sums` /
+  /// 2 of them per row.
   void chooseColumns(ArrayRef<int64_t> held, int64_t sums) {
     columns = (element.isF32() && !rounds) || sums > 128 ? 32 : 64;
     auto total = [&] {
@@ -316,7 +318,7 @@ private:
   void number(const char *name, int64_t value) {
     text(std::string("  constexpr int ") + name + " = " + std::to_string(value) + ";\n");
   }
-  /// Loops over what a thread has in registers are spelled out: registers have no indices.
+  /// Loops over a thread's registers are unrolled, because registers cannot be indexed.
   void text(StringRef more) {
     while (!more.empty()) {
       auto [line, rest] = more.split('\n');
@@ -330,7 +332,8 @@ private:
 
   double scaleOf() const { return op->getAttrOfType<FloatAttr>("scale").getValueAsDouble(); }
 
-  /// Where the batch at hand begins, by strides that are aligned at the last batch dimension.
+  /// Returns the offset of the current batch for strides that are aligned at the last batch
+  /// dimension.
   std::string batchOffset(ArrayRef<int64_t> strides, int64_t offset) const {
     std::string sum = std::to_string(offset);
     int64_t inner = 1;
@@ -348,7 +351,7 @@ private:
     frame->use(buffer.name);
     Place place{buffer.name, pointer, {}, 0, false, false};
     if (pointer == "lse") {
-      // One number of each row, all in order.
+      // One number per row, contiguous.
       text("  " + std::string(isWritten ? "" : "const ") + "float *" + pointer + " = " +
            buffer.name + ";\n");
       return place;
@@ -397,7 +400,7 @@ private:
     return at < plan.options.alignments.size() ? plan.options.alignments[at] : 16;
   }
 
-  /// Functions `seen` and `bias` of a query and a key, and where the keys end for the block.
+  /// Emits functions `seen` and `bias` of a query and a key, and the end of the keys for the block.
   void masks(unsigned operandNumber) {
     std::string condition = "key < keys && query < queries", added = "0.0f";
     if (causal())

@@ -1,4 +1,4 @@
-//===- Attention.h - attention without its scores in memory ----------------===//
+//===- Attention.h - attention whose scores are never stored in memory ----===//
 #ifndef DLC_CODEGEN_CUDA_ATTENTION_H
 #define DLC_CODEGEN_CUDA_ATTENTION_H
 
@@ -6,13 +6,14 @@
 
 namespace dlc::cuda {
 
-/// The attention of a fusion that has one; null.
+/// Returns the fusion's attention operation; null if it has none.
 mlir::Operation *attentionOf(FusionOp fusion);
 
-/// Whether its kernels can read and write all that stands around it. The reason goes into `why`.
+/// Returns whether the attention kernels can read and write all operands and results of the fusion.
+/// If not, `why` is the reason.
 bool canAttend(FusionOp fusion, mlir::Operation *attention, std::string *why);
 
-/// Its launches.
+/// Emits the launches of the attention.
 void launchAttention(Planner &plan, mlir::Operation *attention);
 
 } // namespace dlc::cuda

@@ -1,4 +1,4 @@
-//===- Bytes.cpp - contractions of integers of 8 bits, as tensor cores take them ===//
+//===- Bytes.cpp - contractions of 8-bit integers for tensor cores --------===//
 #include "codegen/cuda/Bytes.h"
 
 #include "passes/Widened.h"
@@ -9,7 +9,7 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Whether the number is one that the type of `x` holds.
+/// Returns whether the number is representable in the element type of `x`.
 bool isElementOf(Value number, Value x) {
   Operation *op = number.getDefiningOp();
   if (isa_and_nonnull<ReshapeOp, BroadcastOp>(op))

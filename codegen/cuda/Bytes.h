@@ -1,4 +1,4 @@
-//===- Bytes.h - contractions of integers of 8 bits, as tensor cores take them ===//
+//===- Bytes.h - contractions of 8-bit integers for tensor cores ----------===//
 #ifndef DLC_CODEGEN_CUDA_BYTES_H
 #define DLC_CODEGEN_CUDA_BYTES_H
 
@@ -9,17 +9,18 @@
 
 namespace dlc::cuda {
 
-/// An operand of a contraction in i32: cast(x) - zero point.
+/// An operand of an i32 contraction that is computed as cast(x) - zero point.
 struct ByteOperand {
   mlir::Value x;         ///< i8 or ui8
   mlir::Value zeroPoint; ///< i32, one element; null: 0
-  /// What lies outside the image is the zero point, which is one of x's integers.
+  /// Whether elements outside the image have the value of the zero point, which must be
+  /// representable in x's type.
   bool isPadded = false;
 };
 using ByteOperands = std::array<ByteOperand, 2>;
 
-/// Of a contraction within a fusion: both operands, if products of 8 bits can take the place of
-/// those of i32.
+/// Returns both operands of a contraction in a fusion if products of 8-bit integers can replace its
+/// i32 products.
 std::optional<ByteOperands> byteOperandsOf(mlir::Operation *contraction);
 
 } // namespace dlc::cuda

@@ -1,4 +1,4 @@
-//===- EmitElementwise.cpp - elementwise operations as text ----------------===//
+//===- EmitElementwise.cpp - elementwise operations as text ---------------===//
 #include "codegen/cuda/Emitter.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/TensorBuilder.h"
@@ -19,7 +19,8 @@ std::string Emitter::cast(const std::string &text, Type from, Type to) {
     return text + " != " + literal(from, 0.0);
   if (isFloat(to)) {
     std::string value = computeName(from) == type ? text : "(" + type + ")" + text;
-    // Later operations see what a store would have kept.
+    // The result is rounded immediately: later operations must use the value that a store would
+    // have written.
     if (to.isF16() || to.isBF16())
       return "dk::load(dk::as<" + storageName(to) + ">(" + value + "))";
     return value;
@@ -71,11 +72,11 @@ std::string Emitter::neutral(ReduceKind kind, Type element) {
 
 namespace {
 
-/// An operation on the texts of its operands' elements.
+/// An elementwise operation and the texts of its operands' elements.
 struct Site {
   Emitter &e;
   ArrayRef<std::string> values;
-  Type element; ///< of the first operand
+  Type element; ///< element type of the first operand
   bool isFloat, isUnsigned, isBool;
 
   const std::string &x() const { return values[0]; }
@@ -87,7 +88,8 @@ struct Site {
   std::string infix(StringRef sign) const { return (x() + " " + sign + " " + values[1]).str(); }
 };
 
-// One overload of `text` for each operation; dispatch names the one that lacks.
+// One overload of `text` for each operation. The dispatch in elementText does not compile if one is
+// missing.
 
 #define DLC_FUNCTION(Op, mnemonic, value, operands)                                                \
   std::string text(const Site &s, Op) { return s.call("dk::" #mnemonic); }
@@ -112,7 +114,7 @@ std::string text(const Site &s, SignOp) {
          s.number(-1) + " : " + s.x();
 }
 
-std::string text(const Site &s, ReluOp) { // NaN compares false and stays
+std::string text(const Site &s, ReluOp) { // a NaN compares false and is returned
   return s.isUnsigned ? s.x() : s.x() + " < " + s.number(0) + " ? " + s.number(0) + " : " + s.x();
 }
 
@@ -134,7 +136,7 @@ std::string text(const Site &s, CastOp op) {
   return s.e.cast(s.x(), s.element, elementOf(op.getY()));
 }
 
-/// The table as a string of C, which lies in constant memory.
+/// The table is a C string literal, which needs no separate declaration.
 std::string text(const Site &s, LookupOp op) {
   auto table = ref::Tensor::fromAttr(op.getTable());
   std::string bytes;

@@ -1,4 +1,4 @@
-//===- EmitFold.cpp - reductions, products and windows as loops of a thread ===//
+//===- EmitFold.cpp - reductions, contractions and windows as loops of a thread ---===//
 #include "codegen/cuda/Emitter.h"
 
 using namespace mlir;
@@ -7,7 +7,7 @@ using llvm::Twine;
 namespace dlc::cuda {
 
 Type Emitter::sumType(ReduceOp op) {
-  // A mean of integers is taken of the true sum, which a narrow type would wrap.
+  // A mean of integers needs a 64-bit sum, because a narrow sum would wrap.
   Type element = elementOf(op.getX());
   if (op.getKind() == ReduceKind::mean && !isFloat(element))
     return IntegerType::get(op.getContext(), 64);
@@ -138,12 +138,12 @@ std::string Emitter::maxPool(Operation *op, Value result, const Indices &at) {
     const Indices &from = read.at;
     guarded(conditionsOf(read), [&] {
       std::string v = eval(op->getOperand(0), from);
-      // The first of equal ones wins; NaN wins over every number.
+      // Of equal elements, the first one is taken. NaN is larger than all numbers.
       Expr place = x.linear(window, k);
       if (indices) {
         place = x.linear(shape, from);
         if (indices.getColumnMajor()) {
-          // The spatial dimensions counted with the first one fastest.
+          // Index with the spatial dimensions in column-major order.
           place = x.add(from[0] * shape[1], from[1]) * product(shape.drop_front(2));
           int64_t step = 1;
           for (size_t d = 2; d < shape.size(); step *= shape[d], ++d)
@@ -164,7 +164,8 @@ std::string Emitter::maxPool(Operation *op, Value result, const Indices &at) {
   return result == op->getResult(0) ? best : second;
 }
 
-/// How many places of each window count, as text: what an average divides by.
+/// Returns the text of the number of elements of each window that count, which is the divisor of an
+/// average.
 template <typename Op>
 static std::string countText(Op op, ArrayRef<int64_t> image, ArrayRef<Expr> position) {
   std::string count;
@@ -210,7 +211,7 @@ std::string Emitter::poolGrad(Operation *op, const Indices &at) {
   Type element = elementOf(dy);
   SmallVector<int64_t> window = foldedExtents(op);
   return sum(element, window, [&](ArrayRef<Expr> k, const std::string &total) {
-    // The windows that have this element at their place k.
+    // Sums over the windows whose element k is this element.
     Read read = readsOf(op, at, k).front();
     const Indices &from = read.at;
     guarded(conditionsOf(read), [&] {

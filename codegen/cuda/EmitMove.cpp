@@ -1,4 +1,4 @@
-//===- EmitMove.cpp - constants, elements that are moved, random numbers ---===//
+//===- EmitMove.cpp - constants, operations that move elements, random numbers ---===//
 #include "codegen/cuda/Emitter.h"
 
 using namespace mlir;
@@ -21,7 +21,7 @@ std::string Emitter::constant(ConstantOp op, const Indices &at) {
     tables += "static __device__ const " + computeName(element) + " " + name + "[" +
               std::to_string(tensor->size()) + "] = {";
     for (int64_t i = 0; i < tensor->size(); ++i) {
-      // A constant initialiser calls nothing.
+      // The initializer of a constant must not call functions.
       bool odd = isFloat(element) && !std::isfinite(tensor->getDouble(i));
       double value = odd ? tensor->getDouble(i) : 0;
       std::string text = !odd             ? literalOf(element, *tensor, i)
@@ -40,7 +40,7 @@ std::string Emitter::move(Operation *op, const Indices &at) {
   auto element = [&](const Read &read) { return eval(op->getOperand(read.operand), read.at); };
   if (reads.size() == 1)
     return element(reads.front());
-  // A scalar is there from the start, and need not be chosen.
+  // A scalar is read unconditionally as the initial value.
   std::string scalar;
   if (reads.back().at.empty())
     scalar = " = " + element(reads.pop_back_val());
@@ -66,7 +66,7 @@ std::string Emitter::random(RandomOp op, const Indices &at) {
   Type element = elementOf(op.getY());
   Expr offset = x.linear(shapeOf(op.getY()), at);
   std::string counter = eval(op.getCounter(), {});
-  // Four neighbours share a block of random words.
+  // Four consecutive elements share a block of random words.
   std::string block = x.divide(offset, 4).text(), seed = std::to_string(op.getSeed());
   std::string words = let("dk::words", "dk::philox((unsigned long long)" + block + ", " + counter +
                                            ", " + seed + "ull)");

@@ -1,4 +1,4 @@
-//===- Emitter.cpp - indices, loads, stores and loops as text --------------===//
+//===- Emitter.cpp - indices, loads, stores and loops as text -------------===//
 #include "codegen/cuda/Emitter.h"
 #include "passes/Rounding.h"
 
@@ -22,7 +22,7 @@ Expr Emitter::variable(StringRef prefix, const std::string &value, int64_t low, 
 }
 
 SmallVector<Read, 2> Emitter::readsOf(Operation *op, const Indices &at, ArrayRef<Expr> over) {
-  // Negative ones count from the end; what lies outside reads the nearest element.
+  // Negative indices count from the end, and the result is clamped to the dimension.
   auto load = [&](Value indices, const Indices &where, int64_t size) {
     std::string index = eval(indices, where);
     return variable("g",
@@ -63,7 +63,7 @@ std::string Emitter::eval(Value value, const Indices &at) {
         return i.uses(lane->atom) || depthOf(i) > lane->depth;
       }))
     return scopes.back()[key] = evalUncached(value, at);
-  // The same for all lanes: once, before their loop.
+  // A value that is equal in all lanes is computed once, before the loop over lanes.
   auto around = std::exchange(lane, std::nullopt);
   std::vector<std::map<Key, std::string>> inner(
       std::make_move_iterator(scopes.begin() + around->depth),
@@ -109,7 +109,7 @@ std::string Emitter::evalUncached(Value value, const Indices &at) {
                                    : load(found->second, offset);
   }
   std::string x = compute(value, at);
-  return value.getDefiningOp<ReduceOp>() ? x : rounded(value, x); // finishReduce rounds
+  return value.getDefiningOp<ReduceOp>() ? x : rounded(value, x); // finishReduce() rounds
 }
 
 std::string Emitter::rounded(Value value, const std::string &text) {
@@ -203,7 +203,7 @@ std::string Emitter::loadParts(Value value, const Buffer &from, const Expr &offs
   if (op)
     return finishReduce(op, total);
   if (Value bias = biasOf(value.getDefiningOp())) {
-    // Parts of a product: the bias comes once.
+    // The bias is added once to the sum of a contraction's partial results.
     auto shape = shapeOf(value);
     Expr channel = x.remainder(x.divide(offset, product(shape.drop_front(2))), shape[1]);
     total = let(computeName(sum), total + " + " + eval(bias, {channel}));

@@ -1,10 +1,10 @@
-//===- Emitter.h - a fusion's body as text, pulled element by element ------===//
+//===- Emitter.h - evaluates the body of a fusion as CUDA C++ text, on demand ---===//
 //
 // The body of a fusion is evaluated at the index of a result element: each operation maps that
-// index to the indices of its operands, down to loads. A thread computes several neighbouring
-// elements by a loop over `lanes`; loads that are whole vectors are then taken out of that loop.
-// Loops and threads are the schedules' business (Map, Rows, Split, Contract); a reduction that no
-// schedule has computed ahead (seed) is a loop of the thread that needs it.
+// index to the indices of its operands, down to loads. A thread computes several consecutive
+// elements in a loop over `lanes`. Loads of whole vectors are hoisted out of that loop. The
+// schedules (Map, Rows, Split, Tiles) emit the loops and assign the threads. A reduction that no
+// schedule has computed before (see seed()) becomes a loop in the thread that needs it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CUDA_EMITTER_H
@@ -24,12 +24,13 @@ using Expr = IndexExpr;
 using Atom = IndexAtom;
 using Indices = Coordinates;
 
-/// A value in memory, row-major.
+/// A row-major value in memory.
 struct Buffer {
   std::string name;
   mlir::Type element;
   int64_t alignment = 16; ///< bytes
-  /// More than one: so many partial results lie behind one another, to be combined for an element.
+  /// If more than 1: number of partial results, which are stored one after the other and combined
+  /// when an element is read.
   int64_t parts = 1;
 };
 
@@ -41,56 +42,58 @@ public:
 
   void bind(mlir::Value value, Buffer buffer) { buffers[value] = std::move(buffer); }
   bool isBound(mlir::Value value) const { return buffers.count(value); }
-  /// `value` at `at` is `text`, from here to the end of the scope.
+  /// Defines the element of `value` at `at` as `text` until the end of the current scope.
   void seed(mlir::Value value, const Indices &at, const std::string &text) {
     scopes.back()[keyOf(value, at)] = text;
   }
-  /// `value` is `text` at every index.
+  /// Defines the elements of `value` at all indices as `text`.
   void seedAll(mlir::Value value, const std::string &text) { everywhere[value] = text; }
 
-  /// The value's element in its compute type: a name or a literal.
+  /// Returns the value's element in its compute type: a variable name or a literal.
   std::string eval(mlir::Value value, const Indices &at);
-  /// The offset of the element in memory when the value is nothing but a buffer's element read
-  /// without conditions; nothing else.
+  /// Returns the buffer and the element's offset if the value is only an element of a buffer, read
+  /// without conditions. Returns nothing otherwise.
   std::optional<std::pair<Buffer, Expr>> place(mlir::Value value, const Indices &at);
 
-  /// The elements in memory that `value` is elementwise made of, moved or not.
+  /// Collects the buffer elements that `value` is computed from by elementwise operations and
+  /// operations that move elements.
   using Reads = std::vector<std::pair<mlir::Value, Indices>>;
   void reads(mlir::Value value, const Indices &at, Reads &found);
 
-  /// `pointer[offset] = element`.
+  /// Emits `pointer[offset] = element`.
   void store(const Buffer &to, const Expr &offset, const std::string &element);
-  /// The same of the neighbours that a `dk::vec` of so many elements holds: at once, where the
-  /// buffer is aligned to that.
+  /// Emits stores of the `width` consecutive elements in a `dk::vec`: a single store if the buffer
+  /// is sufficiently aligned.
   void storeVector(const Buffer &to, const Expr &offset, int64_t width, const std::string &vector);
 
-  /// The loop over lanes: `body` gets the lane. Vectors of `width` elements are loaded before it.
+  /// Emits the loop over lanes; `body` gets the lane. Loads of vectors of `width` elements are
+  /// hoisted before it.
   void lanes(int64_t width, llvm::function_ref<void(Expr)> body);
-  /// Loops over `extents`, row-major.
+  /// Emits loops over `extents`, row-major.
   void loops(llvm::ArrayRef<int64_t> extents, llvm::function_ref<void(llvm::ArrayRef<Expr>)> body);
-  /// One loop; `step` and `from` are text, the variable lies in [0, size).
+  /// Emits one loop. `step` and `from` are text; the variable is in [0, size).
   void loop(const std::string &from, int64_t size, const std::string &step,
             llvm::function_ref<void(Expr)> body, bool unroll = false);
 
   void pushScope() { scopes.emplace_back(); }
   void popScope() { scopes.pop_back(); }
   unsigned depth() const { return scopes.size(); }
-  /// A variable of the kernel's index type.
+  /// Declares a variable of the kernel's index type.
   Expr variable(llvm::StringRef prefix, const std::string &value, int64_t low, int64_t high);
   Expr freshAtom(const std::string &name, int64_t low, int64_t high) {
     return x.variable(name, low, high, depth());
   }
-  /// `const type name = text;`
+  /// Emits `const type name = text;` and returns the name.
   std::string let(const std::string &type, const std::string &text);
 
-  /// What the operation's result at `at` is made of, in its term `over`; elements of index tensors
-  /// are computed.
+  /// Returns the operand elements that the operation's result at `at` is computed from, for its
+  /// reduction term `over`. Elements of index tensors are computed.
   llvm::SmallVector<Read, 2> readsOf(mlir::Operation *op, const Indices &at,
                                      llvm::ArrayRef<Expr> over = {});
-  /// What of a read's guards is not known.
+  /// Returns the conditions of a read's guards that are not known to hold.
   llvm::SmallVector<std::string> conditionsOf(const Read &read);
 
-  /// `body` under conditions; none: without.
+  /// Emits `body` under the conditions, or unconditionally if there are none.
   void guarded(const llvm::SmallVectorImpl<std::string> &conditions,
                llvm::function_ref<void()> body);
 
@@ -98,45 +101,47 @@ public:
                              const std::string &b);
   static std::string neutral(ReduceKind kind, mlir::Type element);
   static std::string functor(ReduceKind kind);
-  /// Variables in which terms are gathered, one after the other by a thread. Sums of many floats
-  /// keep what rounding takes.
+  /// Variables in which a thread accumulates terms sequentially. Sums of many floats also
+  /// accumulate the rounding error.
   struct Gathered {
     std::string name;
     ReduceKind kind;
     mlir::Type sum;
     bool careful;
   };
-  /// `array`: so many of them; `at` then says which.
+  /// Declares accumulators. If `array` is not 0, it is the number of accumulators, and `at` is the
+  /// index of one.
   Gathered gather(ReduceKind kind, mlir::Type sum, int64_t terms, int64_t array = 0);
   void gatherTerm(const Gathered &g, const std::string &term, const std::string &at = "");
   std::string gathered(const Gathered &g, const std::string &at = "") const;
-  /// The element type in which a reduction's terms are summed up.
+  /// Returns the element type in which a reduction's terms are accumulated.
   static mlir::Type sumType(ReduceOp op);
-  /// The text of an element of `value` computed in f32, rounded to the value's 16-bit element type
-  /// if the kernel has to (passes/Rounding.h).
+  /// Returns the text of an element of `value` computed in f32, rounded to the value's 16-bit
+  /// element type if the kernel has to (passes/Rounding.h).
   std::string rounded(mlir::Value value, const std::string &text);
-  /// A reduction's element from its combined terms.
+  /// Returns a reduction's result element for its combined terms.
   std::string finishReduce(ReduceOp op, const std::string &total);
   std::string cast(const std::string &text, mlir::Type from, mlir::Type to);
-  /// How many places count of the window at the position: of an average, `at` is the result's
-  /// index; of its gradient, that of `dy`.
+  /// Returns the number of elements of a window that count (`count_include_pad`). For an average
+  /// pool, `at` is the index of the result; for its gradient, the index of `dy`.
   std::string averaged(AvgPoolOp op, const Indices &at);
   std::string averaged(AvgPoolGradOp op, const Indices &at);
 
   Text &t;
   IndexContext x;
   std::string indexType;
-  /// Tables that stand before the kernel.
+  /// Constant tables that are declared before the kernel.
   std::string tables;
   std::string tablePrefix;
-  /// Names of the buffers that the text touches, and of those that it writes.
+  /// Names of the buffers that the text accesses, and of those that it writes.
   std::set<std::string> used, written;
 
 private:
   using Key = std::string;
   static Key keyOf(mlir::Value value, const Indices &at);
   std::string evalUncached(mlir::Value value, const Indices &at);
-  /// The result of the operation that defines `value`, not rounded to a 16-bit element type.
+  /// Returns the result of the operation that defines `value`, not rounded to a 16-bit element
+  /// type.
   std::string compute(mlir::Value value, const Indices &at);
   std::string load(const Buffer &from, const Expr &offset);
   std::string loadParts(mlir::Value value, const Buffer &from, const Expr &offset);
@@ -168,10 +173,10 @@ private:
   unsigned conditions = 0;
 };
 
-/// One elementwise operation on computed operands.
+/// Returns the text of one elementwise operation on computed operands.
 std::string elementText(Emitter &e, mlir::Operation *op, llvm::ArrayRef<std::string> operands);
 
-/// A convolution's bias, if it has one.
+/// Returns the bias of a convolution; null if it has none.
 mlir::Value biasOf(mlir::Operation *contraction);
 
 } // namespace dlc::cuda

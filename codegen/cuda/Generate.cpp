@@ -1,4 +1,4 @@
-//===- Generate.cpp - kernels as CUDA C++ text and as machine code ---------===//
+//===- Generate.cpp - compiles kernels as CUDA C++ text to machine code ---===//
 #include "codegen/cuda/Generate.h"
 
 #include "codegen/cache/ObjectCache.h"
@@ -18,7 +18,7 @@ NvrtcResult compileByNvrtc(const std::string &source, const std::string &arch) {
   return compileCuda(source, "kernels.cu", arch, kOptions);
 }
 
-/// All that the image depends on.
+/// Returns the cache key of an image: everything that the image depends on.
 std::string keyOf(const std::string &source, const std::string &arch, const std::string &compiler) {
   std::string key = "cuda " + arch + " " + compiler;
   for (const std::string &option : kOptions)

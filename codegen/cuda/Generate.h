@@ -1,4 +1,4 @@
-//===- Generate.h - kernels as CUDA C++ text and as machine code -----------===//
+//===- Generate.h - compiles kernels as CUDA C++ text to machine code -----===//
 #ifndef DLC_CODEGEN_CUDA_GENERATE_H
 #define DLC_CODEGEN_CUDA_GENERATE_H
 
@@ -9,23 +9,24 @@
 
 namespace dlc::cuda {
 
-/// What one translation unit becomes.
+/// A translation unit and its compiled image.
 struct Module {
-  std::string source; ///< the prelude and the kernels
+  std::string source; ///< text of the prelude and the kernels
   std::vector<char> image;
-  std::vector<KernelResources> resources; ///< none when the image came from the cache
+  std::vector<KernelResources> resources; ///< empty if the image is from the cache
 };
 
-/// Kernels of one module, in order; their functions have different names.
+/// Returns the source of a module with the kernels in order. Their functions must have distinct
+/// names.
 std::string moduleSource(llvm::ArrayRef<const Kernel *> kernels);
 
 /// Compiles a source for `arch` ("sm_90a").
 using Compiler = std::function<NvrtcResult(const std::string &source, const std::string &arch)>;
 
-/// Groups kernels into modules of about `moduleText` bytes, which NVRTC does fast, and compiles
-/// those that the folder `cacheDir` (empty: none) does not hold yet, several at a time. `where[k]`
-/// says in which module kernel k ends up. Without a compiler it is NVRTC. The error says which
-/// kernels failed.
+/// Groups kernels into modules of about `moduleText` bytes, a size that NVRTC compiles fast.
+/// Compiles the modules that are not in the cache folder `cacheDir` (empty: no cache), several at a
+/// time. `where[k]` is the index of the module of kernel k. The default compiler is NVRTC. `error`
+/// lists the kernels that failed.
 std::optional<std::vector<Module>>
 compileKernels(llvm::ArrayRef<const Kernel *> kernels, const std::string &arch,
                const std::string &cacheDir, int threads, std::vector<unsigned> &where,

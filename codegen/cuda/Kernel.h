@@ -1,4 +1,4 @@
-//===- Kernel.h - a fusion as CUDA C++ text and its launches ---------------===//
+//===- Kernel.h - a fusion as CUDA C++ text and its launches --------------===//
 #ifndef DLC_CODEGEN_CUDA_KERNEL_H
 #define DLC_CODEGEN_CUDA_KERNEL_H
 
@@ -11,17 +11,17 @@
 namespace dlc::cuda {
 
 struct KernelOptions {
-  /// How many blocks fill the device is counted in these.
+  /// Number of multiprocessors, from which the number of blocks is chosen.
   int multiprocessors = 132;
-  /// Bytes that the address of each buffer (inputs, then outputs) is a multiple of; none: 16 each.
+  /// Alignment in bytes of each buffer's address (inputs, then outputs); empty: 16 for all.
   std::vector<int64_t> alignments;
-  /// Products of f32 may round their operands to tf32, as `--matmul-precision=high` says.
+  /// Whether f32 matmuls may round their operands to tf32 (`--matmul-precision=high`).
   bool tf32 = false;
-  /// Of shared memory that a block may have, in bytes.
+  /// Maximum shared memory of a block in bytes.
   int64_t sharedBytes = 99 << 10;
-  /// Whether there are products of four warps at a time (sm_90a).
+  /// Whether the GPU has warpgroup products (wgmma, sm_90a).
   bool warpgroups = false;
-  /// Whether tensor cores multiply integers of 8 bits (sm_80 and later).
+  /// Whether tensor cores multiply 8-bit integers (sm_80 and later).
   bool bytes = true;
 };
 
@@ -39,31 +39,31 @@ struct Launch {
   std::vector<LaunchArgument> arguments;
 };
 
-/// Launches in order; each sees what those before it have written.
+/// Launches in order. Each launch reads what the previous ones have written.
 struct Kernel {
-  std::string text;       ///< without the prelude
-  bool tiles = false;     ///< needs the tile prelude
-  bool attention = false; ///< and what attention needs beside it
+  std::string text;       ///< source text without the prelude
+  bool tiles = false;     ///< whether it needs the tile prelude
+  bool attention = false; ///< whether it needs the attention prelude, too
   std::vector<Launch> launches;
-  std::vector<int64_t> scratch;                       ///< bytes
-  std::vector<std::pair<unsigned, unsigned>> inplace; ///< (output, input) that may be one buffer
+  std::vector<int64_t> scratch;                       ///< bytes of each scratch buffer
+  std::vector<std::pair<unsigned, unsigned>> inplace; ///< (output, input) that may share a buffer
   double flops = 0, bytes = 0;
 };
 
-/// Whether the operation, outside of any fusion, is a kernel's work: a fusion, or one that becomes
-/// a fusion by itself.
+/// Returns whether the operation outside of fusions is compiled to a kernel: a fusion, or an
+/// operation that becomes a fusion by itself.
 bool isKernel(mlir::Operation *op);
-/// Whether a convolution, or its gradient, is of groups of few channels, whose windows are read at
-/// memory's speed rather than products.
+/// Returns whether the operation is a convolution, or its gradient, with few channels per group.
+/// Such an operation is memory bound and computed by windows instead of tiles.
 bool isWindowed(mlir::Operation *op, bool channelsLast);
-/// The operation as a fusion: itself, or a new one before it that computes the same.
+/// Returns the operation as a fusion: itself, or a new equivalent fusion before it.
 FusionOp wrapInFusion(mlir::OpBuilder &b, mlir::Operation *op);
 
-/// Whether every operation of the body has CUDA code. The reason goes into `why`.
+/// Returns whether every operation of the body has CUDA code. If not, `why` is the reason.
 bool canGenerate(FusionOp fusion, std::string *why = nullptr);
 
-/// The text and launches of a normalised fusion (codegen/cpu/Normalize.h); functions are called
-/// `name`, `name_1`, ... A kernel of a fusion without elements has no launches.
+/// Returns the text and launches of a normalized fusion (codegen/cpu/Normalize.h). Its functions
+/// are named `name`, `name_1`, ... The kernel of a fusion without elements has no launches.
 mlir::FailureOr<Kernel> generateKernel(FusionOp fusion, llvm::StringRef name,
                                        const KernelOptions &options);
 

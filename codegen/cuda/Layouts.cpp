@@ -1,4 +1,4 @@
-//===- Layouts.cpp - layouts of what a kernel for a GPU reads and writes --===//
+//===- Layouts.cpp - makes layouts of a kernel's operands and results explicit ---===//
 #include "codegen/cuda/Layouts.h"
 
 #include "passes/Dimensions.h"
@@ -17,7 +17,7 @@ RankedTensorType plainOf(Value value) {
   return RankedTensorType::get(shapeOf(value), typeOf(value).getElementType());
 }
 
-/// The value's bytes as a plain tensor.
+/// Returns the type of a plain tensor with the value's bytes.
 RankedTensorType inMemory(Value value) {
   auto order = memoryOrder(typeOf(value));
   assert(order && "layouts of GPUs have no blocks");
@@ -35,7 +35,7 @@ FusionOp transposeLayouts(FusionOp fusion) {
   Operation *yield = body.getTerminator();
   auto results =
       llvm::map_to_vector(yield->getOperands(), [](Value v) { return Type(inMemory(v)); });
-  // The operands' types no longer match the body's arguments: the copy stands for the same bytes.
+  // The operands' types no longer match the body's arguments: the copy interprets the same bytes.
   auto copy = FusionOp::create(b, fusion.getLoc(), results, fusion.getInputs());
   Block *to = copy.getBody().empty() ? b.createBlock(&copy.getBody()) : &copy.getBody().front();
   to->clear();

@@ -1,4 +1,4 @@
-//===- Layouts.h - layouts of what a kernel for a GPU reads and writes ----===//
+//===- Layouts.h - makes layouts of a kernel's operands and results explicit ---===//
 #ifndef DLC_CODEGEN_CUDA_LAYOUTS_H
 #define DLC_CODEGEN_CUDA_LAYOUTS_H
 
@@ -6,9 +6,9 @@
 
 namespace dlc::cuda {
 
-/// A fusion of plain tensors that computes the same bytes from the same bytes: what lies in another
-/// order is transposed where it is read, and where it is written, at no cost but that of indices.
-/// For layouts without blocks. The copy stands right before the original.
+/// Creates a fusion of plain tensors that computes the same bytes from the same bytes: values in
+/// other layouts are transposed where they are read or written, which costs only index arithmetic.
+/// The layouts must not have blocks. The copy is inserted right before the original.
 FusionOp transposeLayouts(FusionOp fusion);
 
 } // namespace dlc::cuda

@@ -1,4 +1,4 @@
-//===- Map.cpp - each thread computes elements by itself -------------------===//
+//===- Map.cpp - kernels whose threads compute elements independently -----===//
 #include "codegen/cuda/Plan.h"
 
 using namespace mlir;
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kThreads = 256;
 
-/// How many neighbouring elements a thread computes: what makes 16 bytes of the narrowest operand,
-/// no more than 32 of the widest.
+/// Returns the number of consecutive elements of a thread: 16 bytes of the narrowest operand, but
+/// at most 32 of the widest.
 int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
   int64_t narrow = 8, wide = 1, operations = 0;
   auto count = [&](Type element) {
@@ -28,7 +28,7 @@ int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
   }
   for (auto &[value, buffer] : plan.known)
     if (typeOf(value).getNumElements() == total) {
-      // Many threads hide how long parts take to come, one after the other.
+      // Partial results are read sequentially. Many threads hide their latency.
       if (buffer.parts > 1)
         return 1;
       count(buffer.element);
@@ -49,7 +49,7 @@ void launchMap(Planner &plan, ArrayRef<Target> targets) {
   int64_t total = typeOf(targets.front().value).getNumElements();
   int64_t width = chooseWidth(plan, targets, total);
   bool flat = llvm::all_of(targets, [](const Target &t) { return typeOf(t.value).getRank() <= 1; });
-  // What does not fill a vector at the end: worth its text on long flat arrays alone.
+  // A tail that does not fill a vector needs its own code, which only long flat arrays are worth.
   if (total % width != 0 && !flat)
     while (total % width != 0)
       width /= 2;
@@ -69,7 +69,8 @@ void launchMap(Planner &plan, ArrayRef<Target> targets) {
       }
     e.lanes(lanes, [&](Expr lane) {
       Expr at = offset + lane;
-      // All are known before the first is stored: an output may lie where an input lies.
+      // All elements are evaluated before the first one is stored, because an output may share an
+      // input's buffer.
       SmallVector<std::string> elements;
       for (const Target &target : targets)
         elements.push_back(e.eval(target.value, e.x.unravel(shapeOf(target.value), at)));

@@ -1,4 +1,4 @@
-//===- Plan.cpp - what of a fusion is which launch -------------------------===//
+//===- Plan.cpp - splits a fusion into launches ---------------------------===//
 #include "codegen/cuda/Plan.h"
 
 #include "codegen/cpu/Inplace.h"
@@ -19,11 +19,11 @@ bool isWhole(Operation *op) {
              GroupedWeightGradOp>(op);
 }
 
-/// Reductions of fewer terms are a loop of the thread that needs the result.
+/// A reduction of fewer terms is a loop of the thread that needs the result.
 constexpr int64_t kFewTerms = 16;
-/// Products of fewer multiply-adds as well.
+/// The same for contractions of fewer multiply-adds.
 constexpr int64_t kSmallProduct = 1 << 13;
-/// Few rows this long are cut into parts.
+/// Fewer rows than this that are longer than kLongRow are split into parts.
 constexpr int64_t kFewRows = 64, kLongRow = 4096;
 
 Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
@@ -82,7 +82,7 @@ FusionOp wrapInFusion(OpBuilder &b, Operation *op) {
     map.map(operand, body.addArgument(operand.getType(), operand.getLoc()));
   b.setInsertionPointToEnd(&body);
   Operation *inner = b.clone(*op, map);
-  // One operand may stand in several places.
+  // If a value is used as several operands, the mapping has only the last argument of them.
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     inner->setOperand(i, body.getArgument(i));
   YieldOp::create(b, op->getLoc(), inner->getResults());
@@ -193,7 +193,8 @@ bool Planner::dependsOn(Value value, function_ref<bool(Operation *)> is) const {
   return false;
 }
 
-/// Whether each result element needs the operand's element at its own place, or at its row's.
+/// Returns whether each result element depends only on the operand's element at its own index or in
+/// its row.
 static bool staysInRow(Operation *op) {
   return op->hasTrait<Elementwise>() || isa<BroadcastOp, ReshapeOp>(op);
 }
@@ -219,11 +220,12 @@ void Planner::classify() {
   for (auto [op, h] : how)
     if (h == How::Split)
       kept.insert(op);
-  // A product stays where all that needs it is elementwise over its own elements.
+  // A contraction is part of an output's launch if all of its users are elementwise over its own
+  // elements. Otherwise it is kept.
   for (bool changed = true; changed;) {
     changed = false;
     auto keep = [&](Operation *op) { changed |= kept.insert(op).second; };
-    // What feeds a kept value must be known before it.
+    // Operands of a kept value must be computed before it.
     llvm::DenseMap<Operation *, bool> feeds;
     for (Operation &op : llvm::reverse(bodyOf(fusion).without_terminator())) {
       bool feedsKept = false;
@@ -234,7 +236,7 @@ void Planner::classify() {
         keep(&op);
     }
     for (const Target &output : outputs) {
-      // The first heavy operation decides what the output's launch looks like.
+      // The first reduction or contraction determines the schedule of the output's launch.
       Operation *anchor = nullptr;
       int64_t elements = typeOf(output.value).getNumElements();
       std::function<void(Value, bool, bool)> visit = [&](Value value, bool own, bool turned) {
@@ -285,7 +287,7 @@ void Planner::makeLevels() {
 }
 
 LogicalResult Planner::launchLevel(int level) {
-  // What is kept for later levels.
+  // Values that are kept for later levels.
   llvm::MapVector<std::pair<int64_t, int64_t>, SmallVector<ReduceOp>> rowsKept;
   SmallVector<SmallVector<ReduceOp>> splits;
   for (Operation &op : bodyOf(fusion).without_terminator()) {
@@ -316,7 +318,7 @@ LogicalResult Planner::launchLevel(int level) {
       same->push_back(reduce);
   }
   for (auto &[row, reductions] : rowsKept) {
-    // Those below them walk the same rows.
+    // Includes the reductions over the same rows that these depend on.
     SmallVector<ReduceOp> all;
     SmallVector<Target> targets;
     for (Operation &op : bodyOf(fusion).without_terminator()) {
@@ -344,7 +346,8 @@ LogicalResult Planner::launchLevel(int level) {
   }
   for (auto &group : splits) {
     launchSplit(*this, group);
-    // Parts are combined once where many would do it.
+    // Partial results are combined by a separate launch if many threads would combine them
+    // otherwise.
     SmallVector<Target> finished;
     for (ReduceOp op : group) {
       int64_t size = typeOf(op.getY()).getNumElements(), readers = 0;
@@ -365,7 +368,7 @@ LogicalResult Planner::launchLevel(int level) {
     for (const Target &target : finished)
       known[target.value] = target.buffer;
   }
-  // Results.
+  // Launches that write the results of the fusion.
   SmallVector<Target> ready;
   for (const Target &output : outputs)
     if (levels[output.value] == level && typeOf(output.value).getNumElements() > 0 &&
@@ -448,7 +451,7 @@ FailureOr<Kernel> Planner::run() {
   for (int level = 0; level <= deepest; ++level)
     if (failed(launchLevel(level)))
       return failure();
-  // A later launch would read what an earlier one wrote over.
+  // A later launch could read an input that an earlier one has overwritten.
   if (kernel.launches.size() > 1)
     kernel.inplace.clear();
   return std::move(kernel);
@@ -465,7 +468,7 @@ Frame::Frame(Planner &plan) : e(t, plan.indexType), plan(plan) {
 void Frame::finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared,
                    int64_t blocksTogether) {
   Launch launch{function, grid, block, shared, {}};
-  // In the order of the fusion's operands, results and scratch memory.
+  // Arguments are in the order of the fusion's operands, results and scratch memory.
   std::vector<std::pair<Planner::Declared, std::string>> used;
   for (const std::string &name : e.used)
     used.push_back({plan.declared(name), name});

@@ -1,9 +1,9 @@
-//===- Plan.h - one launch after the other: what each computes -------------===//
+//===- Plan.h - splits a fusion into launches -----------------------------===//
 //
-// Most fusions are one launch. Where a value would be computed again by many threads (a sum over a
-// batch, a product that is not the last step), a launch of its own leaves it in scratch memory:
-// such a value is called kept. Launches are made level by level: a kept value's level is one above
-// that of what it needs.
+// Most fusions are one launch. If many threads would recompute a value (a sum over a batch, a
+// matmul that is not the last step), a separate launch stores it in scratch memory. Such a value is
+// called kept. Launches are created level by level: the level of a kept value is one above the
+// level of its operands.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_CUDA_PLAN_H
@@ -14,7 +14,7 @@
 
 namespace dlc::cuda {
 
-/// A value that a launch writes, and where.
+/// A value that a launch writes, and its buffer.
 struct Target {
   mlir::Value value;
   Buffer buffer;
@@ -25,17 +25,18 @@ public:
   Planner(FusionOp fusion, llvm::StringRef name, const KernelOptions &options);
   mlir::FailureOr<Kernel> run();
 
-  // What schedules use.
+  // Members that schedules use.
   FusionOp fusion;
   std::string name;
   const KernelOptions &options;
   Kernel kernel;
   std::string indexType = "int";
 
-  /// Buffers of arguments and of what has been kept so far.
+  /// Buffers of the arguments and of the values that have been kept so far.
   llvm::DenseMap<mlir::Value, Buffer> known;
   Buffer scratch(mlir::Type element, int64_t elements);
-  /// Where a kept value is written: scratch memory, or where it goes when nobody else reads it.
+  /// Returns the buffer of a kept value: the fusion's output if the value has no other use, else
+  /// scratch memory.
   Buffer place(mlir::Value value, mlir::Type element);
   struct Declared {
     LaunchArgument argument;
@@ -48,7 +49,7 @@ private:
   void makeLevels();
   mlir::LogicalResult launchLevel(int level);
 
-  struct Row { ///< what a reduction over a row walks
+  struct Row { ///< extents of a reduction over rows
     int64_t rows = 0, columns = 0;
     bool operator==(const Row &o) const { return rows == o.rows && columns == o.columns; }
   };
@@ -58,20 +59,21 @@ private:
 
   llvm::DenseMap<mlir::Operation *, How> how;
   llvm::DenseSet<mlir::Operation *> kept;
-  llvm::DenseSet<mlir::Value> stored; ///< outputs that are there already
+  llvm::DenseSet<mlir::Value> stored; ///< outputs that have been stored already
   llvm::DenseMap<mlir::Value, int> levels;
   std::vector<Target> outputs;
   std::map<std::string, Declared> buffers;
 };
 
-/// One launch under construction: the kernel's body is written through `e`.
+/// One launch under construction. The kernel's body is written through `e`.
 class Frame {
 public:
   Frame(Planner &plan);
-  /// `blocksTogether`: of these on a multiprocessor, where registers must suffice for several.
+  /// Finishes the launch. `blocksTogether`: number of blocks per multiprocessor for which the
+  /// registers must suffice; 0: any.
   void finish(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block, uint32_t shared = 0,
               int64_t blocksTogether = 0);
-  /// Also read or written, by other means than the emitter's.
+  /// Add a buffer that is read or written by text that the emitter did not create.
   void use(const std::string &bufferName) { e.used.insert(bufferName); }
   void write(const std::string &bufferName) { e.written.insert(bufferName), use(bufferName); }
 
@@ -85,31 +87,33 @@ private:
 
 // The schedules. Each writes one or more launches.
 
-/// Each thread computes elements by itself: all targets have the same number of elements.
+/// Emits a kernel whose threads compute elements independently. All targets have the same number of
+/// elements.
 void launchMap(Planner &plan, llvm::ArrayRef<Target> targets);
-/// The same for targets of one shape, through tiles in shared memory; false where no operand is
-/// read across its neighbours.
+/// Emits the same for targets of one shape, with tiles of transposed operands in shared memory.
+/// Returns false if no operand is transposed.
 bool launchTurned(Planner &plan, llvm::ArrayRef<Target> targets);
-/// Warps or blocks walk rows; `reductions`, in order, are over whole rows.
+/// Emits a kernel whose warps or blocks process rows. `reductions`, in order, are over whole rows.
 void launchRows(Planner &plan, llvm::ArrayRef<Target> targets, llvm::ArrayRef<ReduceOp> reductions,
                 int64_t rows, int64_t columns);
-/// Reductions of one shape over the same axes, cut into parts; returns where each is kept.
+/// Emits reductions of one shape over the same axes, split into parts. Stores the buffer of each
+/// result in `plan.known`.
 void launchSplit(Planner &plan, llvm::ArrayRef<ReduceOp> reductions);
-/// A product in tiles, and what is computed of its elements. `targets` all have its shape.
+/// Emits a tiled contraction with its epilogue. All `targets` have the shape of the contraction.
 void launchTiles(Planner &plan, mlir::Operation *contraction, llvm::ArrayRef<Target> targets);
-/// A pool, a convolution of few channels in a group, or a gradient of these, and what is computed
-/// of its elements; of others nothing takes windows.
+/// Returns whether launchWindows emits the operation: a pool, a convolution with few channels per
+/// group, or a gradient of these.
 bool takesWindows(Planner &plan, mlir::Operation *op);
 void launchWindows(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
-/// topk, nms, cumulative, scatters, products of groups: an operation by itself.
+/// Emits an operation that is a kernel by itself: topk, nms, cumulative, scatters, grouped matmuls.
 bool launchWhole(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
 
-/// Where the target's element stands that the result of `op` at `at` becomes: through elementwise
-/// operations, transpositions and reshapes. Nothing where it becomes none.
+/// Returns the index in the target of the element that is computed from the result of `op` at `at`
+/// by elementwise operations, transposes and reshapes. Returns nothing if there is none.
 std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, mlir::Operation *op,
                                      mlir::Value target, const Indices &at);
 
-/// Multiply-adds of a contraction.
+/// Returns the number of multiply-adds of a contraction.
 int64_t contractionWork(mlir::Operation *op);
 
 } // namespace dlc::cuda

@@ -1,4 +1,4 @@
-//===- Prelude.cpp - what generated CUDA C++ text stands on ----------------===//
+//===- Prelude.cpp - helpers of the generated CUDA C++ text ---------------===//
 #include "codegen/cuda/Prelude.h"
 
 #include "ir/dlc/Dialect.h"
@@ -177,7 +177,7 @@ template <class T> DK_INLINE T average(T total, T count) {
 DK_FUNCTION_2(pow, powf, pow)
 )cuda";
 
-// The text of each function of the dialect: CUDA's own, or one of ours.
+// CUDA text of each function of the dialect: CUDA's own function or one of dlc's.
 template <typename Op> constexpr const char *source = nullptr;
 #define DLC_CUDA(Op, mnemonic, cuda, operands)                                                     \
   template <>                                                                                      \

@@ -1,4 +1,4 @@
-//===- Prelude.h - what generated CUDA C++ text stands on ------------------===//
+//===- Prelude.h - helpers of the generated CUDA C++ text -----------------===//
 #ifndef DLC_CODEGEN_CUDA_PRELUDE_H
 #define DLC_CODEGEN_CUDA_PRELUDE_H
 
@@ -6,13 +6,13 @@
 
 namespace dlc::cuda {
 
-/// Namespace `dk`: 16-bit floats, vectors, arithmetic as the dialect means it, reductions of warps
-/// and blocks. It includes no header. PTX stands in helpers alone, which have a second body under
-/// DLC_EMULATED for compilers of the host.
+/// Returns namespace `dk`: 16-bit floats, vectors, arithmetic with the dialect's semantics, and
+/// reductions of warps and blocks. It includes no header. Only its helper functions contain PTX,
+/// and these have a second body under DLC_EMULATED for host compilers.
 llvm::StringRef preludeText();
-/// What products on tensor cores need beside it: asynchronous copies and mma.
+/// Returns the additional helpers of tiled contractions: asynchronous copies and mma.
 llvm::StringRef tilePreludeText();
-/// And what attention needs beside that.
+/// Returns the additional helpers of attention.
 llvm::StringRef attentionPreludeText();
 
 } // namespace dlc::cuda

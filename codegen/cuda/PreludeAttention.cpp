@@ -1,4 +1,4 @@
-//===- PreludeAttention.cpp - products that stay in a warp's registers -----===//
+//===- PreludeAttention.cpp - products that stay in a warp's registers ----===//
 #include "codegen/cuda/Prelude.h"
 
 namespace dlc::cuda {

@@ -1,11 +1,12 @@
-//===- PreludeTiles.cpp - asynchronous copies and products of warps --------===//
+//===- PreludeTiles.cpp - asynchronous copies and products of warps -------===//
 #include "codegen/cuda/Prelude.h"
 
 namespace dlc::cuda {
 
 namespace {
 
-/// The hardware's product of 64 rows and so many columns by four warps: sums in `d`.
+/// Returns the text of a wgmma product of 64 rows and `columns` columns by four warps, with the
+/// sums in `d`.
 std::string warpgroupProduct(int columns, const char *type) {
   std::string registers, sums, name = std::to_string(columns);
   int count = columns / 2;

@@ -1,4 +1,4 @@
-//===- Rows.cpp - warps and blocks that walk rows --------------------------===//
+//===- Rows.cpp - kernels whose warps or blocks process rows --------------===//
 #include "codegen/cuda/Plan.h"
 
 using namespace mlir;
@@ -8,17 +8,17 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Elements of a row that a thread keeps in registers, of all operands together; of a block's 1024
-/// threads each may have 64 registers in all.
+/// Maximum number of elements of a row, of all operands together, that a thread keeps in registers.
+/// With 1024 threads per block, a thread has only 64 registers.
 constexpr int64_t kRegisters = 64, kRegistersOfMost = 24;
 
 struct RowShape {
   int64_t rows, columns;
-  int64_t width;    ///< neighbouring elements at a time
-  int64_t threads;  ///< per row
+  int64_t width;    ///< consecutive elements per access
+  int64_t threads;  ///< threads per row
   int64_t together; ///< rows per block
-  int64_t steps;    ///< of a thread along a row
-  bool even;        ///< no thread runs past the row's end
+  int64_t steps;    ///< accesses of a thread along a row
+  bool even;        ///< no thread exceeds the row's end
 };
 
 RowShape shapeRows(Planner &plan, ArrayRef<Target> targets, int64_t rows, int64_t columns) {
@@ -42,7 +42,8 @@ RowShape shapeRows(Planner &plan, ArrayRef<Target> targets, int64_t rows, int64_
       s.together /= 2;
   } else {
     s.threads = 128;
-    // Many rows: several blocks on a multiprocessor, one of which waits where another reads.
+    // For many rows, several blocks share a multiprocessor, so that one computes while another
+    // waits for memory.
     int64_t each = rows >= 8 * plan.options.multiprocessors ? 8 : 4;
     while (s.threads < 1024 && vectors > s.threads * each)
       s.threads *= 2;
@@ -71,8 +72,8 @@ public:
              [&](Expr at) { row(at, reductions); });
       return;
     }
-    // Several rows share a warp, which must stay together: rows past the end are the last one
-    // again, and not stored.
+    // Several rows share a warp, whose threads must all execute the reductions. Rows past the end
+    // repeat the last row and are not stored.
     e.loop("blockIdx.x * " + std::to_string(s.together), s.rows,
            "gridDim.x * " + std::to_string(s.together), [&](Expr base) {
              std::string at = base.text() + " + (int)threadIdx.x / " + std::to_string(s.threads);
@@ -91,7 +92,7 @@ private:
     keepInRegisters(reductions);
     SmallVector<ReduceOp> pending(reductions);
     while (!pending.empty()) {
-      // Those that need no other one that is still to be done share a walk.
+      // Reductions that do not depend on a pending reduction share one pass.
       SmallVector<ReduceOp> group, rest;
       for (ReduceOp op : pending)
         (needs(op.getX(), pending) ? rest : group).push_back(op);
@@ -138,7 +139,8 @@ private:
     return false;
   }
 
-  /// The walk along a row: `body` gets the vector's first column, and which of the thread's it is.
+  /// Emits a loop along a row. `body` gets the first column of a vector and the index of the vector
+  /// among the thread's vectors.
   void walk(function_ref<void(Expr column, Expr step)> body) {
     int64_t vectors = s.columns / s.width;
     if (!unrolled) {
@@ -154,7 +156,7 @@ private:
       }
       t.open("if (" + vector.text() + " < " + Twine(vectors) + ")");
       e.pushScope();
-      // With the range that the condition leaves.
+      // A new variable, with the range that the condition implies.
       body(e.variable("c", vector.text(), 0, vectors - 1) * s.width, step);
       e.popScope();
       t.close();
@@ -164,7 +166,7 @@ private:
     e.loop("0", s.steps, "1", one, /*unroll=*/true);
   }
 
-  /// Operands of the row's shape are read once, where registers hold them.
+  /// Reads operands with the row's shape once into registers if they fit.
   void keepInRegisters(ArrayRef<ReduceOp> reductions) {
     SmallVector<Value> operands;
     for (BlockArgument argument : plan.fusion.getBody().getArguments())
@@ -175,7 +177,7 @@ private:
     if (!unrolled ||
         each * int64_t(operands.size()) > (s.threads < 1024 ? kRegisters : kRegistersOfMost))
       operands.clear();
-    // Written out, all loads would come first, and take registers as well.
+    // In an unrolled loop, all loads would be hoisted and take registers, too.
     unrolled &= !operands.empty() || s.threads < 1024;
     for (Value operand : operands) {
       std::string name = t.fresh("kept");
@@ -194,7 +196,7 @@ private:
     });
   }
 
-  /// Inside of a walk, at lanes: what registers hold.
+  /// Defines the operands' elements in a lane of a loop as the values in registers.
   void recall(const Expr &column, const Expr &step, const Expr &lane) {
     for (auto &[value, name] : registers)
       e.seed(value, e.x.unravel(shapeOf(value), start + column + lane),
@@ -262,7 +264,7 @@ private:
   RowShape s;
   ArrayRef<Target> targets;
   Expr thread, start;
-  std::string stored; ///< the condition under which this row is stored
+  std::string stored; ///< condition under which this row is stored
   bool unrolled = false;
   SmallVector<std::pair<Value, std::string>> registers;
 };

@@ -1,7 +1,7 @@
-//===- Split.cpp - reductions over a batch or everything, cut into parts ---===//
+//===- Split.cpp - reductions over a batch or all elements, split into parts ---===//
 //
-// Blocks sum up parts; what needs the result combines the parts in order: no atomics, and the same
-// bits in every run.
+// Blocks reduce parts, and the users of the result combine the parts in order. There are no
+// atomics, so that all runs give the same bits.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Plan.h"
@@ -14,9 +14,9 @@ namespace dlc::cuda {
 namespace {
 
 constexpr int64_t kMostParts = 512;
-/// More are added by many threads, before anyone needs the result.
+/// More parts are combined by a separate launch with many threads.
 constexpr int64_t kFewParts = 32;
-/// Threads of a block, along what is kept and along the rest.
+/// Threads along the kept dimensions, and all threads of a block.
 constexpr int64_t kAlong = 32, kBlock = 256;
 
 class SplitWriter {
@@ -65,10 +65,11 @@ private:
     return element;
   }
 
-  /// Blocks that fill the device: of 256 threads eight fit on a multiprocessor.
+  /// Returns the number of blocks that fill the device: a multiprocessor has capacity for eight
+  /// blocks of 256 threads.
   int64_t wanted() const { return 8 * int64_t(plan.options.multiprocessors); }
 
-  /// How many elements the innermost dimensions have that are all among these.
+  /// Returns the number of elements of the innermost dimensions that are all in `dims`.
   template <typename Dims> int64_t rowOf(const Dims &dims) const {
     int64_t row = 1;
     for (size_t d : llvm::reverse(llvm::seq(shape.size()))) {
@@ -79,7 +80,7 @@ private:
     return row;
   }
 
-  /// Bytes of an element, of what is read of the reduced shape.
+  /// Returns the bytes of an element of the narrowest operand with the reductions' operand shape.
   int64_t narrowest() const {
     int64_t least = 8;
     for (auto &[value, buffer] : plan.known)
@@ -130,11 +131,12 @@ private:
                : "(" + computeName(sum) + ")" + text;
   }
 
-  /// The reduced indices of this block's part, `step` apart from `from` on, in units of `unit`.
+  /// Emits a loop over the reduced indices of this block's part, in units of `unit`, from `from` in
+  /// steps of `step`.
   void part(Emitter &e, const std::string &from, int64_t step, int64_t unit,
             function_ref<void(Expr)> body) {
     int64_t count = reduced / unit;
-    // Several loads at once.
+    // Unrolled, so that several loads are in flight.
     auto unrolled = [&] {
       if (count / parts / step >= 8)
         e.t.line("#pragma unroll 4");
@@ -165,7 +167,7 @@ private:
     e.store(buffers[i], s * kept + at, total);
   }
 
-  /// Neighbours in memory are reduced together: a block for each kept element and part.
+  /// Reduces elements that are contiguous in memory: one block for each kept element and part.
   void writeAlong(Frame &frame) {
     Emitter &e = frame.e;
     Text &t = frame.t;
@@ -197,7 +199,8 @@ private:
     frame.finish({uint32_t(kept), uint32_t(parts), 1}, {uint32_t(threads), 1, 1});
   }
 
-  /// Neighbours in memory are kept apart: threads along them, rows of threads along the rest.
+  /// Reduces elements that are not contiguous: threadIdx.x runs along the kept dimensions,
+  /// threadIdx.y along the reduced ones.
   void writeAcross(Frame &frame) {
     Emitter &e = frame.e;
     Text &t = frame.t;
@@ -251,7 +254,7 @@ private:
     frame.finish({uint32_t(blocks), uint32_t(parts), 1}, {uint32_t(threads), uint32_t(rows), 1});
   }
 
-  /// Parts of each result are added by several threads, in order.
+  /// Combines the parts of each result by several threads, in a fixed order.
   void writeTotals() {
     Frame frame(plan);
     Emitter &e = frame.e;

@@ -1,4 +1,4 @@
-//===- Target.cpp - the GPU that kernels are made for ----------------------===//
+//===- Target.cpp - the GPU that kernels are generated for ----------------===//
 #include "codegen/cuda/Target.h"
 
 #include "runtime/device/Device.h"
@@ -11,7 +11,7 @@ namespace dlc::cuda {
 
 namespace {
 
-/// What a table of capabilities has no room for, asked of the driver.
+/// Queries the driver for the properties that dlc_device_properties lacks.
 GpuFound askedOfDriver(const std::string &device) {
   using Ask = int (*)(int *, int, int);
   auto ask = reinterpret_cast<Ask>(loaded(Library::Driver).symbol("cuDeviceGetAttribute"));
@@ -19,7 +19,7 @@ GpuFound askedOfDriver(const std::string &device) {
     int value = 0;
     return ask && ask(&value, attribute, ordinal) == 0 ? double(value) : 0.0;
   };
-  // Numbers of CUdevice_attribute; kHz and bits, two transfers a clock.
+  // Values of CUdevice_attribute. Results are in kHz and bits; memory transfers twice per clock.
   constexpr int kClock = 13, kMemoryClock = 36, kBus = 37;
   GpuFound found;
   found.gigahertz = number(kClock) * 1e-6;
@@ -71,7 +71,7 @@ std::optional<GpuTarget> targetOf(const std::string &device, const std::string &
     more.multiprocessors = found.multiprocessors;
     int version = found.major * 10 + found.minor;
     std::string arch = "sm_" + std::to_string(version);
-    // What is made for this device alone may use what later ones have not.
+    // Code for this device only may use features that later architectures lack.
     if (hasWarpgroups(arch + "a"))
       arch += "a";
     return GpuTarget{arch, gpuFigures(version, more)};

@@ -1,4 +1,4 @@
-//===- Target.h - the GPU that kernels are made for ------------------------===//
+//===- Target.h - the GPU that kernels are generated for ------------------===//
 #ifndef DLC_CODEGEN_CUDA_TARGET_H
 #define DLC_CODEGEN_CUDA_TARGET_H
 
@@ -11,19 +11,20 @@
 namespace dlc::cuda {
 
 struct GpuTarget {
-  std::string arch; ///< as NVRTC takes it: sm_90
+  std::string arch; ///< in NVRTC's terms: sm_90
   GpuFigures figures = {};
 };
 
-/// Bytes of shared memory that a block may have on GPUs of this architecture.
+/// Returns the maximum shared memory of a block in bytes on GPUs of this architecture.
 int64_t sharedBytesOf(const std::string &arch);
-/// Whether it has products of four warps at a time.
+/// Returns whether the architecture has warpgroup products (wgmma).
 bool hasWarpgroups(const std::string &arch);
-/// Whether its tensor cores multiply integers of 8 bits, 32 along the depth.
+/// Returns whether its tensor cores multiply 8-bit integers, 32 along the depth.
 bool multipliesBytes(const std::string &arch);
 
-/// What the device ("cuda:0") is: the architecture that somebody asked for ("sm_90a"), which needs
-/// no GPU here; else what the device of that name on this machine says of itself.
+/// Returns the target for the device ("cuda:0"): the requested architecture ("sm_90a"), which needs
+/// no GPU on this machine, or else the properties of the device of that name. On failure, `why` is
+/// the reason.
 std::optional<GpuTarget> targetOf(const std::string &device, const std::string &asked,
                                   std::string &why);
 

@@ -1,9 +1,10 @@
-//===- TensorTiles.cpp - products in tiles, on tensor cores ----------------===//
+//===- TensorTiles.cpp - tiled contractions on tensor cores ---------------===//
 //
-// Blocks walk the contracted dimension in steps of 128 bytes, through a ring of stages in shared
-// memory: what lies in memory in vectors is copied there asynchronously, several steps ahead, all
-// else is computed into registers first. One barrier a step. Sums leave through shared memory, so
-// that what stands behind the product reads and writes whole vectors of its rows.
+// Blocks iterate over the contracted dimension in steps of 128 bytes, through a ring of pipeline
+// stages in shared memory. Operands that are stored as vectors in global memory are copied
+// asynchronously, several steps ahead. All other operands are first computed into registers. There
+// is one barrier per step. The sums are passed through shared memory, so that the epilogue reads
+// and writes whole vectors of rows.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Tiles.h"
@@ -25,7 +26,7 @@ public:
     sides[1] = sideOf(false);
     for (TileSide &side : sides)
       declareZeroPoint(side);
-    // Products that read shared memory on their own time are done one step later.
+    // Warpgroup products read shared memory asynchronously and end one step later.
     ahead = s.warpgroups ? s.stages - 2 : s.stages - 1;
     t.line("extern __shared__ __align__(1024) unsigned char memory[];");
     int64_t place = 0;
@@ -70,7 +71,7 @@ public:
       multiplyByWarpgroups();
     t.open("if (more)");
     e.pushScope();
-    // What others copy comes first, since it takes its time.
+    // Asynchronous copies are issued first because of their latency.
     for (TileSide &side : sides)
       if (side.async)
         copyTile(side, next, to);
@@ -122,7 +123,8 @@ private:
   }
   int64_t elementsOf(const TileSide &side) const { return side.extent * s.depth; }
 
-  /// Where in a stage an element lies whose neighbours in its vector follow it.
+  /// Returns the text of an element in a stage. The other elements of its vector follow it in
+  /// memory.
   std::string slot(const TileSide &side, const Expr &ring, const Expr &along, const Expr &k) {
     int64_t line = lineOf(side), wide = 16 / s.sharedBytes;
     const Expr &outer = side.depthFirst ? along : k;
@@ -136,10 +138,10 @@ private:
            e.x.divide(inner, wide).text() + ")]";
   }
 
-  /// Which vector of the tile a thread has at its step: (along, k).
+  /// Returns the tile's vector, (along, k), that a thread has in a step.
   std::pair<Expr, Expr> vectorOfThread(const TileSide &side, const Expr &step, const Expr &thread) {
     Expr vector = step * s.threads + thread;
-    // Neighbouring threads read what is together in memory.
+    // Adjacent threads read contiguous memory.
     if (side.turned)
       return {e.x.remainder(vector, side.extent), e.x.divide(vector, side.extent) * side.together};
     int64_t line = (side.depthFirst ? s.depth : side.extent) / side.together;
@@ -172,8 +174,9 @@ private:
     });
   }
 
-  /// Over a thread's vectors, where their indices are much to compute. They are computed again at
-  /// each step: kept, they would cost registers. So would more elements than some at a time.
+  /// Emits a loop over a thread's vectors whose indices are expensive to compute. The indices are
+  /// recomputed in each step, because keeping them would take registers. For the same reason, only
+  /// a few elements are processed at a time.
   void someAtATime(const TileSide &side, function_ref<void(const Expr &, const Expr &)> body) {
     int64_t elements = s.warpgroups ? 16 : 8;
     t.open("");
@@ -208,14 +211,15 @@ private:
            ");");
   }
 
-  /// A vector of what lies outside.
+  /// Returns a vector of elements outside the operand.
   static std::string filled(const TileSide &side, int64_t width) {
     std::string type = side.type + ", " + std::to_string(width);
     return side.filling.empty() ? "dk::vec<" + type + ">{}"
                                 : "dk::filled<" + type + ">(" + side.filling + ")";
   }
 
-  /// A side's zero point, and the sums of the other's elements by which it is subtracted:
+  /// Declares the zero point of a side. It is subtracted by means of the sums of the other side's
+  /// elements:
   ///   sum (a - p) (b - q) = sum a b - p sum b - q sum a + n p q
   void declareZeroPoint(TileSide &side) {
     if (!side.zeroPoint)
@@ -230,10 +234,11 @@ private:
   static std::string elementSumsOf(const TileSide &side) {
     return side.rows ? "row_sums" : "column_sums";
   }
-  /// Whether the sums of its elements are wanted.
+  /// Returns whether the sums of the side's elements are needed.
   bool isSummed(const TileSide &side) const { return bool(sides[side.rows ? 1 : 0].zeroPoint); }
 
-  /// The sums of a side's elements behind `place` integers of shared memory; how many they are.
+  /// Emits the sums of a side's elements to shared memory after `place` integers. Returns the
+  /// number of these sums.
   int64_t putElementSums(const TileSide &side, int64_t place) {
     if (!isSummed(side))
       return 0;
@@ -245,7 +250,7 @@ private:
     return side.extent;
   }
 
-  /// A sum of the tile less what zero points add to it.
+  /// Returns a sum of the tile without the contribution of the zero points.
   std::string centred(std::string sum, const Expr &row, const Expr &column) {
     for (const TileSide &side : sides)
       if (isSummed(side))
@@ -253,7 +258,7 @@ private:
               elementSumsOf(side) + "[" + (side.rows ? row : column).text() + "]))";
     if (!sides[0].zeroPoint || !sides[1].zeroPoint)
       return sum;
-    // Those outside an image count, and so do all others that are filled with a zero point.
+    // n counts all elements, including those outside an image that are filled with a zero point.
     std::string last = end + " * " + std::to_string(s.depth),
                 all = sides[0].filling.empty() && sides[1].filling.empty()
                           ? "dk::smallest::of<int>(" + last + ", " + std::to_string(g.contracted) +
@@ -288,7 +293,7 @@ private:
   void multiply() {
     int64_t m = fragmentRows, n = fragmentColumns;
     t.open("");
-    // Fragments are loaded one product ahead, where registers hold nothing else.
+    // Fragments are loaded one product ahead if the registers hold no computed operands.
     bool twice = sides[0].async && sides[1].async;
     t.line("unsigned a[2][" + Twine(m) + "][4], b[2][" + Twine(n / 2) + "][4];");
     auto fragments = [&](const std::string &into, const std::string &kk) {
@@ -350,7 +355,7 @@ private:
     t.line("#pragma unroll");
     t.line("for (int kk = 0; kk < " + Twine(s.depth) + "; kk += 16)");
     t.line("#pragma unroll");
-    // Addresses count in units of 16 bytes.
+    // Addresses are in units of 16 bytes.
     auto step = [&](const TileSide &side) { return side.depthFirst ? "kk / 8" : "kk * 8"; };
     t.line("  for (int i = 0; i < " + Twine(fragmentRows) + "; ++i) " + product +
            "(&total[i][0][0], at_a + " + step(sides[0]) + " + (warp / 4 * " + Twine(fragmentRows) +

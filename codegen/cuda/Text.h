@@ -1,4 +1,4 @@
-//===- Text.h - CUDA C++ text, line by line --------------------------------===//
+//===- Text.h - CUDA C++ text, line by line -------------------------------===//
 #ifndef DLC_CODEGEN_CUDA_TEXT_H
 #define DLC_CODEGEN_CUDA_TEXT_H
 
@@ -10,14 +10,14 @@
 
 namespace dlc::cuda {
 
-/// Lines with indentation. A part begun by `begin` is kept apart until `end`, and lines can be
-/// written ahead of it meanwhile.
+/// Lines with indentation. A part started by `begin` is separate until `end`. In the meantime,
+/// lines can be inserted before it (`ahead`).
 class Text {
 public:
   void line(const llvm::Twine &text) {
     parts.back() += std::string(2 * indentation, ' ') + text.str() + "\n";
   }
-  /// `head {`
+  /// Writes `head {`.
   void open(const llvm::Twine &head) {
     line(head + (head.isTriviallyEmpty() ? "{" : " {"));
     ++indentation;
@@ -26,7 +26,7 @@ public:
     --indentation;
     line(tail);
   }
-  /// `} else {`
+  /// Writes `} else {`.
   void turn(const llvm::Twine &middle) {
     --indentation;
     line(middle);
@@ -39,7 +39,7 @@ public:
     return part;
   }
   void append(const std::string &text) { parts.back() += text; }
-  /// What `write` writes stands in the part around the one at hand.
+  /// Calls `write`, whose lines are written to the part that contains the current one.
   void ahead(unsigned indent, llvm::function_ref<void()> write) {
     std::string part = end();
     std::swap(indent, indentation);

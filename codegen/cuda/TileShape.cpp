@@ -1,4 +1,4 @@
-//===- TileShape.cpp - contractions as rows and columns, and their tiles ---===//
+//===- TileShape.cpp - contractions as batched matrices, and the shape of their tiles ---===//
 #include "codegen/cuda/TileShape.h"
 
 #include "codegen/cuda/Bytes.h"
@@ -10,8 +10,8 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Whether neighbouring channels of the image are neighbours in memory: by its layout, or by the
-/// transposition that stands for it.
+/// Returns whether adjacent channels of the image are contiguous in memory, by its layout or by the
+/// transpose that makes the layout explicit.
 bool areChannelsLast(Value image) {
   int64_t rank = typeOf(image).getRank();
   if (rank < 3 || rank > 5 || shapeOf(image)[1] == 1)
@@ -46,7 +46,7 @@ Geometry geometryOf(Operation *op) {
   g.results = product(shape);
   g.contracted = product(g.folded);
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
-    // Batches that only the rows know are rows.
+    // If only the operand of the rows has batch dimensions, these are treated as rows.
     bool shared =
         typeOf(matmul.getB()).getRank() == 2 || product(shapeOf(matmul.getB()).drop_back(2)) == 1;
     size_t rank = shape.size(), split = shared ? 0 : rank - 2;
@@ -102,18 +102,18 @@ namespace {
 
 int64_t tilesOf(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
 
-/// A tile on tensor cores, and what one multiprocessor does with such, in 16 bits: million
-/// multiply-adds a microsecond.
+/// A tile for tensor cores, and the rate at which one multiprocessor computes such tiles with
+/// 16-bit operands, in million multiply-adds per microsecond.
 struct TensorTile {
   int64_t rows, columns, warpRows, warpColumns, threads, blocksTogether;
   double rate;
-  int64_t bytes = 0; ///< of an element, where it is for one size alone
+  int64_t bytes = 0; ///< required element size in bytes; 0: any
 };
 constexpr TensorTile kTensorTiles[] = {
     {128, 256, 64, 64, 256, 1, 1.44},
     {256, 128, 64, 64, 256, 1, 1.44},
     {128, 128, 64, 32, 256, 2, 1.48, 2},
-    // Fragments of 32 bits and what they are found by need more registers.
+    // 32-bit fragments and their addresses need more registers.
     {128, 128, 64, 64, 128, 2, 1.44, 4},
     {64, 128, 32, 64, 128, 2, 1.1},
     {128, 64, 64, 32, 128, 2, 1.1},
@@ -122,7 +122,7 @@ constexpr TensorTile kTensorTiles[] = {
     {64, 32, 32, 16, 128, 2, 0.4},
     {32, 32, 16, 16, 128, 2, 0.25},
 };
-/// The same for products of four warps, whose tiles have 64 rows for each four.
+/// The same for warpgroup products (wgmma), whose tiles have 64 rows for each group of four warps.
 constexpr TensorTile kWarpgroupTiles[] = {
     {128, 256, 64, 256, 256, 1, 2.55}, {256, 192, 128, 192, 256, 1, 2.55},
     {256, 128, 128, 128, 256, 1, 2.4}, {192, 192, 64, 192, 384, 1, 2.45},
@@ -131,15 +131,16 @@ constexpr TensorTile kWarpgroupTiles[] = {
     {64, 64, 64, 64, 128, 2, 0.75},
 };
 
-/// Microseconds: of a step whatever its size, of a launch, and of a byte of memory.
+/// Microseconds per step of any size, per launch, and per byte of memory traffic.
 constexpr double kStepTime = 0.15, kLaunchTime = 2, kByteTime = 0.4e-6;
-/// And of an element that is computed on its way to shared memory; a block by itself waits longer.
+/// Microseconds per element that is computed on its way to shared memory. The latency is longer if
+/// a multiprocessor has a single block.
 constexpr double kElementTime = 1e-4;
-/// Of an element of the result, where no other block multiplies meanwhile.
+/// Microseconds per result element if no other block multiplies at the same time.
 constexpr double kResultTime = 6e-5;
-/// How much longer a tile takes on a multiprocessor where two would find room.
+/// Slowdown of a tile on a multiprocessor that has capacity for two blocks.
 constexpr double kAlone = 1.5;
-/// Parts are no shorter than this.
+/// Minimum length of a part, and maximum number of parts.
 constexpr int64_t kShortestPart = 128, kMostParts = 64;
 
 void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bool (&computed)[2],
@@ -147,7 +148,7 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bo
   double least = 0;
   double work = s.sharedBytes == 1 ? 0.5 : s.sharedBytes == 2 ? 1 : 2.3;
   int64_t processors = std::max(1, options.multiprocessors);
-  // Of those between which the estimate cannot tell, the earlier one.
+  // If the estimates of two candidates differ too little, the earlier one is chosen.
   auto consider = [&](const TensorTile &tile, bool warpgroups) {
     if (tile.bytes != 0 && tile.bytes != s.sharedBytes)
       return;
@@ -177,7 +178,7 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bo
           busiest * double(elements * steps * s.depth) * kElementTime * (together > 1 ? 1 : 2.5);
       double results = busiest * double(tile.rows * tile.columns) * kResultTime;
       products += together > 1 ? results / 2 : results;
-      // A block by itself does not keep it busy.
+      // A single block does not saturate the multiprocessor.
       if (busiest < double(together))
         products *= kAlone;
       double time = std::max(products, waves * double(steps) * kStepTime) + waves * kLaunchTime;
@@ -244,7 +245,7 @@ void chooseTiles(const Planner &plan, const Geometry &g, const bool (&computed)[
       s.rows = 128;
     if (large && g.columns > 64)
       s.columns = 128;
-    // Few blocks: smaller ones.
+    // If there are few blocks, the tiles are made smaller.
     while (blocks() < wanted && s.rows + s.columns > 128)
       (s.rows > s.columns ? s.rows : s.columns) = 64;
     s.micro = 4;
@@ -255,7 +256,7 @@ void chooseTiles(const Planner &plan, const Geometry &g, const bool (&computed)[
   }
   s.rowTiles = tilesOf(g.rows, s.rows);
   s.columnTiles = tilesOf(g.columns, s.columns);
-  // Whole steps of the depth; the last part may be shorter.
+  // Each part is a multiple of the depth. The last part may be shorter.
   s.chunk = tilesOf(tilesOf(g.contracted, s.parts), s.depth) * s.depth;
   s.parts = std::max<int64_t>(1, tilesOf(g.contracted, s.chunk));
 }

@@ -1,10 +1,11 @@
-//===- Tiles.cpp - products in tiles ---------------------------------------===//
+//===- Tiles.cpp - tiled contractions -------------------------------------===//
 //
-// Matrix products and convolutions alike: a result element stands in a batch, a row and a column;
-// one operand depends on the row, the other on the column. Blocks make tiles of the result, and
-// walk the contracted dimension in steps through shared memory. Convolutions thus read their
-// windows in place. Few tiles are cut along the contracted dimension into parts, summed in order.
-// Here: what all tiles have in common, and those without tensor cores, with two stages.
+// Matrix multiplications and convolutions alike: a result element has a batch, a row and a column.
+// One operand depends on the row, the other one on the column. Blocks compute tiles of the result
+// and iterate over the contracted dimension in steps through shared memory. Convolutions thus read
+// their windows in place (implicit GEMM). If there are few tiles, the contracted dimension is split
+// into parts, which are summed in order (split-K). This file has the common code of all tiles and
+// the tiles without tensor cores, which have two pipeline stages.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Tiles.h"
@@ -20,7 +21,7 @@ void TileFrame::placeBlock() {
     partial = plan.scratch(s.accumulator, g.results * s.parts);
   Expr block = e.variable("block", "blockIdx.x", 0, tiles * g.batches - 1);
   Expr tile = e.x.remainder(block, tiles), row, column;
-  // Blocks that run together share operands: a band of rows after the other.
+  // Concurrent blocks share operands if tiles are ordered in bands of rows of tiles.
   constexpr int64_t band = 16;
   if (s.rowTiles <= band) {
     row = e.variable("row", e.x.remainder(tile, s.rowTiles).text(), 0, s.rowTiles - 1);
@@ -57,13 +58,13 @@ SmallVector<Read, 2> TileFrame::termAt(const TileSide &side, const Expr &along, 
   return e.readsOf(op, at, g.foldedAt(e, k));
 }
 
-/// Whether the place behind each is that of the next lane.
+/// Returns whether `place` increases by 1 from lane to lane.
 static bool isNext(const Expr &place, const Expr &lane) {
   const Atom *atom = lane.terms[0].first;
   return place.coefficient(atom) == 1 && !(place - lane).uses(atom);
 }
 
-/// Whether lanes are a vector that begins at a multiple of its width.
+/// Returns whether the lanes form a vector that starts at a multiple of its width.
 static bool isVector(const Expr &place, const Expr &lane, int64_t width) {
   Expr rest = place - lane;
   return width == 1 || (isNext(place, lane) && rest.constant % width == 0 &&
@@ -82,11 +83,11 @@ TileSide TileFrame::sideOf(bool rows) {
   side.type = bytes ? storageName(elementOf(value)) : s.sharedName;
   if (bytes)
     side.zeroPoint = (*bytes)[side.operand].zeroPoint;
-  // Which neighbours lie together in memory, of whatever the operand is made?
+  // Finds the direction in which the buffers that the operand is computed from are contiguous.
   int64_t vector = 16 / s.sharedBytes;
   double together[2] = {0, 0};
   int64_t copied[2] = {0, 0};
-  // The operand's element and its neighbours in a direction.
+  // Returns the operand's element, with a lane that varies along one direction.
   auto probe = [&](bool depth, int64_t width) {
     Expr lane = e.freshAtom("lane", 0, width - 1);
     Expr group =
@@ -108,7 +109,7 @@ TileSide TileFrame::sideOf(bool rows) {
     auto found = e.place(value, read.at);
     if (!found || storageName(found->first.element) != side.type)
       continue;
-    // Four bytes or more are copied as they are, if none or all of them are there.
+    // Copies of at least four bytes are asynchronous if their elements share all guards.
     for (int64_t width = vector; width * s.sharedBytes >= 4 && !copied[depth]; width /= 2) {
       auto [small, narrow] = probe(depth, width);
       auto place = e.place(value, narrow.at);
@@ -122,7 +123,7 @@ TileSide TileFrame::sideOf(bool rows) {
         copied[depth] = width;
     }
   }
-  // Tensor cores take bytes with their neighbours along the depth alone.
+  // Tensor cores require that 8-bit operands are contiguous along the depth.
   if (bytes)
     copied[false] = 0;
   side.async = copied[true] || copied[false];
@@ -133,7 +134,7 @@ TileSide TileFrame::sideOf(bool rows) {
       side.depthFirst = copied[true] > copied[false];
     side.width = copied[side.depthFirst];
   }
-  // Neighbours whose places follow one another from one index, at whatever distance.
+  // Returns whether the offsets of `width` neighbors have a constant stride in all buffers.
   auto follow = [&](int64_t width) {
     if ((side.depthFirst ? g.contracted : side.limit) % width != 0)
       return false;
@@ -149,12 +150,13 @@ TileSide TileFrame::sideOf(bool rows) {
   side.together = vector;
   while (side.together > side.width && !follow(side.together))
     side.together /= 2;
-  // Where none do, a few share what the other index needs.
+  // If no neighbors have constant strides, vectors of four elements at least share the computation
+  // of the other index.
   if (side.together == 1 && (side.depthFirst ? g.contracted : side.limit) % 4 == 0)
     side.together = 4;
   if (!side.async)
     side.width = side.together;
-  // Small tiles: fewer each.
+  // In small tiles, a thread has fewer elements.
   auto vectors = [&] { return side.extent * s.depth / side.together; };
   while (vectors() < s.threads)
     side.together /= 2;
@@ -191,13 +193,13 @@ void TileFrame::guarded(const SmallVectorImpl<std::string> &conditions, function
 void TileFrame::computeVector(const TileSide &side, const Expr &along, const Expr &k,
                               const std::string &slot) {
   Value value = multiplied(side.operand);
-  // In range from here on, which the conditions see to.
+  // The conditions ensure that the indices are in range.
   guarded(insideOf(side, along, k), [&] {
     auto read = [&](const Expr &lane) {
       return termAt(side, side.depthFirst ? along : along + lane,
                     side.depthFirst ? k + lane : k)[side.operand];
     };
-    // What all neighbours ask is asked once.
+    // Conditions that are equal for all lanes are checked once.
     SmallVector<std::string> all, each;
     if (side.together > 1) {
       Expr lane = e.freshAtom("lane", 0, side.together - 1);
@@ -215,7 +217,7 @@ void TileFrame::computeVector(const TileSide &side, const Expr &along, const Exp
           std::string element;
           auto place = e.place(value, own.at);
           if (place && s.sharedBytes <= 2 && storageName(place->first.element) == side.type) {
-            // As it is, without a way through f32.
+            // Copied without a conversion to f32.
             e.used.insert(place->first.name);
             element = place->first.name + "[" + place->second.text() + "]";
           } else {
@@ -375,7 +377,7 @@ public:
 private:
   int64_t pitchOf(const TileSide &side) const { return pitch[side.rows ? 0 : 1]; }
 
-  /// Which element of the tile a thread has at its step: (along, k).
+  /// Returns the tile's element, (along, k), that a thread reads in a step.
   std::pair<Expr, Expr> elementOfThread(const TileSide &side, const Expr &step) {
     Expr element = step * s.threads + thread;
     int64_t line = side.depthFirst ? s.depth : side.extent;

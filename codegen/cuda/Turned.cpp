@@ -1,7 +1,8 @@
-//===- Turned.cpp - operands read across their neighbours, through shared memory ===//
+//===- Turned.cpp - transposed operands, read through shared memory -------===//
 //
-// Where the result's neighbours are not neighbours in an operand (a transposition), threads would
-// read it far apart. A block reads a tile of it along its own neighbours first.
+// If the result's consecutive elements are not contiguous in an operand (a transpose), the threads
+// of a warp would read distant addresses. Therefore a block first reads a tile of the operand along
+// the operand's contiguous dimension.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Plan.h"
@@ -14,15 +15,15 @@ namespace dlc::cuda {
 namespace {
 
 constexpr int64_t kTile = 32, kRows = 8;
-/// Less is read in any order as fast.
+/// Smaller operands, and shorter dimensions, are read equally fast in any order.
 constexpr int64_t kFewest = 4096, kShortest = 16;
-/// Tiles that fit beside one another.
+/// Maximum number of tiles that fit in shared memory.
 constexpr size_t kMost = 4;
 
-/// The dimension of the result along which some operands are neighbours, and which those are.
+/// Dimension of the result along which some operands are contiguous, and these operands.
 struct Turn {
   size_t last = 0, across = 0;
-  SmallVector<size_t> turned; ///< positions among the reads
+  SmallVector<size_t> turned; ///< indices in the list of reads
 };
 
 std::optional<Turn> findTurn(Emitter &e, ArrayRef<Target> targets, ArrayRef<int64_t> shape) {
@@ -97,7 +98,8 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
   Expr outer = e.variable("outer", e.x.divide(block, along * across).text(), 0, product(rest) - 1);
   Indices base = e.x.unravel(rest, outer);
   SmallVector<std::string> names;
-  /// `body` at each of the thread's places: x runs along neighbours of what is touched.
+  /// Emits `body` for each of the thread's indices. threadIdx.x runs along the contiguous dimension
+  /// of the accessed memory.
   auto walk = [&](bool turned,
                   function_ref<void(const Indices &, Emitter::Reads &, std::string)> body) {
     e.loop("(int)threadIdx.y", kTile, std::to_string(kRows), [&](Expr y) {

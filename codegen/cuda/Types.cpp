@@ -1,4 +1,4 @@
-//===- Types.cpp - element types as CUDA C++ names them --------------------===//
+//===- Types.cpp - element types in CUDA C++ ------------------------------===//
 #include "codegen/cuda/Types.h"
 
 #include "llvm/ADT/APInt.h"
@@ -73,7 +73,7 @@ std::string literal(Type element, APInt value) {
   unsigned width = value.getBitWidth();
   llvm::SmallString<32> digits;
   if (!u && value.isMinSignedValue() && width >= 32) {
-    // The lowest number has no literal of its own.
+    // C++ has no literal for the lowest number.
     return width == 32 ? "(-2147483647 - 1)" : "(-9223372036854775807ll - 1)";
   }
   value.toString(digits, 10, !u);

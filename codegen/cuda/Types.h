@@ -1,4 +1,4 @@
-//===- Types.h - element types as CUDA C++ names them ----------------------===//
+//===- Types.h - element types in CUDA C++ --------------------------------===//
 #ifndef DLC_CODEGEN_CUDA_TYPES_H
 #define DLC_CODEGEN_CUDA_TYPES_H
 
@@ -22,14 +22,14 @@ inline bool isUnsigned(mlir::Type element) {
   return element.isUnsignedInteger() || element.isSignlessInteger(1);
 }
 
-/// In memory: float, dk::bf16, unsigned char ...
+/// Returns the type of elements in memory: float, dk::bf16, unsigned char ...
 std::string storageName(mlir::Type element);
-/// In registers: float for 16-bit floats, else the storage type; bool.
+/// Returns the type of elements in registers: float for 16-bit floats, bool, else the storage type.
 std::string computeName(mlir::Type element);
-/// A number of the compute type.
+/// Returns a literal of the compute type.
 std::string literal(mlir::Type element, double value);
 std::string literal(mlir::Type element, llvm::APInt value);
-/// The element of a dense constant.
+/// Returns the literal of a dense constant's element.
 std::string literalOf(mlir::Type element, const ref::Tensor &tensor, int64_t index);
 
 } // namespace dlc::cuda

@@ -1,4 +1,4 @@
-//===- Whole.cpp - sorting, suppression, running sums, scatters, grouped products ===//
+//===- Whole.cpp - sorting, suppression, running sums, scatters, grouped matmuls ---===//
 #include "codegen/cuda/Plan.h"
 
 using namespace mlir;
@@ -22,11 +22,11 @@ Type widened(Type element) {
                                               : element;
 }
 
-/// Elements that a block sorts in its shared memory.
+/// Maximum number of elements that a block sorts in shared memory, and the size of that memory.
 constexpr int64_t kSorted = 4096, kSharedBytes = 48 << 10;
 
-/// The first elements of lines in sorting order: blocks sort parts of a line, of whose first ones
-/// the next launch makes a line again, until one part is left.
+/// Top-k: blocks sort parts of a line. The first k elements of all parts form the line of the next
+/// launch, until one part is left.
 class TopKWriter {
 public:
   TopKWriter(Planner &plan, TopKOp op, ArrayRef<Target> targets)
@@ -40,7 +40,7 @@ public:
   void write() {
     if (lines.count() == 0 || k == 0)
       return;
-    // Parts of which all elements are wanted come to no end.
+    // With a large k, the number of parts would hardly decrease from launch to launch.
     if (lines.size > most && k > most / 4)
       return count();
     Buffer values = plan.known[op.getX()], places;
@@ -66,7 +66,7 @@ private:
   }
   std::string type() const { return computeName(element); }
 
-  /// Where line `line` begins in the operand and in the results.
+  /// Emits the offsets of line `line` in the operand and in the results.
   void findLine(Text &t) const {
     std::string inner = std::to_string(lines.inner);
     t.line("const " + I + " outer = line / " + inner + ", inner = line % " + inner + ";");
@@ -125,7 +125,7 @@ private:
     frame.finish({uint32_t(lines.count() * parts), 1, 1}, {256, 1, 1});
   }
 
-  /// An element's place is the number of those before it.
+  /// Ranks elements by counting: the rank of an element is the number of elements before it.
   void count() {
     Frame frame(plan);
     Text &t = frame.t;
@@ -201,7 +201,8 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
                  {128, 1, 1});
     return;
   }
-  // A block takes several elements for each thread at a time, and carries on what came before.
+  // A block processes several elements per thread at a time and carries over the total of the
+  // previous ones.
   const int64_t each = lines.size >= 4 * 256 ? 8 : 1;
   const std::string step = std::to_string(256 * each), own = std::to_string(each);
   t.line("__shared__ " + type + " part[256];");
@@ -244,7 +245,7 @@ void cumulative(Planner &plan, CumulativeOp op, ArrayRef<Target> targets) {
   frame.finish({uint32_t(std::min<int64_t>(lines.count(), 1 << 16)), 1, 1}, {256, 1, 1});
 }
 
-/// Which updates a scatter has, and where they go.
+/// Number, size and targets of a scatter's updates.
 struct Updates {
   explicit Updates(Operation *op) {
     auto elements = dyn_cast<ScatterElementsOp>(op);
@@ -256,18 +257,19 @@ struct Updates {
     apart = elements ? product(indexShape.drop_front(elements.getAxis() + 1)) : 1;
   }
   int64_t depth, count;
-  int64_t length; ///< neighbouring elements of one update
-  /// So many updates, `apart` from one another, can meet at one place.
+  int64_t length; ///< contiguous elements of one update
+  /// Number of updates that may have the same target, and the distance between them.
   int64_t rivals, apart;
 };
 
-/// Fewer rivals are counted one by one, without shared memory; more than these are sorted in parts.
+/// Up to kFewRivals updates are ranked by counting without shared memory. More than kManyRivals are
+/// sorted in parts.
 constexpr int64_t kFewRivals = 256, kManyRivals = 8192;
 constexpr int64_t kRivalTile = 512, kRivalPart = 2048;
 
-/// Sums of updates are the same in every run: those of one place are taken in their order. Updates
-/// are sorted by place, each by counting those before it; where a place's updates begin, they are
-/// taken one after the other.
+/// Sums of updates are deterministic: updates with the same target are combined in their order.
+/// Updates are sorted by target, each one by counting the updates before it. The thread at the
+/// first update of a target then combines all updates of that target.
 class ScatterWriter {
 public:
   ScatterWriter(Planner &plan, Operation *op, const Target &target)
@@ -296,7 +298,8 @@ private:
     frame.t.open("for (" + I + " i = blockIdx.x * 256 + threadIdx.x; i < " + Twine(n) +
                  "; i += gridDim.x * 256)");
   }
-  /// How many of so many neighbours in these buffers are moved at a time.
+  /// Returns the number of elements moved per access, for `neighbours` contiguous elements in these
+  /// buffers.
   int64_t widthOf(int64_t neighbours, ArrayRef<Buffer> buffers) const {
     int64_t width = 16 / ref::elementBytes(elementOf(x));
     for (const Buffer &buffer : buffers)
@@ -321,7 +324,7 @@ private:
     frame.finish(blocks(total / width), {256, 1, 1});
   }
 
-  /// Each update's place, or -1.
+  /// Computes the target of each update, or -1 if it is out of bounds.
   void findPlaces() {
     auto elements = dyn_cast<ScatterElementsOp>(op);
     auto shape = shapeOf(x), indexShape = shapeOf(op->getOperand(1));
@@ -359,7 +362,8 @@ private:
     frame.finish(blocks(u.count), {256, 1, 1});
   }
 
-  /// `order` holds the updates, and `sorted` their places, line of rivals by line of rivals.
+  /// Sorts the updates by target: `order` holds the updates and `sorted` their targets, one line of
+  /// rivals after the other.
   void sort() {
     order = plan.scratch(IntegerType::get(op->getContext(), I == "int" ? 32 : 64), u.count);
     sorted = plan.scratch(place, u.count);
@@ -431,7 +435,8 @@ private:
     frame.finish(blocks(u.count), {256, 1, 1});
   }
 
-  /// The same for many: blocks sort parts, and each update finds its place in all others.
+  /// Sorts many updates: blocks sort parts, and each update finds its rank in all other parts by
+  /// binary search.
   void sortParts(int64_t lines, const std::string &base) {
     const int64_t parts = (u.rivals + kRivalPart - 1) / kRivalPart;
     const std::string n = std::to_string(parts), part = std::to_string(kRivalPart),
@@ -473,7 +478,7 @@ private:
            ", first = line * " + rivals + ", place = " + keys.name + "[i];");
     t.line("const int own = r / " + part + ";");
     t.line(I + " rank = first + r % " + part + ";");
-    // Of equal places those of earlier parts come before.
+    // Among equal targets, those of earlier parts come first.
     t.open("for (int other = 0; other < " + n + "; ++other)");
     t.line("if (other == own) continue;");
     t.line(I + " low = other * " + part + ", high = low + " + part + " < " + rivals + " ? low + " +
@@ -501,7 +506,7 @@ private:
                           ReduceKind::min};
     Frame frame(plan);
     Text &t = frame.t;
-    // What was there is in the result by now: the operand may be the same memory from the start.
+    // The result has the operand's values already: both may be the same buffer.
     const Buffer &news = plan.known[op->getOperand(2)], &out = target.buffer;
     frame.use(news.name);
     frame.write(out.name);
@@ -521,7 +526,8 @@ private:
     t.line("const " + I + " place = " + key + "[at];");
     if (u.rivals > 1) {
       frame.use(order.name);
-      // Of updates that replace, the last one counts; of others the first one's thread takes all.
+      // Of replacing updates, only the last one is stored. Otherwise the thread of the first update
+      // combines all of them.
       t.line(last ? "if (place < 0 || (at + 1 < " + n + " && " + key +
                         "[at + 1] == place)) continue;"
                   : "if (place < 0 || (at > 0 && " + key + "[at - 1] == place)) continue;");
@@ -545,7 +551,7 @@ private:
       };
       t.line(I + " next = at;");
       if (u.rivals > 1) {
-        // Several loads at once where many updates meet.
+        // Several loads are in flight if many updates have the same target.
         constexpr int64_t together = 8;
         t.open("for (; next + " + Twine(together) + " <= " + n + " && " + key + "[next + " +
                Twine(together - 1) + "] == place; next += " + Twine(together) + ")");
@@ -583,7 +589,7 @@ private:
   Buffer places, order, sorted;
 };
 
-/// A thread for each element of the result, which finds its group among the ends.
+/// Emits one thread for each result element, which finds its group among the ends.
 void grouped(Planner &plan, Operation *op, const Target &target) {
   auto matmul = dyn_cast<GroupedMatmulOp>(op);
   Value a = op->getOperand(0), right = op->getOperand(1), ends = op->getOperand(2);
@@ -604,7 +610,7 @@ void grouped(Planner &plan, Operation *op, const Target &target) {
          "; i += gridDim.x * 256)");
   t.line("const " + I + " column = i % " + number(n) + ", row = i / " + number(n) + " % " +
          number(matmul ? rows : k) + ";");
-  // The group's first row and end; of a row behind all groups there is none.
+  // First row and end of the group. Rows after the last group have no group.
   t.line("long long begin = 0, end = 0;");
   t.line(I + " group = 0;");
   t.open("for (; group < " + number(groups) + "; ++group)");
@@ -634,8 +640,8 @@ void grouped(Planner &plan, Operation *op, const Target &target) {
       {256, 1, 1});
 }
 
-/// A block for each row of scores finds the next candidate in sorting order, and whether it
-/// overlaps one that is taken, with all threads.
+/// Emits one block for each row of scores. All of its threads find the next candidate in sorting
+/// order and check whether it overlaps a selected one.
 void suppress(Planner &plan, NmsOp op, ArrayRef<Target> targets) {
   const std::string &I = plan.indexType;
   ArrayRef<int64_t> shape = shapeOf(op.getScores());

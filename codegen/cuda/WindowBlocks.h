@@ -1,4 +1,4 @@
-//===- WindowBlocks.h - which results a thread makes, and how it reads their windows ---===//
+//===- WindowBlocks.h - blocks of results per thread, and how their windows are read ---===//
 #ifndef DLC_CODEGEN_CUDA_WINDOWBLOCKS_H
 #define DLC_CODEGEN_CUDA_WINDOWBLOCKS_H
 
@@ -14,7 +14,8 @@ public:
       channels = evenPart(groups, !pools && places > kFewPlaces ? kChannels / 2 : kChannels);
   }
 
-  /// Whether this is the way, and how large a thread's block is.
+  /// Chooses the size of a thread's block. Returns false if the operation is not computed by
+  /// windows.
   bool choose() {
     if (!hasFewChannels() || product(shapeOf(op->getResult(0))) == 0 ||
         product(shapeOf(op->getOperand(0))) == 0 || (channelsLast && !hasOneChannel()))
@@ -36,16 +37,16 @@ public:
 protected:
   int64_t wanted() const { return int64_t(plan.options.multiprocessors) * 1024; }
 
-  /// Whether registers hold a block, and its text is short enough.
+  /// Returns whether a block fits in registers and its text is short enough.
   bool fits() const {
     int64_t results = channels, terms = 1;
     for (const Axis &axis : axes)
       results *= axis.block, terms *= axis.terms();
-    // A gradient has its own sums beside them.
+    // A gradient needs registers for its own sums, too.
     return results <= (gradient ? 32 : 64) && terms <= kMostTerms;
   }
 
-  /// What windows read.
+  /// Returns the values that the windows read.
   llvm::SmallVector<mlir::Value> sources() const {
     llvm::SmallVector<mlir::Value> list{op->getOperand(0)};
     if (auto o = llvm::dyn_cast<MaxPoolGradOp>(op))
@@ -71,7 +72,7 @@ protected:
     return count;
   }
 
-  /// Whether small images go through shared memory, and how many at a time.
+  /// Chooses whether small images are read through shared memory, and how many at a time.
   bool chooseStaged() {
     together = 0;
     const int64_t count = images * groups;
@@ -92,7 +93,7 @@ protected:
       bytes += imageSize() * ref::elementBytes(elementOf(image));
     for (mlir::Value result : op->getResults())
       bytes += resultSize() * std::max<int64_t>(4, ref::elementBytes(elementOf(result)));
-    // Multiples of 8 begin where vectors do.
+    // Multiples of 8 images start at vector boundaries.
     together = std::min(kThreads / blocksOfImage(), kSharedBytes / bytes) / 8 * 8;
     const int64_t least = (kLeastThreads / blocksOfImage() + 7) / 8 * 8;
     while (together > least && count / together < 2 * plan.options.multiprocessors)
@@ -104,8 +105,9 @@ protected:
     return false;
   }
 
-  /// Several lines, where there are threads enough: all of a short image, of which none lies
-  /// outside, else four, or two where windows are compared or channels are last.
+  /// Chooses the number of lines of a block if there are enough threads: all lines of a short
+  /// image, so that none is out of range, else four, or two if windows are compared or channels are
+  /// last.
   void chooseAcross(Axis &across) {
     const int64_t unit = across.block, all = (across.size + unit - 1) / unit * unit;
     const bool compared = llvm::isa<MaxPoolOp, MaxPoolPositionsOp>(op);
@@ -130,7 +132,8 @@ protected:
     return count;
   }
 
-  /// As little as may be past the end, then in whole vectors, then long.
+  /// Returns the block size along an axis: preferably with the fewest results past the end, then
+  /// with whole vectors, then the longest.
   int64_t chooseAlong(const Axis &axis) const {
     const int64_t longest = channelsLast ? kMostAlong / 2 : kMostAlong;
     int64_t unit = axis.transposed ? axis.stride : 1, best = 0;
@@ -152,7 +155,7 @@ protected:
     return std::min(best, all);
   }
 
-  /// Whether neighbouring channels of what is read are neighbours in memory.
+  /// Returns whether adjacent channels of the input are contiguous in memory.
   bool areChannelsLast() {
     Text nowhere;
     Emitter probe(nowhere, plan.indexType);
@@ -175,7 +178,8 @@ protected:
     });
   }
 
-  /// Whether the value is moved or made element by element from what lies in memory.
+  /// Returns whether the value is computed from values in memory only by moves and elementwise
+  /// operations.
   bool isInMemory(mlir::Value value) const {
     if (plan.known.count(value))
       return true;
@@ -205,7 +209,8 @@ protected:
     return shape;
   }
 
-  /// A place that may lie outside of the image, as one inside; the condition goes into `inside`.
+  /// Clamps an index that may be outside the image, and adds the condition that it is inside to
+  /// `inside`.
   Expr placeInside(Emitter &e, const Expr &place, int64_t size,
                    llvm::SmallVectorImpl<std::string> &inside) {
     if (place.isWithin(size))
@@ -219,15 +224,15 @@ protected:
 
   using Conditions = llvm::SmallVector<std::string>;
 
-  /// What a walk reads of one operand: how an element's text becomes another, and what stands where
-  /// there is none.
+  /// One operand that windows read: `element` converts an element's text, and `none` is the value
+  /// outside the image.
   struct Source {
     mlir::Value value;
     std::string type, none;
     std::function<std::string(const Indices &, const std::string &)> element = {};
   };
 
-  /// Where an image lies in shared memory.
+  /// An image's buffer in shared memory.
   struct Staged {
     std::string array;
     Expr from;
@@ -237,8 +242,9 @@ protected:
     return {value, computeName(elementOf(value)), literal(elementOf(value), 0.0)};
   }
 
-  /// `array[0]`, ...: elements from `from` on along the last dimension, `count` of them. Returns
-  /// under which conditions each lies inside; `inside` are those of the line.
+  /// Reads `count` elements from `from` on along the last dimension into `array[0]`, ... Returns
+  /// the conditions under which each element is inside the image; `inside` are the conditions of
+  /// the line.
   std::vector<Conditions> readLine(Emitter &e, const Source &source, Indices at, const Expr &from,
                                    int64_t count, const std::string &array,
                                    llvm::ArrayRef<std::string> inside) {
@@ -262,7 +268,7 @@ protected:
     at.push_back(0);
     for (int64_t i = 0; i < count;) {
       int64_t width = 1;
-      // Vectors stand where the memory's are.
+      // Vectors must be aligned like those in memory.
       while (width < most && (from.constant + i) % (2 * width) == 0 && i + 2 * width <= count &&
              (from + Expr(i)).low() >= 0 && (from + Expr(i + 2 * width - 1)).high() < size)
         width *= 2;
@@ -280,7 +286,7 @@ protected:
     return all;
   }
 
-  /// The same from shared memory.
+  /// Reads a line from shared memory, like readLine.
   std::vector<Conditions> readStaged(Emitter &e, const Source &source, const Staged &from,
                                      Indices at, const Expr &first, int64_t count,
                                      const std::string &array, llvm::ArrayRef<std::string> inside) {
@@ -301,7 +307,7 @@ protected:
     return all;
   }
 
-  /// The same where channels are last: each place has its own vector.
+  /// Reads a line in a channels-last layout, like readLine: each position has its own vector.
   std::vector<Conditions> readPlaces(Emitter &e, const Source &source, Indices at, const Expr &from,
                                      int64_t count, const std::string &array,
                                      llvm::ArrayRef<std::string> inside) {
@@ -323,7 +329,8 @@ protected:
     return all;
   }
 
-  /// The element of an array that has one for each channel of the thread; inside of forChannels.
+  /// Returns element i of an array with an element for each of the thread's channels, for use
+  /// inside forChannels.
   std::string slot(const std::string &array, int64_t i) const {
     return channels == 1 ? array + "[" + std::to_string(i) + "]"
                          : array + "[" + std::to_string(i * channels) + " + ch]";
@@ -337,15 +344,15 @@ protected:
     t.close();
   }
 
-  /// A result of a block and a place of its window, both row-major, and what it reads of each
-  /// source there.
+  /// A pair of a block's result and an element of its window, both as row-major offsets, and the
+  /// element that it reads of each source.
   struct Term {
     int64_t result, place;
     llvm::SmallVector<std::string> elements;
     Conditions inside;
   };
 
-  /// Reads the image line by line for the block of which `block` says the numbers.
+  /// Reads the image line by line for the block with the indices `block`.
   void walkImage(Emitter &e, llvm::ArrayRef<Source> sources, const Indices &channel,
                  llvm::ArrayRef<Expr> block, llvm::function_ref<void(const Term &)> use) {
     llvm::SmallVector<int64_t> blockOf = blockShape(), windowOf = windowShape();
@@ -358,7 +365,7 @@ protected:
       places.push_back(axis.window);
     }
     each(lines, [&](llvm::ArrayRef<int64_t> line) {
-      // Which results' windows have this line, at which of their places?
+      // Finds the results whose windows contain this line, and its position in these windows.
       std::vector<std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>>> takers;
       each(results, [&](llvm::ArrayRef<int64_t> i) {
         each(places, [&](llvm::ArrayRef<int64_t> k) {
@@ -422,7 +429,8 @@ protected:
                         : " = dk::add(" + total + ", dk::mul(" + a + ", " + b + "));");
   }
 
-  /// The weights of the result's channels for an input channel of their group, in registers.
+  /// Loads the weights of the result's channels, for one input channel of their group, into
+  /// registers.
   std::string loadWeights(Emitter &e, const Indices &base, const Expr &input) {
     std::string weights = e.t.fresh("w");
     llvm::SmallVector<int64_t> window = windowShape();
@@ -445,8 +453,8 @@ protected:
 
   Planner &plan;
   bool channelsLast = false;
-  int64_t channels = 1; ///< of a thread
-  int64_t together = 0; ///< images of a block that go through shared memory
+  int64_t channels = 1; ///< channels of a thread
+  int64_t together = 0; ///< images of a block that are read through shared memory
   llvm::DenseMap<mlir::Value, Staged> staged;
 };
 

@@ -9,30 +9,32 @@
 namespace dlc::cuda {
 
 constexpr int64_t kThreads = 256, kLeastThreads = 64;
-/// Groups of more channels are products.
+/// Maximum number of channels of a group. Groups of more channels are computed as tiled
+/// contractions.
 constexpr int64_t kMostChannels = 8;
-/// Places of a window, and multiply-adds that are written out.
+/// Maximum number of elements of a window, and of unrolled multiply-adds.
 constexpr int64_t kMostPlaces = 64, kMostTerms = 1024;
-/// Neighbours along the last dimension.
+/// Maximum number of adjacent results of a thread along the last dimension.
 constexpr int64_t kMostAlong = 8;
-/// Elements of an image that is read through shared memory, and the bytes of those that are at a
-/// time.
+/// Maximum number of elements of an image that is read through shared memory, and bytes of shared
+/// memory for all such images of a block.
 constexpr int64_t kSmallImage = 1024, kSharedBytes = 40 << 10;
-/// Neighbouring channels of a thread, where these are last; half of them where the weights of a
-/// window take many registers.
+/// Number of adjacent channels of a thread in channels-last layouts. Convolutions whose windows
+/// have more than kFewPlaces elements use half of it, because their weights take many registers.
 constexpr int64_t kChannels = 4, kFewPlaces = 16;
 
-/// One spatial dimension: blocks of results, and where their windows read the image.
+/// One spatial dimension: blocks of results, and the input positions that their windows read.
 struct Axis {
-  int64_t size = 1, image = 1; ///< of the results, of what is read
+  int64_t size = 1, image = 1; ///< extents of the results and of the input
   int64_t window = 1, stride = 1, dilation = 1, low = 0;
   bool transposed = false;
-  int64_t block = 1;           ///< results of a thread
-  int64_t first = 0, last = 0; ///< what a block reads, from its number times `step`
+  int64_t block = 1;           ///< number of results of a thread
+  int64_t first = 0, last = 0; ///< range that a block reads, relative to its index times `step`
 
   int64_t blocks() const { return (size + block - 1) / block; }
   int64_t step() const { return transposed ? block / stride : block * stride; }
-  /// Where the block's result `i` reads for place `k` of its window, if it does.
+  /// Returns the input position that result `i` of a block reads for element `k` of its window,
+  /// relative to the block; nothing if it reads none.
   std::optional<int64_t> place(int64_t i, int64_t k) const {
     int64_t at = i * stride + k * dilation - low;
     if (transposed) {
@@ -44,7 +46,7 @@ struct Axis {
     bool never = blocks() == 1 && (at < 0 || at >= image);
     return never ? std::nullopt : std::optional(at);
   }
-  /// Results and places of their windows that meet.
+  /// Returns the number of pairs of a block's result and a window element that reads the input.
   int64_t terms() const {
     int64_t count = 0;
     for (int64_t i = 0; i < block; ++i)
@@ -64,7 +66,7 @@ struct Axis {
   }
 };
 
-/// The largest power of two up to `most` that divides it.
+/// Returns the largest power of two up to `most` that divides n.
 inline int64_t evenPart(int64_t n, int64_t most) {
   int64_t part = 1;
   while (part < most && n % (2 * part) == 0)
@@ -72,7 +74,7 @@ inline int64_t evenPart(int64_t n, int64_t most) {
   return part;
 }
 
-/// What slides over what.
+/// Shapes and attributes of a pool, a convolution or a gradient of these.
 struct Sizes {
   explicit Sizes(mlir::Operation *op) : op(op) {
     gradient = llvm::isa<ConvWeightGradOp>(op);

@@ -1,14 +1,13 @@
-//===- Windows.cpp - pools, and convolutions of few channels: windows in registers ===//
+//===- Windows.cpp - pools, and convolutions with few channels, as windows in registers ---===//
 //
-// Where a group has few channels (depthwise convolutions have one), tiles of a product would be
-// nearly empty, and memory's speed is the limit, as of pools. A thread makes a block of
-// neighbouring results of one channel: it reads each line of the image that the block's windows
-// cover once, into registers, and takes it wherever a window has it. Which window has what at which
-// place is known here. The gradient of weights walks the same blocks, and sums them up in parts, in
-// order. Where images lie with their channels last, a thread makes this of several neighbouring
-// channels. Small images whose lines are no vectors are read and written through shared memory,
-// many at a time.
-//
+// If a group has few channels (one in depthwise convolutions), tiles of a contraction would be
+// nearly empty, and the operation is memory bound like a pool. A thread computes a block of
+// adjacent results of one channel: it reads each line of the image that the block's windows cover
+// once into registers and uses it for all windows that contain it. The code generator knows which
+// element is at which position of which window. The gradient of weights iterates over the same
+// blocks and sums them in parts, in order. In channels-last layouts, a thread computes several
+// adjacent channels. Small images whose lines are not whole vectors are read and written through
+// shared memory, many at a time.
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/WindowBlocks.h"
 
@@ -37,8 +36,8 @@ private:
     Frame frame(plan);
     Emitter &e = frame.e;
     Text &t = frame.t;
-    // Neighbouring threads are neighbours in memory. Where weights are of several channels, threads
-    // go down the image with them.
+    // Adjacent threads access adjacent memory. If the weights are of several channels, threads
+    // iterate down the image and keep the weights in registers.
     const size_t rank = axes.size(), across = rank - 2;
     int64_t strips = rank > 1 ? axes[across].blocks() : 1;
     SmallVector<int64_t> units{images};
@@ -77,8 +76,8 @@ private:
     frame.finish({uint32_t((total + kThreads - 1) / kThreads), 1, 1}, {uint32_t(kThreads), 1, 1});
   }
 
-  /// Moves what lies behind one another of a block's images, a vector at a time: `move` gets its
-  /// place among them.
+  /// Moves the contiguous data of a block's images, a vector at a time. `move` gets the offset of
+  /// the vector.
   void moveImages(Emitter &e, const Expr &first, int64_t size, int64_t width,
                   function_ref<void(Expr)> move) {
     const int64_t total = images * groups * size;
@@ -95,7 +94,7 @@ private:
            });
   }
 
-  /// A block of threads for several images.
+  /// Emits a kernel in which a block of threads computes several images.
   void writeStaged(ArrayRef<Target> targets) {
     Frame frame(plan);
     Emitter &e = frame.e;
@@ -109,7 +108,7 @@ private:
     Expr number = e.variable("block", "blockIdx.x", 0, grid - 1);
     std::string own = e.let("int", "threadIdx.x / " + std::to_string(tiles));
     Expr local = e.freshAtom(own, 0, together - 1), image = number * together + local;
-    // Those past the end do the last one's work, and store nothing.
+    // Threads past the end repeat the last image and store nothing.
     Expr read = local;
     if (count % together != 0) {
       image = e.variable("image",
@@ -182,7 +181,7 @@ private:
     frame.finish({uint32_t(grid), 1, 1}, {uint32_t(together * tiles), 1, 1});
   }
 
-  /// One block of results, of which `block` says the numbers.
+  /// Emits one block of results; `block` has its indices.
   void writeBlock(Frame &frame, ArrayRef<Target> targets, Indices base, ArrayRef<Expr> block,
                   const std::string &known) {
     Emitter &e = frame.e;
@@ -200,7 +199,8 @@ private:
     });
   }
 
-  /// What a block's results are folded from, in `total`. Without weights, they are loaded.
+  /// Emits the accumulators of a block's results, `total`. If `known` is empty, the weights are
+  /// loaded.
   void makeBlock(Emitter &e, const Indices &base, ArrayRef<Expr> block, const std::string &known) {
     Text &t = e.t;
     SmallVector<int64_t> shape = blockShape();
@@ -224,7 +224,7 @@ private:
     }
   }
 
-  /// What a pool's results are folded from.
+  /// Emits the accumulators of a pool's results.
   void walkPool(Emitter &e, const Indices &base, ArrayRef<Expr> block) {
     Text &t = e.t;
     Type element = elementOf(op->getResult(0));
@@ -254,7 +254,7 @@ private:
                total(term) + " = " + term.elements[0] + ";");
       });
     } else if (positions) {
-      // The first of equal ones wins; NaN wins over every number.
+      // Of equal elements, the first one is taken. NaN is larger than all numbers.
       enum { Nothing, Perhaps, Something };
       SmallVector<int> found(product(blockShape()), Nothing);
       walkImage(e, source, channel, block, [&](const Term &term) {
@@ -282,7 +282,7 @@ private:
     }
   }
 
-  /// A place that may lie past the end, and the condition that it does not.
+  /// Returns an index that may exceed the end, and adds the condition that it does not to `inside`.
   static Expr within(Emitter &e, const Expr &place, int64_t size,
                      SmallVectorImpl<std::string> &inside) {
     if (place.isWithin(size))
@@ -292,7 +292,7 @@ private:
     return at;
   }
 
-  /// Whether the target's elements lie in the order of the operation's.
+  /// Returns whether the target's elements are stored in the order of the operation's result.
   bool isPlain(const Target &target) {
     Text nowhere;
     Emitter probe(nowhere, plan.indexType);
@@ -302,15 +302,14 @@ private:
     return index && probe.x.linear(shapeOf(target.value), *index) == probe.x.linear(shape, at);
   }
 
-  /// Whether `width` elements from here on, of which `next` is the second one's offset, are a
-  /// vector.
+  /// Returns whether `width` elements from `first` on are an aligned vector; `next` is the offset
+  /// of the second one.
   static bool isVector(const Expr &first, const Expr &next, int64_t width) {
     return next - first == Expr(1) && first.constant % width == 0 &&
            llvm::all_of(first.terms, [&](auto term) { return term.second % width == 0; });
   }
 
-  /// Stores the block's line that begins at `at`, of which `total` holds the elements from `first`
-  /// on.
+  /// Stores the line of the block that starts at `at`. Its elements start at `first` in `total`.
   void storeLine(Frame &frame, ArrayRef<Target> targets, const Indices &at, int64_t first,
                  ArrayRef<std::string> inside) {
     const Axis &along = axes.back();
@@ -337,8 +336,8 @@ private:
     }
   }
 
-  /// The targets' elements that the operation's result at `at` becomes, which is the `number`th of
-  /// the block.
+  /// Returns the targets' elements that are computed from the operation's result at `at`, which is
+  /// element `number` of the block.
   SmallVector<std::string> elementsOf(Emitter &e, ArrayRef<Target> targets, const Indices &at,
                                       const std::string &number) {
     Value result = op->getResult(0);
@@ -358,7 +357,8 @@ private:
     return elements;
   }
 
-  /// Stores neighbours, from `from` on: channels where these are last, else along the line.
+  /// Stores adjacent elements from `from` on: channels in channels-last layouts, else elements of
+  /// the line.
   void storeVector(Frame &frame, ArrayRef<Target> targets, const Indices &from, int64_t first,
                    int64_t width) {
     Emitter &e = frame.e;
@@ -398,8 +398,8 @@ private:
         e.storeVector(target.buffer, offsetOf(target, 0), width, vector);
   }
 
-  /// A block of threads for each pair of channels and part of the images; where channels are last,
-  /// for several channels, with threads along them.
+  /// Emits one block of threads for each pair of channels and part of the images. In channels-last
+  /// layouts, a block has several channels, with threads along them.
   void writeGradient(ArrayRef<Target> targets) {
     Value result = op->getResult(0), dy = op->getOperand(1);
     Type sum = elementOf(result);
@@ -423,7 +423,7 @@ private:
       Frame frame(plan);
       Emitter &e = frame.e;
       Text &t = frame.t;
-      // Those past the end do the last one's work, and store nothing.
+      // Threads past the end repeat the last pair and store nothing.
       std::string wanted = e.let(e.indexType, "blockIdx.x * " + std::to_string(beside) +
                                                   (beside > 1 ? " + threadIdx.x" : ""));
       const bool even = blocks * beside == vectors;

@@ -1,4 +1,4 @@
-//===- Collectives.cpp - what ranks share, as commands --------------------===//
+//===- Collectives.cpp - collectives as commands --------------------------===//
 #include "codegen/lower/Collectives.h"
 
 #include "codegen/memory/Memory.h"
@@ -12,7 +12,7 @@ using nlohmann::json;
 
 namespace dlc::lower {
 
-/// As the runtime's session calls it (runtime/session/Collectives.h).
+/// Library name of collectives in the runtime's session (runtime/session/Collectives.h).
 constexpr StringLiteral kLibrary = "collective";
 
 namespace {
@@ -38,7 +38,7 @@ json descOf(Operation *op) {
       .Default([](Operation *) { return json(); });
 }
 
-/// Also as the runtime's session calls it (runtime/session/OwnRows.h).
+/// Also implemented by the runtime's session (runtime/session/OwnRows.h).
 LibraryCall callOf(OwnRowsOp op) {
   LibraryCall call;
   call.library = call.implementation = "own_rows";
@@ -87,7 +87,7 @@ bool isCollective(Operation *command) {
   return library && library.getLibrary() == kLibrary;
 }
 
-/// Whether a command behind `last`, in the same list, touches the bytes.
+/// Returns true if a command after `last` in the same list uses the bytes.
 static bool isUsedAfter(const Extent &extent, Operation *last) {
   Block *list = last->getBlock();
   SmallVector<Value> names{extent.root};

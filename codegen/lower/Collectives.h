@@ -1,4 +1,4 @@
-//===- Collectives.h - what ranks share, as commands ----------------------===//
+//===- Collectives.h - collectives as commands ----------------------------===//
 #ifndef DLC_CODEGEN_LOWER_COLLECTIVES_H
 #define DLC_CODEGEN_LOWER_COLLECTIVES_H
 
@@ -7,15 +7,16 @@
 
 namespace dlc::lower {
 
-/// The command of the runtime's that a collective is, or what takes a rank's share; none for other
-/// operations. There is nothing to choose: who carries it is known when a world forms.
+/// Returns the runtime's command for a collective, or for taking a rank's own rows; std::nullopt
+/// for other operations. No kernel is selected, because the communication backend is chosen when
+/// the ranks connect.
 std::optional<LibraryCall> collectiveOf(mlir::Operation *op);
 
-/// Whether ranks meet in a command.
+/// Returns true if the command is a collective.
 bool isCollective(mlir::Operation *command);
 
-/// Lets collectives that take a part of a buffer leave their result there, where nobody reads or
-/// writes that part any more. (Whole buffers are the memory planner's.)
+/// Lets collectives that read a part of a buffer write their result to the same place, if that part
+/// is not used afterwards. (The memory planner does the same for whole buffers.)
 void meetInPlace(exec::ProgramOp program);
 
 } // namespace dlc::lower

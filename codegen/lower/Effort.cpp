@@ -1,4 +1,4 @@
-//===- Effort.cpp - how much the compiler does for each kernel's code -----===//
+//===- Effort.cpp - optimization level of each kernel ---------------------===//
 #include "codegen/lower/Effort.h"
 
 #include "codegen/lower/GpuKernel.h"
@@ -13,16 +13,17 @@ namespace {
 
 constexpr llvm::StringLiteral kEffort = "effort", kLeast = "least";
 
-/// What a run of the program may lose, of its time.
+/// Maximum share of the program's time that fewer optimizations may cost.
 constexpr double kShare = 0.005;
-/// More arithmetic than this for a byte: values stay in registers, which code that was made in
-/// haste does not know how to keep there. It takes up to five times as long.
+/// Above this ratio of operations to bytes, kernels keep values in registers, which code compiled
+/// with the least optimization cannot: it takes up to five times as long.
 constexpr double kFlopsPerByte = 1.5;
-/// Where memory sets the pace, hasty code takes this long more: microseconds for each launch, and
-/// of the kernel's own time. Of 640 kernels of five networks, those below 0.3 us took 0.06 us more,
-/// those of 1 to 10 us 29 % more, those above 3 %.
+/// Estimated slowdown of memory-bound kernels compiled with the least optimization: microseconds
+/// per launch, and share of the kernel's own time. Of 640 kernels of five networks, those below 0.3
+/// us took 0.06 us more, those of 1 to 10 us 29 % more, those above 3 %.
 constexpr double kPerLaunch = 0.06, kOfTime = 0.3;
-/// Of what has no estimate, as the second half of a reduction in parts.
+/// Assumed bandwidth of launches without an estimate, such as the second kernel of a split
+/// reduction.
 constexpr double kBytesPerMicrosecond = 2e4;
 
 double estimateOf(Operation *command) {
@@ -32,10 +33,10 @@ double estimateOf(Operation *command) {
   return launch ? launch.getTraffic().convertToDouble() / kBytesPerMicrosecond : 0;
 }
 
-/// What a kernel's launches lose together.
+/// Time that all launches of a kernel lose together.
 struct Loss {
   double microseconds = 0;
-  bool isBounded = true; ///< no launch that much is done by, or who knows how often
+  bool isBounded = true; ///< no launch is compute bound or in a loop
 };
 
 Loss lossOf(exec::LaunchOp launch) {

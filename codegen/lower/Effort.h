@@ -1,7 +1,8 @@
-//===- Effort.h - how much the compiler does for each kernel's code -------===//
+//===- Effort.h - optimization level of each kernel -----------------------===//
 //
-// LLVM takes milliseconds for a kernel, whether that then runs for 20 ns or for 20 ms. Kernels that
-// together are nothing beside the rest of a program get code that is made in a third of the time.
+// LLVM takes milliseconds to compile a kernel, whether that runs for 20 ns or for 20 ms. Kernels
+// that take a negligible part of a program's time are compiled with fewer optimizations, in a third
+// of the time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_LOWER_EFFORT_H
@@ -11,12 +12,12 @@
 
 namespace dlc {
 
-/// Marks the kernels for processors whose code is to be made with the least effort: as many as cost
-/// a run of the program no more than a small share of its estimated time.
+/// Marks the CPU kernels to be compiled with the least optimization: as many as possible while the
+/// program's estimated time increases only by a small share.
 void chooseEffort(mlir::ModuleOp module);
 
-/// Whether the kernel is so marked. The mark is an attribute, so that code kept by content is kept
-/// apart.
+/// Returns true if the kernel has that mark. The mark is an attribute, so that it is part of the
+/// key of cached code.
 bool hasLeastEffort(exec::KernelOp kernel);
 
 } // namespace dlc

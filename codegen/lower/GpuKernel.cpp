@@ -1,4 +1,4 @@
-//===- GpuKernel.cpp - an operation's kernel for a GPU --------------------===//
+//===- GpuKernel.cpp - GPU kernel of an operation -------------------------===//
 #include "codegen/lower/GpuKernel.h"
 
 #include "codegen/cpu/Normalize.h"
@@ -34,7 +34,7 @@ std::string deviceOfCommand(Operation *op) {
 FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
   OpBuilder b(op);
   FusionOp fusion = cuda::wrapInFusion(b, op);
-  // What was chosen for it is no part of its meaning.
+  // The choice of a kernel must not affect the text that identifies the kernel.
   if (fusion != op)
     clearChoice(&fusion.getBody().front().front());
   FailureOr<FusionOp> normal = failure();
@@ -53,7 +53,7 @@ FailureOr<FusionOp> normalForGpu(Operation *op, std::string &why) {
 
 cuda::KernelOptions gpuKernelOptions(const cuda::GpuTarget &target,
                                      std::vector<int64_t> alignments) {
-  // Which products may round their operands stands at each of them.
+  // Whether operands may be rounded to tf32 is an attribute of each matmul.
   return {target.figures.multiprocessors,
           std::move(alignments),
           /*tf32=*/false,

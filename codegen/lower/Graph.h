@@ -1,4 +1,4 @@
-//===- Graph.h - what must come before what -------------------------------===//
+//===- Graph.h - dependency graph -----------------------------------------===//
 #ifndef DLC_CODEGEN_LOWER_GRAPH_H
 #define DLC_CODEGEN_LOWER_GRAPH_H
 
@@ -9,7 +9,7 @@
 
 namespace dlc::lower {
 
-/// Nodes by number, edges from what comes before to what comes after.
+/// Directed graph of numbered nodes, with edges from a node to those that must come after it.
 class Graph {
 public:
   explicit Graph(size_t nodes) : after(nodes) {}
@@ -23,7 +23,7 @@ public:
   void clearEdgesFrom(unsigned node) { after[node].clear(); }
   llvm::ArrayRef<unsigned> following(unsigned node) const { return after[node]; }
 
-  /// Whether one of the targets must come after `from`.
+  /// Returns true if there is a path from `from` to one of the targets.
   bool leadsTo(unsigned from, llvm::ArrayRef<unsigned> targets) const {
     std::vector<bool> wanted(after.size()), seen(after.size());
     for (unsigned target : targets)

@@ -1,4 +1,4 @@
-//===- Lower.cpp - tensors to buffers, operations to commands ---------===//
+//===- Lower.cpp - lowers tensors to buffers and operations to commands ---===//
 #include "codegen/lower/Lower.h"
 
 #include "codegen/lower/Collectives.h"
@@ -54,7 +54,7 @@ LogicalResult Lowering::run() {
       buffers[argument] = exec::InputOp::create(b, argument.getLoc(), type, nextInput++);
   }
   auto results = body.getTerminator()->getOperands();
-  // The caller's buffers; null for new values of state.
+  // The caller's buffers; null for new values of states.
   SmallVector<Value> outputBuffers;
   int64_t nextOutput = 0;
   for (auto [i, value] : llvm::enumerate(results)) {
@@ -65,13 +65,13 @@ LogicalResult Lowering::run() {
                 : Value(exec::OutputOp::create(b, value.getLoc(), type, nextOutput++).getBuffer()));
   }
   prepareStates(states, updates);
-  // A value that is returned is written where the caller wants it.
+  // A returned value is written directly into the caller's buffer if possible.
   llvm::SmallBitVector done(results.size());
   for (auto [i, value] : llvm::enumerate(results)) {
     if (!outputBuffers[i]) {
       done.set(i);
     } else if (auto part = old.find(value)) {
-      // Before anything writes over it.
+      // Copied at the beginning, before any command overwrites the state.
       copyOld(*part, states, value, outputBuffers[i]);
       done.set(i);
     } else if (claim(value, outputBuffers[i], 0)) {
@@ -186,7 +186,7 @@ bool Lowering::claim(Value value, Value parent, int64_t offset) {
   }
   if (isa<SliceOp>(op) || (isa<TransferOp>(op) && !crosses(op)))
     return false;
-  // What is made on another device is copied at the end.
+  // A value of another device is copied at the end.
   if (commandDevice(op) != cast<exec::BufferType>(parent.getType()).getDevice())
     return false;
   destinations[value] = {parent, offset};
@@ -219,8 +219,8 @@ void Lowering::claimParts(Block &block) {
     if (!concat || !isContiguousConcat(concat))
       continue;
     auto found = destinations.find(concat.getY());
-    // A branch's or loop's own concatenation is found by its commands' order: the buffer may
-    // stand at the front.
+    // Only concatenations in the function's body get a buffer here, at the beginning of the
+    // program. Those in branches and loops get theirs when they are lowered.
     std::pair<Value, int64_t> whole;
     if (found != destinations.end()) {
       whole = found->second;
@@ -251,7 +251,7 @@ void Lowering::claimParts(Block &block) {
 Value Lowering::view(Location loc, Value buffer, int64_t offset, int64_t bytes, int64_t step) {
   if (offset == 0 && step == 0 && cast<exec::BufferType>(buffer.getType()).getBytes() == bytes)
     return buffer;
-  // Views of views are views of the whole.
+  // A view of a view becomes a view of the whole buffer.
   if (auto inner = buffer.getDefiningOp<exec::ViewOp>())
     return view(loc, inner.getSource(), int64_t(inner.getOffset()) + offset, bytes,
                 int64_t(inner.getStep()) + step);
@@ -294,7 +294,7 @@ Value Lowering::bufferOf(Value value) {
   Value &there = moved[{buffer, b.getStringAttr(device)}];
   if (there)
     return there;
-  // Before the outermost loop or branch: what comes from outside does not change in there.
+  // Inserted before the outermost loop or branch, in which values from outside do not change.
   OpBuilder::InsertionGuard guard(b);
   if (outermost)
     b.setInsertionPoint(outermost);
@@ -318,7 +318,7 @@ Value Lowering::constantOn(ConstantOp constant, StringRef where) {
     return buffer;
   auto type = exec::BufferType::get(b.getContext(),
                                     storageBytes(tensorTypeOf(constant.getResult())), where);
-  // Constants stand at the front of the program: every region sees them.
+  // Constants are created at the beginning of the program, where they dominate all regions.
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&program.getBody().front());
   return buffer = exec::ConstantOp::create(b, constant.getLoc(), type, constant.getValue(),
@@ -329,7 +329,7 @@ LogicalResult Lowering::command(Operation &op) {
   Location loc = op.getLoc();
   if (isa<ConstantOp>(op))
     return success();
-  // A loop or branch is on one device with all that is in it.
+  // A loop or branch runs on one device, including its body.
   if (!outermost)
     device = commandDevice(&op);
   if (auto turned = dyn_cast<TransposedViewOp>(op)) {
@@ -337,7 +337,7 @@ LogicalResult Lowering::command(Operation &op) {
     return success();
   }
   if (isa<ReshapeOp, TransferOp>(op)) {
-    // A transfer moves a blocked layout as it is.
+    // A transfer preserves a blocked layout.
     StringRef from = layoutOf(op.getOperand(0).getType()), to = layoutOf(op.getResult(0).getType());
     const bool keepsLayout = isa<TransferOp>(op) && from == to;
     if (!keepsLayout && (!from.empty() || !to.empty()))

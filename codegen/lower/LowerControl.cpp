@@ -1,4 +1,4 @@
-//===- LowerControl.cpp - branches and loops, and where their values lie ---===//
+//===- LowerControl.cpp - lowers branches and loops -----------------------===//
 #include "codegen/lower/Lowering.h"
 
 #include "codegen/cpu/Inplace.h"
@@ -66,7 +66,7 @@ LogicalResult Lowering::lowerLoop(LoopOp op) {
       return failure();
   for (auto [value, to] : llvm::zip(values.drop_front(conditional + carried), places.stacked))
     copyUnlessThere(loc, bufferOf(value), to);
-  // A next value may be another carried one (a swap): then all are saved before any is
+  // A next value may be another carried value (a swap). All such values are saved before any is
   // overwritten.
   llvm::DenseSet<Value> roots;
   for (Value place : places.carried)
@@ -106,13 +106,13 @@ Lowering::LoopPlaces Lowering::placeLoop(LoopOp op) {
   bool moves = trips && *trips > 0 && isInnermost(op);
   LoopPlaces places;
   places.stacked.resize(values.size() - carried);
-  // Who makes a value in the body puts it there.
+  // Lets the operation that computes a value in the body write it directly to its place.
   auto claimInside = [&](Value value, Value place) {
     Operation *def = throughReshapes(value).getDefiningOp();
     if (moves && def && def->getBlock() == &body)
       claim(value, place, 0);
   };
-  // The stack that holds the value, if it may hold one row more.
+  // Returns the result whose stack can store the value with one additional row; 0 if there is none.
   auto stackOf = [&](Value value) {
     for (size_t k = carried; k < values.size(); ++k)
       if (values[k] == value && !places.stacked[k - carried] &&

@@ -1,4 +1,4 @@
-//===- LowerKernels.cpp - kernels and calls of libraries --------------===//
+//===- LowerKernels.cpp - lowers kernel launches and library calls --------===//
 #include "codegen/lower/Lowering.h"
 
 #include "codegen/cpu/Inplace.h"
@@ -33,7 +33,8 @@ LogicalResult Lowering::launch(FusionOp fusion, const Provider &provider) {
     for (auto [result, input] : cpu::inplacePairs(*normal))
       inplace.append({int64_t(fusion.getInputs().size() + result), int64_t(input)});
   if (schedule->name == "rows") {
-    // Sums that are cut, though no two units share one, are walked like those in parts.
+    // Split reductions whose parts are not shared between work units are traversed like those of a
+    // "parts" schedule.
     auto pairs = cpu::inplaceRows(*normal, target);
     llvm::append_range(pairs, cpu::inplaceParts(*normal, target));
     for (auto [result, input] : pairs)
@@ -128,7 +129,7 @@ std::string Lowering::meaningOf(FusionOp normal) {
   normal->setAttrs(DictionaryAttr::get(b.getContext()));
   for (Value argument : normal.getBody().getArguments())
     os << argument.getType() << ";";
-  // Kernels of one meaning are one, wherever in the source they come from.
+  // Kernels with the same text are shared, wherever in the source they originate.
   AsmState state(normal.getOperation(), OpPrintingFlags().enableDebugInfo(false).assumeVerified());
   for (Operation &op : normal.getBody().front()) {
     op.print(os, state);
@@ -141,7 +142,7 @@ exec::KernelOp Lowering::makeKernel(StringAttr symbol, FusionOp normal) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(program);
   auto kernel = exec::KernelOp::create(b, normal.getLoc(), symbol);
-  // Code is made, and found again, by what the kernel itself says.
+  // The generated code and its cache key depend only on the kernel itself.
   copyAccuracy(normal, kernel);
   Block *block = new Block;
   kernel.getBody().push_back(block);
@@ -197,7 +198,7 @@ LogicalResult Lowering::launchOnGpu(Operation &op) {
     auto command =
         createGpuLaunch(b, op.getLoc(), symbol, kernel, launch, flops, inputs, outputs, scratch);
     tellCandidates(&op, command);
-    flops = 0; // the first does nearly all
+    flops = 0; // the first launch does nearly all of the work
   }
   return success();
 }
@@ -222,7 +223,7 @@ std::string Lowering::kernelName(FusionOp fusion) {
   return words > 4 ? name + "_etc" : name;
 }
 
-/// What the operation's constants borrow of files has been read, and seldom is again.
+/// Releases the file pages of the operation's constants, which are rarely read again after packing.
 static void dropConstants(Operation &op) {
   for (Value operand : op.getOperands())
     if (ConstantOp constant = constantOf(operand))

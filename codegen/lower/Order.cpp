@@ -1,4 +1,4 @@
-//===- Order.cpp - how states are updated, and what must come first -------===//
+//===- Order.cpp - how states are updated, and the order that this requires ---===//
 #include "codegen/lower/Order.h"
 
 #include "codegen/lower/Graph.h"
@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  /// Values of the block that the operation uses, in its regions too.
+  /// Returns the values of the block that the operation uses, including in its regions.
   SmallVector<Value> usedBy(Operation *op) {
     llvm::SetVector<Value> used;
     op->walk([&](Operation *inner) {
@@ -54,7 +54,7 @@ private:
     return used.takeVector();
   }
 
-  /// First thoughts, each state by itself.
+  /// Initial decision for each state, independent of the others.
   void choose() {
     llvm::DenseSet<Value> claimed;
     for (auto [s, state] : llvm::enumerate(states)) {
@@ -64,7 +64,7 @@ private:
       update.value = body.getTerminator()->getOperand(*state.result);
       auto part = old.find(update.value);
       if (part && part->state == s)
-        continue; // all of it: nothing else has its size
+        continue; // the whole old value, since a proper part has another size
       Value made = throughReshapes(update.value);
       Operation *op = made.getDefiningOp();
       bool command = op && !isa<ConstantOp>(op) && !viewOf(op) && !part &&
@@ -78,8 +78,8 @@ private:
     }
   }
 
-  /// What writes into the state's memory when `made` is put there; false where one of them reads
-  /// the old value in a way that does not allow it.
+  /// Collects the operations that write into the state's memory if `made` is computed there.
+  /// Returns false if one of them reads the old value in a way that does not permit it.
   bool writersOf(Value made, unsigned s) {
     SmallVector<unsigned> &list = writers[s];
     list.clear();
@@ -91,7 +91,7 @@ private:
         continue;
       Operation *op = result.getOwner();
       list.push_back(numbers[op]);
-      // Parts of a concatenation are written where they belong in it by what makes them.
+      // Parts of a concatenation are written in place by the operations that compute them.
       if (auto concat = dyn_cast<ConcatOp>(op)) {
         for (Value part : concat.getXs())
           work.push_back(throughReshapes(part));
@@ -112,14 +112,14 @@ private:
     for (Operation *op : old.readers(s))
       if (!llvm::is_contained(without, numbers[op]))
         list.push_back(numbers[op]);
-    // Copies of the old value into other states read it too.
+    // Copies of the old value into other states also read it.
     for (unsigned t = 0; t < states.size(); ++t)
       if (copies[t] && readsOld(t) == int64_t(s) && t != s)
         list.push_back(*copies[t]);
     return list;
   }
 
-  /// The state whose old value the copy into state `t` reads, or -1.
+  /// Returns the state whose old value the copy into state `t` reads, or -1.
   int64_t readsOld(unsigned t) const {
     auto part = old.find(updates[t].value);
     return part && !updates[t].saved ? int64_t(part->state) : -1;
@@ -148,7 +148,7 @@ private:
     unsigned copy = *copies[s];
     SmallVector<unsigned> readers = readersOf(s, {});
     if (graph.leadsTo(copy, readers)) {
-      // Old values go round in a circle.
+      // Cyclic dependency between old values (a swap).
       updates[s].saved = true;
       graph.clearEdgesFrom(copy);
     }
@@ -184,7 +184,7 @@ private:
       updates[s].copiedBefore = end;
   }
 
-  /// What each node runs and reads.
+  /// Returns the operation and operands of each node.
   std::vector<Step> steps() {
     std::vector<Step> list;
     for (const Node &node : nodes) {
@@ -196,7 +196,7 @@ private:
     return list;
   }
 
-  /// A command, or the copy into a state.
+  /// An operation, or (null) the copy into a state.
   struct Node {
     Operation *op;
     unsigned state;
@@ -211,7 +211,7 @@ private:
   llvm::DenseMap<Operation *, unsigned> numbers;
   std::map<unsigned, SmallVector<unsigned>> writers;
   SmallVector<Update> updates;
-  SmallVector<std::optional<unsigned>> copies; ///< the node of each state's copy
+  SmallVector<std::optional<unsigned>> copies; ///< node of each state's copy
 };
 
 } // namespace

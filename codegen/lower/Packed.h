@@ -1,4 +1,4 @@
-//===- Packed.h - packed weights, in a program once ---------------------------===//
+//===- Packed.h - deduplication of packed weights -------------------------===//
 #ifndef DLC_CODEGEN_LOWER_PACKED_H
 #define DLC_CODEGEN_LOWER_PACKED_H
 
@@ -16,17 +16,17 @@
 
 namespace dlc::lower {
 
-/// The buffers of packed weights. Weights that several operations use (a recurrent cell's, those of
-/// a batch taken in parts) are packed for each, and would be in the program as often.
+/// Buffers of packed weights. Weights that several operations use (those of a recurrent cell, or of
+/// a split batch) are packed for each operation and would otherwise be stored repeatedly.
 class PackedWeights {
 public:
   struct Entry {
     std::shared_ptr<void> data;
-    mlir::Value buffer; ///< null: for the caller to fill in
+    mlir::Value buffer; ///< if null, the caller must set it
   };
 
-  /// That of the same bytes in the same layout and place. Different weights differ soon, so that
-  /// comparing costs next to nothing.
+  /// Returns the entry of weights with the same bytes, layout and device; creates it if there is
+  /// none. Different weights usually differ in their first bytes, so that comparisons are cheap.
   Entry &find(const std::shared_ptr<void> &data, int64_t bytes, llvm::StringRef layout,
               llvm::StringRef device) {
     bool isThere = shelf.isLast(data.get());
@@ -41,7 +41,7 @@ public:
     return alike.emplace_back(Entry{kept ? kept : data, mlir::Value()});
   }
 
-  /// Where weights of that place are packed.
+  /// Returns memory in which weights for this device are packed; null: allocate it as usual.
   std::shared_ptr<void> room(uint64_t bytes, llvm::StringRef device) {
     return device == exec::kHost ? shelf.room(size_t(bytes)) : nullptr;
   }

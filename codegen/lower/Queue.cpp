@@ -1,4 +1,4 @@
-//===- Queue.cpp - an order that ends lives early -------------------------===//
+//===- Queue.cpp - command order that ends live ranges early --------------===//
 #include "codegen/lower/Queue.h"
 
 #include "codegen/lower/Views.h"
@@ -11,12 +11,12 @@ using namespace mlir;
 
 namespace dlc::lower {
 
-/// Less than this is not worth waiting for: counters, rates, norms.
+/// Sizes in bytes below this are negligible: counters, learning rates, norms.
 constexpr int64_t kTiny = 4096;
-/// Gradients that may wait for their update whatever the memory: those of two large buckets.
+/// Bytes of gradients whose updates may be delayed regardless of memory: two large buckets.
 constexpr int64_t kHeldBytes = int64_t(50) << 20;
 
-/// The value that a view is a part of.
+/// Returns the value that a chain of views is a part of.
 static Value rootOfViews(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     auto view = viewOf(op);
@@ -32,7 +32,7 @@ Queue::Queue(Block &body, const Graph &graph, std::vector<Step> given,
     : graph(graph), steps(std::move(given)), reads(steps.size()), takes(steps.size()),
       meets(steps.size()) {
   llvm::DenseSet<Value> kept(direct);
-  // The caller's memory is not the arena's.
+  // Outputs are in the caller's memory, not in the arena.
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
     if (outputs[i])
       kept.insert(rootOfViews(value));

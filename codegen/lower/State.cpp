@@ -1,4 +1,4 @@
-//===- State.cpp - who reads a state's old value, and who may overwrite it ===//
+//===- State.cpp - reads of a state's old value, and which operations may overwrite it ---===//
 #include "codegen/lower/State.h"
 
 #include "codegen/cpu/Inplace.h"
@@ -56,8 +56,8 @@ Value throughReshapes(Value value) {
   return value;
 }
 
-/// Where the operation names the old value, outside of its regions; false where one of these is not
-/// its very beginning.
+/// Collects the operands that are the state's old value, without those in the operation's regions.
+/// Returns false if an operand is a view that does not start at the beginning of the old value.
 static bool findOperands(Operation *op, unsigned state, const OldValues &old,
                          SmallVectorImpl<unsigned> &found) {
   for (OpOperand &operand : op->getOpOperands()) {
@@ -124,7 +124,7 @@ bool gpuMayReplace(Operation *op, unsigned result, ArrayRef<unsigned> operands,
     });
   };
   return llvm::all_of(operands, [&](unsigned operand) {
-    // What one launch writes over no later one may read.
+    // Memory that one launch overwrites must not be read by a later launch.
     bool written = false;
     for (const cuda::Launch &launch : kernel->launches) {
       if (written && uses(launch, Kind::Input, operand))
@@ -144,7 +144,8 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
   if (operands.empty())
     return true;
   if (auto loop = dyn_cast<LoopOp>(op)) {
-    // The carried value starts as the old one: then the copy before the loop falls away.
+    // The old value must be the initial value of the carried one; the copy before the loop is then
+    // a no-op.
     unsigned number = result.getResultNumber();
     if (number >= loop.getInits().size() || operands.size() != 1)
       return false;
@@ -153,7 +154,7 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
   const Provider *provider = providerOf(op);
   if (!provider)
     return false;
-  // A blocked product stores each element once too, when its sum is complete.
+  // A blocked matmul also stores each element only once, after its sum is complete.
   if (provider->about.form == KernelForm::Host) {
     std::string why;
     auto normal = cpu::normalize(cast<FusionOp>(op), why);

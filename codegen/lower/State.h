@@ -1,9 +1,9 @@
-//===- State.h - how each state of @main gets its new value ---------------===//
+//===- State.h - how each state of @main is updated -----------------------===//
 //
-// State is an argument with `dlc.state`; its new value is the result of the same name. Both are one
-// buffer in the program, so what makes the new value writes straight into it where it can: where
-// all that reads the old value comes before, or where the writer itself reads it element by
-// element. Else the new value is made elsewhere and copied.
+// A state is an argument with `dlc.state`; its new value is the result of the same name. Both are
+// one buffer in the program. If possible, the new value is written directly into it. That requires
+// that all reads of the old value precede the write, or that the writer itself reads the old value
+// element by element. Otherwise, the new value is computed in another buffer and copied.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_LOWER_STATE_H
@@ -20,20 +20,20 @@ namespace dlc::lower {
 
 struct State {
   mlir::BlockArgument old;
-  /// Which result is the new value; nothing where there is none.
+  /// Index of the result that is the new value; unset if the state is never updated.
   std::optional<unsigned> result;
 };
 
-/// The states in the order of their arguments.
+/// Returns the states in the order of their arguments.
 llvm::SmallVector<State> statesOf(mlir::func::FuncOp function);
 
-/// A part of a state's old value.
+/// Part of a state's old value.
 struct OldPart {
   unsigned state;
   int64_t offset; ///< in bytes
 };
 
-/// What the values of a block are to the states: views of their old values.
+/// Maps the values of a block to the parts of old values that they are views of.
 class OldValues {
 public:
   OldValues(llvm::ArrayRef<State> states, mlir::Block &body);
@@ -42,8 +42,8 @@ public:
     auto found = parts.find(value);
     return found == parts.end() ? std::nullopt : std::optional(found->second);
   }
-  /// Operations of the block that read the state's old value, themselves or in their regions; views
-  /// are none.
+  /// Returns the operations of the block that read the state's old value, themselves or in their
+  /// regions. Views do not count as reads.
   llvm::ArrayRef<mlir::Operation *> readers(unsigned state) const { return reading[state]; }
 
 private:
@@ -51,15 +51,15 @@ private:
   std::vector<llvm::SmallVector<mlir::Operation *>> reading;
 };
 
-/// The value of a command that lies under views of it (reshapes).
+/// Returns the value that a chain of reshapes is applied to.
 mlir::Value throughReshapes(mlir::Value value);
 
-/// Whether the GPU's kernel of the operation may write the result where these operands are.
+/// Returns true if the operation's GPU kernel may write the result over these operands.
 bool gpuMayReplace(mlir::Operation *op, unsigned result, llvm::ArrayRef<unsigned> operands,
                    const CompileOptions &options);
 
-/// Whether the operation's result may be written where the state's old value is, though the
-/// operation reads that. Asks the kernel that was selected for it.
+/// Returns true if the operation's result may be written over the state's old value, even if the
+/// operation reads that value. Depends on the kernel that was selected for the operation.
 bool mayReplace(mlir::OpResult result, unsigned state, const OldValues &old,
                 const CompileOptions &options);
 

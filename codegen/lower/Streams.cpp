@@ -1,4 +1,4 @@
-//===- Streams.cpp - which stream runs each command, and who waits for whom ===//
+//===- Streams.cpp - assigns commands to streams --------------------------===//
 #include "codegen/lower/Streams.h"
 
 #include "codegen/lower/Collectives.h"
@@ -18,8 +18,8 @@ StringRef deviceOfBuffer(Value buffer) {
   return cast<exec::BufferType>(buffer.getType()).getDevice();
 }
 
-/// Bytes that a command reads or writes. Memory that only inputs and constants have is none: nobody
-/// writes there.
+/// Bytes that a command reads or writes. Inputs and constants are omitted, since no command writes
+/// them.
 struct Access {
   const void *memory;
   int64_t start, end;
@@ -65,12 +65,14 @@ private:
 
   unsigned streamFor(Operation *op) {
     Key key{deviceOfBuffer(op->getOperand(0)).str(), Work::Compute};
-    // In one order on all ranks, beside the work that needs none of them.
+    // Collectives run in the same order on all ranks, concurrently with work that needs no other
+    // rank.
     if (isCollective(op))
       key.work = Work::Meet;
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       StringRef from = deviceOfBuffer(copy.getFrom()), to = deviceOfBuffer(copy.getTo());
-      // Of two devices the one that is not the host does it; of two such, the one that receives.
+      // The device that is not the host executes the copy. Between two such devices, the receiver
+      // does.
       if (from != to)
         key = to == exec::kHost ? Key{from.str(), Work::Out} : Key{to.str(), Work::In};
     }
@@ -95,7 +97,7 @@ private:
           collect(&inner, accesses);
   }
 
-  /// Old and new value are one memory, whoever names them.
+  /// The old and new values of a state share their memory, so all of its StateOps map to one key.
   static const void *stateMemory(exec::StateOp state) {
     for (auto other : state->getBlock()->getOps<exec::StateOp>())
       if (other.getIndex() == state.getIndex())
@@ -106,7 +108,7 @@ private:
   struct Point {
     unsigned stream;
     int64_t time;
-    SmallVector<int64_t> known; ///< of each stream, how much is done when this command is
+    SmallVector<int64_t> known; ///< for each stream: commands complete when this one is
   };
 
   void order() {
@@ -118,7 +120,7 @@ private:
       unsigned stream = *exec::streamOf(op);
       SmallVector<Access> accesses;
       collect(op, accesses);
-      // The last command of each other stream that must come first.
+      // The last command of each other stream that must complete first.
       std::map<unsigned, unsigned> needed;
       for (const Access &access : accesses)
         for (auto &[earlier, command] : history[access.memory])
@@ -166,7 +168,7 @@ private:
   exec::ProgramOp program;
   std::vector<Operation *> commands;
   std::map<Key, unsigned> streams;
-  std::map<unsigned, int64_t> events; ///< by the command that they follow
+  std::map<unsigned, int64_t> events; ///< event numbers, by the command that they follow
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Streams.h - which stream runs each command, and who waits for whom -===//
+//===- Streams.h - assigns commands to streams ----------------------------===//
 #ifndef DLC_CODEGEN_LOWER_STREAMS_H
 #define DLC_CODEGEN_LOWER_STREAMS_H
 
@@ -6,11 +6,11 @@
 
 namespace dlc::lower {
 
-/// Puts the work of each device on a stream of its own, and copies between devices on streams
-/// beside it: one for what comes in, one for what goes out. What ranks share has a stream too,
-/// which keeps its order. Events order what must be in order, with the fewest waits: one that
-/// follows from others is left out. A program that is all on cpu, and shares nothing, stays as it
-/// is.
+/// Runs the work of each device on its own stream, and copies between devices on two further
+/// streams, one for incoming and one for outgoing data. Collectives have a stream of their own,
+/// which keeps their order. Events order dependent commands with the fewest possible waits: a wait
+/// that is implied by others is omitted. A program that runs only on the CPU, without collectives,
+/// is unchanged.
 void assignStreams(exec::ProgramOp program);
 
 } // namespace dlc::lower

@@ -1,4 +1,4 @@
-//===- Views.cpp - which values lie inside others -------------------------===//
+//===- Views.cpp - which values are views of other values -----------------===//
 #include "codegen/lower/Views.h"
 
 #include "ir/dlc/IndexMap.h"

@@ -1,4 +1,4 @@
-//===- Views.h - which values lie inside others ---------------------------===//
+//===- Views.h - which values are views of other values -------------------===//
 #ifndef DLC_CODEGEN_LOWER_VIEWS_H
 #define DLC_CODEGEN_LOWER_VIEWS_H
 
@@ -13,21 +13,21 @@ inline mlir::RankedTensorType tensorTypeOf(mlir::Value v) {
   return mlir::cast<mlir::RankedTensorType>(v.getType());
 }
 
-/// Bytes into the operand where a slice that is one run of memory starts.
+/// Byte offset in the operand at which a contiguous slice starts; std::nullopt for other slices.
 std::optional<int64_t> contiguousStart(SliceOp slice);
 
-/// "cpu", "cpu:1": where a tensor is; cpu where nothing is said.
+/// Returns the device of a tensor, such as "cpu" or "cpu:1"; "cpu" if the type has none.
 std::string deviceNameOf(mlir::Type type);
 
-/// The device that runs the operation: that of its tensors, 0-d scalars excepted, which come from
-/// anywhere. Of a transfer, where the value goes.
+/// Returns the device that runs the operation: that of its tensors, except for 0-d scalars, which
+/// may be stored on any device. For a transfer, the destination.
 std::string commandDevice(mlir::Operation *op);
 
-/// Whether it is a transfer from one device to another.
+/// Returns true if the operation transfers a value to another device.
 bool crosses(mlir::Operation *op);
 
-/// The operand that the operation's result is a part of, and where in it, in bytes; nothing where
-/// it is no view.
+/// Returns the operand that the operation's result is a view of, and the view's byte offset;
+/// std::nullopt if the result is not a view.
 std::optional<std::pair<mlir::Value, int64_t>> viewOf(mlir::Operation *op);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Corrections.cpp - how far off arithmetic was, by what was measured --===//
+//===- Corrections.cpp - correction of estimates by measured samples ------===//
 #include "codegen/machine/Corrections.h"
 
 #include "codegen/machine/Work.h"
@@ -10,15 +10,15 @@ namespace dlc {
 
 namespace {
 
-/// Samples that stand for "nothing is known", which is an error of 0.
+/// Weight of the prior assumption that the error is 0, in samples.
 constexpr double kFew = 1, kFewNearby = 0.3;
-/// Octaves, in all sizes together, over which samples tell of one another.
+/// Widths of the weighting by distance, in octaves over all sizes together.
 constexpr double kWide = 3, kNearby = 1;
-/// The error of what nobody measured at any size.
+/// Assumed error of an implementation without samples.
 constexpr double kUnseen = 0.1;
 constexpr double kMost = 2.1;
-/// What one implementation is farther off by says nothing of the others: a library's reference
-/// implementation takes thirty times what its arithmetic does.
+/// Maximum error that a sample contributes to other implementations: a library's reference
+/// implementation may take thirty times its estimate.
 constexpr double kShared = 0.7;
 
 double weightOf(const CostSample &sample, const std::vector<double> &sizes, double width) {
@@ -28,7 +28,7 @@ double weightOf(const CostSample &sample, const std::vector<double> &sizes, doub
   return std::exp(-square / (2 * width * width));
 }
 
-/// What samples say of the error at these sizes, beyond `known`.
+/// Mean error of samples at these sizes, relative to `known`.
 double errorAt(const std::vector<double> &sizes, const std::vector<CostSample> &samples,
                double known) {
   double sum = 0;

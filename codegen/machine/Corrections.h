@@ -1,11 +1,11 @@
-//===- Corrections.h - how far off arithmetic was, by what was measured ----===//
+//===- Corrections.h - correction of estimates by measured samples --------===//
 //
-// Arithmetic knows what all kernels of a kind have in common; what one library does badly at some
-// sizes it learns from samples. How far all implementations of a kind were off at sizes like these
-// holds for all of them, measured or not; how far one differs from that holds for it alone. Both
-// are taken from all samples first, then from those within a few octaves, then from those nearby,
-// each only as far as there are enough of them. What nobody measured is taken to be a little worse:
-// it is not chosen for a small lead.
+// The analytical model describes what all kernels of a kind have in common; samples correct it
+// where implementations deviate. The mean error of all implementations of a kind at similar sizes
+// is applied to all of them, measured or not. The deviation of one implementation from that mean is
+// applied to it alone. Both are computed from all samples first, then from those within a few
+// octaves, then from those nearby, each weighted by the number of samples. An implementation
+// without samples gets a small penalty, so that it is not chosen for a small lead.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_MACHINE_CORRECTIONS_H
@@ -22,7 +22,7 @@ struct Work;
 /// One measurement of one kernel.
 struct CostSample {
   std::string implementation, kind;
-  std::vector<double> sizes; ///< as Work has them
+  std::vector<double> sizes; ///< see Work
   double error = 0;          ///< natural logarithm of measured over estimated time
 
   bool operator==(const CostSample &) const = default;
@@ -32,11 +32,11 @@ class Corrections {
 public:
   void add(const CostSample &sample);
   bool empty() const { return byKind.empty(); }
-  /// What an estimate is multiplied by.
+  /// Returns the factor that corrects an estimate.
   double factor(const std::string &implementation, const Work &work) const;
 
 private:
-  /// By kind, and of each kind by implementation.
+  /// Samples by kind, and by implementation and kind.
   std::map<std::string, std::vector<CostSample>> byKind;
   std::map<std::pair<std::string, std::string>, std::vector<CostSample>> byKernel;
 };

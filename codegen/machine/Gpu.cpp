@@ -1,4 +1,4 @@
-//===- Gpu.cpp - what the cost model believes of a GPU ---------------------===//
+//===- Gpu.cpp - cost-model parameters of a GPU ---------------------------===//
 #include "codegen/machine/Gpu.h"
 
 #include <algorithm>
@@ -45,8 +45,8 @@ GpuFigures gpuFigures(int version, const GpuFound &found) {
 }
 
 double GpuProduct::time(const GpuFigures &gpu) const {
-  // Tiles of a block, how fast each size is, and the shortest part of a contraction that is worth
-  // a block of its own.
+  // Tile sizes of a block with their relative speed, and (kShortest) the minimum part of a
+  // contraction per block if the contraction is split.
   struct Tile {
     double rows, columns, rate;
   };

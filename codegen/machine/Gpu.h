@@ -1,4 +1,4 @@
-//===- Gpu.h - what the cost model believes of a GPU -----------------------===//
+//===- Gpu.h - cost-model parameters of a GPU -----------------------------===//
 #ifndef DLC_CODEGEN_MACHINE_GPU_H
 #define DLC_CODEGEN_MACHINE_GPU_H
 
@@ -6,21 +6,21 @@
 
 namespace dlc {
 
-/// Rates in gigaflops and gigabytes a second.
+/// Peak rates in gigaflops and gigabytes per second.
 struct GpuFigures {
   int multiprocessors = 0;
-  double f32 = 0, f64 = 0, tensor16 = 0, tensor32 = 0, tensor8 = 0; ///< as the clock allows
-  double gigabytes = 0;                                             ///< that copies reach
+  double f32 = 0, f64 = 0, tensor16 = 0, tensor32 = 0, tensor8 = 0; ///< at the GPU's clock rate
+  double gigabytes = 0;                                             ///< reached by copies
 };
 
-/// What a device says of itself; zeros: it does not.
+/// Properties reported by a device; 0 if not reported.
 struct GpuFound {
   int multiprocessors = 0;
   double gigahertz = 0, gigabytes = 0;
 };
 
-/// Of an architecture (90: sm_90), by the row of Gpus.def for it or for the last one before it, and
-/// by what was found.
+/// Returns the parameters for an architecture (90: sm_90), from its row of Gpus.def or the closest
+/// older one. Properties in `found` take precedence.
 GpuFigures gpuFigures(int version, const GpuFound &found);
 inline GpuFigures usualGpu(int version) { return gpuFigures(version, {}); }
 
@@ -33,11 +33,11 @@ struct GpuShares {
 /// A contraction: a batch of [rows, contracted] by [contracted, columns].
 struct GpuProduct {
   double batches = 1, rows = 1, columns = 1, contracted = 1;
-  double gigaflops = 1; ///< that its kernel reaches where blocks are many
+  double gigaflops = 1; ///< rate of its kernel if there are many blocks
 
   double flops() const { return 2 * batches * rows * columns * contracted; }
-  /// Microseconds of the arithmetic: blocks of the result that fill no multiprocessor, no wave of
-  /// them all, or no tile, leave the rest idle.
+  /// Microseconds of the arithmetic. Resources are idle if there are fewer blocks than
+  /// multiprocessors, if the last wave of blocks is partial, or if a tile is partial.
   double time(const GpuFigures &gpu) const;
 };
 

@@ -1,4 +1,4 @@
-//===- Machine.cpp - the figures of a machine that the cost model uses -----===//
+//===- Machine.cpp - cost-model parameters of a machine -------------------===//
 #include "codegen/machine/Machine.h"
 
 namespace dlc {

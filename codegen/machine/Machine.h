@@ -1,4 +1,4 @@
-//===- Machine.h - the figures of a machine that the cost model uses ------===//
+//===- Machine.h - cost-model parameters of a machine ---------------------===//
 #ifndef DLC_CODEGEN_MACHINE_MACHINE_H
 #define DLC_CODEGEN_MACHINE_MACHINE_H
 
@@ -7,15 +7,15 @@
 
 namespace dlc {
 
-/// What the cost model believes of hardware and libraries: Figures.def says what each figure is.
-/// Good enough to rank what differs by factors; what else was measured stands in Corrections.h.
+/// Cost-model parameters of hardware and libraries, described in Figures.def. They rank kernels
+/// whose times differ by factors; Corrections.h adds measured samples.
 struct Machine {
 #define FIGURE(name, scale, what) double name = 0;
 #include "codegen/machine/Figures.def"
 #undef FIGURE
 };
 
-/// Which measured rate a figure follows.
+/// Measured rate that a parameter is scaled with.
 enum class FigureScale { None, Products, Near, Cache, Memory, Streamed, Waking };
 
 struct Figure {
@@ -25,7 +25,7 @@ struct Figure {
   double Machine::*field;
 };
 
-/// The table, in its order.
+/// Returns all parameters in the order of Figures.def.
 llvm::ArrayRef<Figure> figures();
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Processor.cpp - the machine that figures were measured on -----------===//
+//===- Processor.cpp - model and caches of the host CPU -------------------===//
 #include "codegen/machine/Processor.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-//===- Processor.h - the machine that figures were measured on -------------===//
+//===- Processor.h - model and caches of the host CPU ---------------------===//
 #ifndef DLC_CODEGEN_MACHINE_PROCESSOR_H
 #define DLC_CODEGEN_MACHINE_PROCESSOR_H
 
@@ -6,10 +6,10 @@
 
 namespace dlc {
 
-/// The processor's own name, with family, model and stepping; "unknown" where the system does not
-/// say.
+/// Returns the CPU's model name with family, model and stepping; "unknown" if the system does not
+/// report it.
 const std::string &processorModel();
-/// The first core's caches: "32K+48K 2048K 107520K", from the first level on.
+/// Returns the sizes of the first core's caches by level: "32K+48K 2048K 107520K".
 const std::string &processorCaches();
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Profile.cpp - a machine, as the cost model knows it -----------------===//
+//===- Profile.cpp - measured cost-model parameters of a machine ----------===//
 #include "codegen/machine/Profile.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -11,7 +11,7 @@ namespace dlc {
 
 namespace {
 
-/// To be raised when figures change their meaning.
+/// To be incremented when the meaning of a parameter changes.
 constexpr int kVersion = 1;
 constexpr const char *kKind = "dlc machine profile";
 

@@ -1,7 +1,7 @@
-//===- Profile.h - a machine, as the cost model knows it -------------------===//
+//===- Profile.h - measured cost-model parameters of a machine ------------===//
 //
-// A text of JSON that people can read and edit: the processor, its figures (Figures.def says what
-// each is), and samples of kernels that were timed on it.
+// A readable and editable JSON text: the processor, its cost-model parameters (described in
+// Figures.def), and samples of kernels that were timed on it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_MACHINE_PROFILE_H
@@ -15,22 +15,23 @@
 namespace dlc {
 
 struct Profile {
-  std::string name;              ///< of one that ships; else "measured"
-  std::string processor;         ///< for people
-  std::vector<std::string> cpus; ///< those that it stands for, as LLVM names them
-  int64_t vectorBits = 512;      ///< of registers that its rates were reached with
-  bool tiles = false;            ///< whether the processor multiplies tiles
-  std::string measured;          ///< on what: processor, caches, threads, versions; else empty
+  std::string name;              ///< name of a shipped profile; else "measured"
+  std::string processor;         ///< description for users
+  std::vector<std::string> cpus; ///< CPUs that it applies to, by their LLVM names
+  int64_t vectorBits = 512;      ///< vector width for which its rates were measured
+  bool tiles = false;            ///< whether the processor has matrix tiles (AMX)
+  std::string measured; ///< where it was measured: processor, caches, threads, versions; empty for
+                        ///< shipped profiles
   Machine machine;
   std::vector<CostSample> samples;
-  Corrections corrections; ///< of the samples
+  Corrections corrections; ///< computed from the samples
 };
 
-/// The figures on a processor of such vectors: rates of multiplications follow their length.
+/// Returns the parameters for another vector width: rates of multiplications scale with it.
 Machine machineFor(const Profile &profile, int64_t vectorBits);
 
-/// Nothing, and what is wrong in `error`: a figure that is missing or unknown, a number that is
-/// none, a text of another kind or version.
+/// Parses a profile. Returns std::nullopt and sets `error` if a parameter is missing, unknown or no
+/// number, or if the text has another format or version.
 std::optional<Profile> parseProfile(const std::string &text, std::string &error);
 std::string toText(const Profile &profile);
 

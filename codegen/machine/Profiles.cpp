@@ -1,4 +1,4 @@
-//===- Profiles.cpp - which profile counts here ----------------------------===//
+//===- Profiles.cpp - choice of a machine profile -------------------------===//
 #include "codegen/machine/Profiles.h"
 
 #include "codegen/machine/Processor.h"
@@ -22,7 +22,7 @@ constexpr const char *kTexts[] = {
 #include "codegen/machine/Profiles.inc"
 };
 
-/// To be raised when kernels become faster or slower, or other cases are measured.
+/// To be incremented when the speed of kernels or the measured cases change.
 constexpr int kMeasurement = 1;
 
 bool hasTiles(const cpu::Target &target) {
@@ -47,10 +47,10 @@ const Profile *shippedByName(llvm::StringRef name) {
   return nullptr;
 }
 
-/// Files that were read, by name; null for those that could not be.
+/// Profiles that were read from files, by file name; null if a file could not be read.
 std::mutex filesLock;
 std::map<std::string, std::shared_ptr<const Profile>> files;
-/// Programs in the making hold references.
+/// Keeps profiles alive that compilations in progress may refer to.
 std::vector<std::shared_ptr<const Profile>> kept;
 
 const Profile *fromFile(const std::string &file) {

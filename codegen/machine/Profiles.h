@@ -1,4 +1,4 @@
-//===- Profiles.h - which profile counts here ------------------------------===//
+//===- Profiles.h - choice of a machine profile ---------------------------===//
 #ifndef DLC_CODEGEN_MACHINE_PROFILES_H
 #define DLC_CODEGEN_MACHINE_PROFILES_H
 
@@ -7,35 +7,36 @@
 
 namespace dlc {
 
-/// What ships: profiles of the processors that dlc has met.
+/// Returns the shipped profiles.
 llvm::ArrayRef<Profile> shippedProfiles();
-/// The one that ships and stands for the processor; null where none does.
+/// Returns the shipped profile for this processor; null if there is none.
 const Profile *profileFor(const cpu::Target &target);
-/// The one that ships and differs least.
+/// Returns the most similar shipped profile.
 const Profile &nearestProfile(const cpu::Target &target);
 
-/// Where this machine's own measurement is kept in a cache folder; another processor, library or
-/// version of dlc has another file. Empty for no folder.
+/// Returns the file in a cache folder that stores this machine's measured profile. Its name depends
+/// on the processor, the LLVM version and the revision of the measurement. Empty if no folder is
+/// given.
 std::string measuredProfileFile(const std::string &cacheDir);
 
-/// Which profile is asked for.
+/// The profile that a compilation requests.
 struct ProfileChoice {
-  /// Empty: the one that ships and stands for the processor, else this machine's own, else the
-  /// nearest; "measured": this machine's own before what ships; else the name of one that ships, or
-  /// a file.
+  /// Empty: the shipped profile for the processor, else this machine's measured one, else the most
+  /// similar one. "measured": the measured profile before shipped ones. Otherwise: the name of a
+  /// shipped profile, or a file.
   std::string asked;
-  std::string cacheDir; ///< where this machine's own is kept; empty: nowhere
+  std::string cacheDir; ///< folder of the measured profile; empty: none
 
-  /// Whether this machine's own is wanted, and is not there.
+  /// Returns true if the measured profile is requested but does not exist.
   bool isMissing(const cpu::Target &target) const;
-  /// What is wrong with the choice; empty: nothing.
+  /// Returns an error message for an invalid choice; empty if it is valid.
   std::string problem() const;
 };
 
-/// The profile; it lives as long as the process. What cannot be read is as if it were not there
-/// (see `problem`).
+/// Returns the chosen profile, which stays valid until the process ends. An unreadable file is
+/// treated as missing (see `problem`).
 const Profile &profileOf(const ProfileChoice &choice, const cpu::Target &target);
-/// A file was written: what is known of it is read again.
+/// Must be called after a profile file was written, so that it is read again.
 void forgetProfiles();
 
 } // namespace dlc

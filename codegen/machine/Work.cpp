@@ -1,4 +1,4 @@
-//===- Work.cpp - what an operation's time depends on, as numbers ----------===//
+//===- Work.cpp - features of an operation for estimates of its time ------===//
 #include "codegen/machine/Work.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -20,7 +20,7 @@ double elementsOf(Value value) {
 
 double sizeOf(double n) { return std::log2(std::max(1.0, n)); }
 
-/// What does most of a fusion's work: a contraction, else something with a window, else nothing.
+/// Returns a fusion's contraction, else another op with a window, else null.
 Operation *heartOf(Operation *op) {
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion)
@@ -70,7 +70,7 @@ Work workOf(Operation *op) {
     os << result.getElementType();
   if (auto matmul = dyn_cast_if_present<MatmulOp>(heart)) {
     addProduct(matmul, work.sizes);
-    // Weights are found in memory, and in the order that suits; other operands are not.
+    // Constant weights are streamed from memory, already packed; other operands are not.
     Value b = matmul.getB();
     if (auto argument = dyn_cast<BlockArgument>(b); argument && isa<FusionOp>(op))
       b = op->getOperand(argument.getArgNumber());

@@ -1,4 +1,4 @@
-//===- Work.h - what an operation's time depends on, as numbers ------------===//
+//===- Work.h - features of an operation for estimates of its time --------===//
 #ifndef DLC_CODEGEN_MACHINE_WORK_H
 #define DLC_CODEGEN_MACHINE_WORK_H
 
@@ -9,13 +9,15 @@
 
 namespace dlc {
 
-/// Operations of one kind lie nearer to one another the less their sizes differ.
+/// Features of an operation. Of two operations of one kind, the times are the more comparable the
+/// less the sizes differ.
 struct Work {
-  std::string kind;          ///< what does most of it, and its element type: "matmul f32"
+  std::string kind;          ///< name and element type of the dominant operation: "matmul f32"
   std::vector<double> sizes; ///< logarithms to base 2
 };
 
-/// Of a fusion, what its contraction or window does; else by the elements that go in and come out.
+/// Features of an operation. For a fusion, those of its contraction or window; otherwise the number
+/// of elements read and written.
 Work workOf(mlir::Operation *op);
 
 } // namespace dlc

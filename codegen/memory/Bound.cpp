@@ -1,4 +1,4 @@
-//===- Bound.cpp - a training step within so many bytes -------------------===//
+//===- Bound.cpp - memory bound of a training step ------------------------===//
 #include "codegen/memory/Bound.h"
 
 #include "ir/exec/Exec.h"
@@ -40,7 +40,7 @@ FailureOr<bool> MemoryBound::tighten(ModuleOp module) {
   if (found <= bytes)
     return false;
   least = least ? std::min(least, found) : found;
-  // What the recomputation came down to by its own count.
+  // Memory estimate that recomputation reached.
   auto estimate = module->getAttrOfType<IntegerAttr>(kEstimateAttr);
   bool exhausted = !before || !estimate || estimate.getInt() > limit;
   if (exhausted || ++tries >= kMaxTries)

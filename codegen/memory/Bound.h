@@ -1,4 +1,4 @@
-//===- Bound.h - a training step within so many bytes ---------------------===//
+//===- Bound.h - memory bound of a training step --------------------------===//
 #ifndef DLC_CODEGEN_MEMORY_BOUND_H
 #define DLC_CODEGEN_MEMORY_BOUND_H
 
@@ -9,24 +9,24 @@
 
 namespace dlc {
 
-/// The bytes that a planned program takes: state, constants and arena, libraries' scratch memory in
-/// it included. Not what the caller gives and gets, nor code.
+/// Bytes that a planned program uses: state, constants and arena, including the scratch memory of
+/// libraries. Excludes the caller's inputs and outputs, and code.
 int64_t plannedMemory(mlir::ModuleOp module);
 
-/// Meets a bound on that, though what to compute again is decided long before memory is planned:
-/// from an estimate. The first plan, with as little as possible computed again, says what the
-/// estimate is worth; what later ones take too much tightens it.
+/// Enforces a bound on plannedMemory(). Recomputation is decided by an estimate, long before memory
+/// is planned. The first plan, with the least recomputation, calibrates the estimate; the excess of
+/// later plans tightens it.
 class MemoryBound {
 public:
   explicit MemoryBound(int64_t bytes)
       : bytes(bytes), limit(bytes > 0 ? std::numeric_limits<int64_t>::max() : 0) {}
 
-  /// What the estimate may be; 0: anything.
+  /// Limit of the estimate for recomputation; 0: unlimited.
   int64_t estimate() const { return limit; }
-  /// The module as it stands, to go back to.
+  /// Saves the module's current state to return to.
   void remember(mlir::ModuleOp module);
-  /// After planning: whether the module stands as it was remembered, for another try. Fails where
-  /// no try can help.
+  /// Called after planning: returns true if the bound was exceeded and the module was restored for
+  /// another attempt. Fails if no further attempt can help.
   mlir::FailureOr<bool> tighten(mlir::ModuleOp module);
 
 private:

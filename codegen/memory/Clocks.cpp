@@ -1,4 +1,4 @@
-//===- Clocks.cpp - which commands are done when another begins -----------===//
+//===- Clocks.cpp - which commands are complete when another begins -------===//
 #include "codegen/memory/Clocks.h"
 
 #include <map>
@@ -13,7 +13,7 @@ Clocks::Clocks(exec::ProgramOp program)
   if (count == 1)
     return;
   std::vector<SmallVector<int64_t>> now(count, SmallVector<int64_t>(count, 0));
-  std::map<int64_t, SmallVector<int64_t>> recorded; // an event may be any number
+  std::map<int64_t, SmallVector<int64_t>> recorded; // events may have arbitrary numbers
   for (Operation &op : program.getBody().front()) {
     auto on = exec::streamOf(&op);
     if (!on)

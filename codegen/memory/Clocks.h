@@ -1,4 +1,4 @@
-//===- Clocks.h - which commands are done when another begins -------------===//
+//===- Clocks.h - which commands are complete when another begins ---------===//
 #ifndef DLC_CODEGEN_MEMORY_CLOCKS_H
 #define DLC_CODEGEN_MEMORY_CLOCKS_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc {
 
-/// Numbers for commands, in the order of the list, and what events make of them. A command X is
-/// done before Y begins where end(X) < known(Y)[stream of X].
+/// Numbers commands in list order and derives their order from events. A command X is complete
+/// before Y begins if end(X) < known(Y)[stream of X].
 class Clocks {
 public:
   explicit Clocks(exec::ProgramOp program);
@@ -16,7 +16,7 @@ public:
   unsigned stream(mlir::Operation *op) const { return *exec::streamOf(op); }
   int64_t begin(mlir::Operation *op) const { return begins.lookup(op); }
   int64_t end(mlir::Operation *op) const { return ends.lookup(op); }
-  /// Of each stream: what is numbered lower is done when the command begins.
+  /// For each stream: commands with lower numbers are complete when the command begins.
   llvm::SmallVector<int64_t> known(mlir::Operation *op) const;
 
 private:
@@ -26,8 +26,7 @@ private:
   unsigned count;
   int64_t clock = 0;
   llvm::DenseMap<mlir::Operation *, int64_t> begins, ends;
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>>
-      bounds; ///< of commands in the list itself
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> bounds; ///< of top-level commands
 };
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Memory.h - one arena, offsets fixed at compile time ----------------===//
+//===- Memory.h - one arena with offsets fixed at compile time ------------===//
 #ifndef DLC_CODEGEN_MEMORY_MEMORY_H
 #define DLC_CODEGEN_MEMORY_MEMORY_H
 
@@ -7,30 +7,31 @@
 
 namespace dlc {
 
-/// Gives every exec.alloc its offset and the program its arena's size. A result takes over the
-/// buffer of an operand that dies at the same command where the command allows that.
+/// Assigns an offset to every exec.alloc, and the arena's size to the program. A result reuses the
+/// buffer of an operand whose last use is the same command, if the command permits that.
 mlir::LogicalResult planMemory(mlir::ModuleOp module);
 
-/// Plays the commands and checks that every byte read from the arena is the reader's own: written
-/// for that buffer, and not written over since. The same for state: nobody reads an old value that
-/// was written over, or a new one too early, and a new value is whole at the end. Knows nothing of
-/// how the planner came to its offsets and the order.
+/// Simulates the commands and checks that every byte read from the arena was written for that
+/// buffer and not overwritten since. Also checks states: no old value is read after it was
+/// overwritten, no new value before it is written, and each new value is complete at the end. Does
+/// not rely on the planner's decisions about offsets and order.
 mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 
-/// Checks that events order every two commands of different streams that touch the same bytes, one
-/// of them writing: of arenas, states and outputs. Part of verifyMemory.
+/// Checks that events order any two commands of different streams that access the same bytes of
+/// arenas, states or outputs, if one of them writes. Part of verifyMemory.
 mlir::LogicalResult verifyRaces(exec::ProgramOp program);
 
-/// Of a library's command: where in the arena, and how many bytes, nobody uses while it runs.
+/// Attribute of a library command: offset and size of an arena range that is unused while it runs.
 constexpr llvm::StringLiteral kRoomAttr = "room";
 
-/// The buffer that a chain of views looks into, and the bytes skipped on the way.
+/// Returns the buffer that a chain of views refers to, and the chain's total byte offset.
 std::pair<mlir::Value, int64_t> rootOf(mlir::Value buffer);
 
-/// How many bytes a view moves on with each iteration of the loop around who uses it.
+/// Returns the number of bytes that a view advances with each iteration of the loop around its
+/// user.
 int64_t stepOf(mlir::Value buffer);
 
-/// The bytes of its root that a buffer may be: all of them where it moves.
+/// Byte range of the root that a buffer may cover: the whole root if the view advances.
 struct Extent {
   mlir::Value root;
   int64_t start = 0, bytes = 0;

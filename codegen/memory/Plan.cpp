@@ -1,4 +1,4 @@
-//===- Plan.cpp - lifetimes, and where each buffer lies -------------------===//
+//===- Plan.cpp - live ranges and offsets of buffers ----------------------===//
 #include "codegen/memory/Clocks.h"
 #include "codegen/memory/Memory.h"
 
@@ -34,13 +34,14 @@ Extent extentOf(Value buffer) {
 namespace {
 
 constexpr int64_t kAlign = 64;
-/// Less is not worth a buffer.
+/// Smaller unused ranges are not offered to libraries.
 constexpr int64_t kLeastRoom = 4096;
 
 struct Life {
   exec::AllocOp alloc;
   int64_t bytes = 0, offset = -1;
-  /// Of each stream: what of it must be done before any use begins, and where its last use ends.
+  /// For each stream: the commands that are complete before any use begins, and the end of its last
+  /// use.
   SmallVector<int64_t> first, last;
   Life *mergedInto = nullptr;
 
@@ -80,7 +81,7 @@ private:
     unsigned stream = clocks.stream(by);
     SmallVector<int64_t> from = clocks.known(by);
     int64_t to = clocks.end(by);
-    // What a loop uses from outside must outlive every iteration.
+    // A buffer that a loop uses from outside must stay alive for all iterations.
     for (Operation *parent = by->getParentOp(); parent != alloc->getParentOp();
          parent = parent->getParentOp())
       if (isa<exec::LoopOp>(parent)) {
@@ -108,10 +109,10 @@ private:
   void mergeInPlace() {
     for (Operation *op : commands) {
       auto pairs = op->getAttrOfType<DenseI64ArrayAttr>("inplace").asArrayRef();
-      llvm::SmallPtrSet<Life *, 4> taken; // each operand has room for one result
+      llvm::SmallPtrSet<Life *, 4> taken; // each operand's buffer can hold one result
       for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
         Value written = op->getOperand(pairs[i]), read = op->getOperand(pairs[i + 1]);
-        // Whole buffers only: a view may leave the rest alive.
+        // Whole buffers only: another view may keep the rest alive.
         auto to = written.getDefiningOp<exec::AllocOp>(),
              from = read.getDefiningOp<exec::AllocOp>();
         if (!to || !from || to == from || to->getBlock() != from->getBlock())
@@ -123,7 +124,7 @@ private:
         if (!diesAt(*source, op) || target.first[clocks.stream(op)] != clocks.begin(op) ||
             taken.contains(source))
           continue;
-        // Another operand that looks into the same buffer would be overwritten while it is read.
+        // If another operand refers to the same buffer, it would be overwritten while it is read.
         bool shared = false;
         for (auto [p, operand] : llvm::enumerate(op->getOperands()))
           if (auto alloc = rootOf(operand).first.getDefiningOp<exec::AllocOp>();
@@ -141,7 +142,7 @@ private:
     }
   }
 
-  /// Whether the command is the last use, and every other one is over when it begins.
+  /// Returns true if the command is the last use and all other uses are complete when it begins.
   bool diesAt(const Life &life, Operation *op) const {
     unsigned stream = clocks.stream(op);
     for (auto [i, bound] : llvm::enumerate(clocks.known(op)))
@@ -152,7 +153,7 @@ private:
 
   using Arenas = std::map<std::string, int64_t>;
 
-  /// By size or by size and time: whichever takes less.
+  /// Places by size, and by size times lifetime; keeps the result that needs less memory.
   void place() {
     SmallVector<Life *> roots;
     for (Life *life : order)
@@ -185,7 +186,7 @@ private:
         life->offset = offset;
     }
     write(arenas);
-    // Streams that run at the same time would have to share it.
+    // Commands of concurrent streams would have to share the unused range.
     auto streams = program.getStreamDevices();
     if (streams.size() == 1 && streams[0] == exec::kHost)
       for (Operation *op : commands)
@@ -193,10 +194,10 @@ private:
           writeRoom(op, roots, arenas[exec::kHost.str()]);
   }
 
-  /// The largest part of the arena that nobody uses while the command runs: a library that asks for
-  /// memory of its own may have it there.
+  /// Stores the largest arena range that is unused while the command runs, in which a library may
+  /// place its own scratch memory.
   void writeRoom(Operation *op, ArrayRef<Life *> roots, int64_t arena) {
-    op->removeAttr(kRoomAttr); // of an earlier plan
+    op->removeAttr(kRoomAttr); // set by an earlier plan
     SmallVector<std::pair<int64_t, int64_t>> taken;
     for (Life *life : roots)
       if (life->first[0] <= clocks.end(op) && clocks.begin(op) <= life->last[0])
@@ -213,9 +214,10 @@ private:
       op->setAttr(kRoomAttr, DenseI64ArrayAttr::get(op->getContext(), {offset, bytes}));
   }
 
-  /// Each at the lowest place that no buffer placed before and alive at the same time takes.
+  /// Places each buffer at the lowest offset that does not overlap a placed buffer with an
+  /// overlapping live range.
   Arenas placeInOrder(ArrayRef<Life *> roots) {
-    std::map<std::string, SmallVector<Life *>> placedOn; // by offset, for each device
+    std::map<std::string, SmallVector<Life *>> placedOn; // sorted by offset, for each device
     Arenas arenas;
     for (Life *life : roots) {
       std::string device = life->alloc.getBuffer().getType().getDevice().str();
@@ -257,7 +259,7 @@ private:
 
   exec::ProgramOp program;
   Clocks clocks;
-  std::map<Operation *, Life> lives; // stable addresses
+  std::map<Operation *, Life> lives; // pointers to elements must remain valid
   SmallVector<Life *> order;
   SmallVector<Operation *> commands;
 };

@@ -1,4 +1,4 @@
-//===- Races.cpp - do events order all that touches the same bytes? -------===//
+//===- Races.cpp - checks that events order all conflicting accesses ------===//
 #include "codegen/memory/Memory.h"
 
 #include <map>
@@ -9,22 +9,22 @@ namespace dlc {
 
 namespace {
 
-/// A command, by the stream that runs it and how many came before it there.
+/// A command, its stream, and its position in that stream.
 struct Moment {
   Operation *op = nullptr;
   unsigned stream = 0;
   int64_t count = 0;
 };
 
-/// A run of bytes and who touched it: the last writer, and who has read since, one for each stream.
+/// A range of bytes with its last writer, and the last reader of each stream since then.
 struct Touched {
   int64_t end = 0;
   Moment writer;
   std::map<unsigned, Moment> readers;
 };
 
-/// The list's own order is one that events allow, so it is enough to look at neighbours: who comes
-/// after both is after the first because it is after the second.
+/// The list order is consistent with the events, and their order is transitive. It is therefore
+/// sufficient to compare each access with the previous ones to the same bytes.
 class Detector {
 public:
   explicit Detector(exec::ProgramOp program)
@@ -134,7 +134,7 @@ private:
 
   exec::ProgramOp program;
   unsigned streams;
-  std::vector<std::vector<int64_t>> known; ///< by stream: how many commands of each are done
+  std::vector<std::vector<int64_t>> known; ///< by stream: complete commands of each stream
   std::map<int64_t, std::vector<int64_t>> events;
   std::map<std::string, std::map<int64_t, Touched>> memories;
 };

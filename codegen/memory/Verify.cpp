@@ -1,4 +1,4 @@
-//===- Verify.cpp - whose bytes does each command read? -------------------===//
+//===- Verify.cpp - checks that every byte read belongs to the buffer that is read ---===//
 #include "codegen/memory/Memory.h"
 
 using namespace mlir;
@@ -7,13 +7,13 @@ namespace dlc {
 
 namespace {
 
-/// Bytes of the arena or of one state, and whose they are. The owner of a state's bytes is the
-/// first buffer that names its old or its new value; no owner (null) means that nobody can tell.
+/// Bytes of an arena or of a state, and their owners. The owner of a state's bytes is the first
+/// StateOp of its old or new value. A null owner means that the contents are unknown.
 struct Memory {
   int64_t bytes = 0;
-  std::map<int64_t, std::pair<int64_t, Value>> owners; // start -> end, whose
+  std::map<int64_t, std::pair<int64_t, Value>> owners; // start -> (end, owner)
 
-  /// Splits the range that spans `at`.
+  /// Splits the range that contains `at`.
   void cut(int64_t at) {
     auto it = owners.upper_bound(at);
     if (it == owners.begin())
@@ -33,7 +33,7 @@ struct Memory {
       owners[start] = {end, owner};
   }
 
-  /// The first byte that is not the owner's, and whose it is instead (null: nobody's).
+  /// Returns the first byte with another owner, and that owner (null: none).
   std::optional<std::pair<int64_t, Value>> findOther(int64_t start, int64_t end,
                                                      Value owner) const {
     for (int64_t at = start; at < end;) {
@@ -59,7 +59,7 @@ public:
         devices.push_back(arena.getName().getValue());
         memories.emplace_back().bytes = cast<IntegerAttr>(arena.getValue()).getInt();
       }
-    // States begin as their old values.
+    // States initially contain their old values.
     for (auto state : program.getBody().getOps<exec::StateOp>()) {
       size_t index = devices.size() + state.getIndex();
       memories.resize(std::max(memories.size(), index + 1));
@@ -96,7 +96,7 @@ private:
   }
 
   struct Range {
-    size_t memory; // the device's number: its arena; after these: states
+    size_t memory; // arena of the device with this index, or index of the state after all devices
     int64_t start, end;
     Value owner;
     bool overlaps(const Range &other) const {
@@ -117,7 +117,7 @@ private:
       return std::nullopt;
     start += int64_t(*alloc.getOffset());
     size_t device = llvm::find(devices, alloc.getBuffer().getType().getDevice()) - devices.begin();
-    // An arena that is not there has no bytes.
+    // A device without an arena has no bytes: the range is invalid.
     if (device == devices.size())
       return Range{0, start, INT64_MAX, root};
     return Range{device, start, start + bytes, root};
@@ -160,14 +160,14 @@ private:
     return diag;
   }
 
-  /// State that the branches leave differently is nobody's.
+  /// A state that differs after the two branches has no owner.
   void joinStates(const std::vector<Memory> &other) {
     for (size_t i = devices.size(); i < memories.size(); ++i)
       if (memories[i].owners != other[i].owners)
         memories[i].give(0, memories[i].bytes, Value());
   }
 
-  /// What a library leaves in its room is nobody's, and none of its operands.
+  /// A library's scratch range must not overlap its operands, and has no owner afterwards.
   LogicalResult clearRoom(Operation &op, ArrayRef<int64_t> room) {
     Range range{0, room[0], room[0] + room[1], Value()};
     if (range.start < 0 || range.end > memories[0].bytes)
@@ -190,8 +190,8 @@ private:
       for (auto [i, buffer] : llvm::enumerate(op.getOperands()))
         if (!llvm::is_contained(writes, int64_t(i)) && failed(read(op, buffer)))
           return failure();
-      // A buffer written while a different one at the same place is still being read is legal only
-      // where the command says so.
+      // A command may write a buffer that overlaps one of its other operands only if its `inplace`
+      // pairs allow it.
       auto inplace = op.getAttrOfType<DenseI64ArrayAttr>("inplace").asArrayRef();
       for (int64_t w : writes) {
         auto target = rangeOf(op.getOperand(w), false);
@@ -215,7 +215,7 @@ private:
     }
     if (auto copy = dyn_cast<exec::CopyOp>(op)) {
       auto from = rangeOf(copy.getFrom(), false), to = rangeOf(copy.getTo(), false);
-      // A value that becomes another one where it lies is whole.
+      // A state's old value may become its new value in place, but only as a whole.
       if (from && to && from->memory >= devices.size() && from->overlaps(*to) &&
           from->start != to->start)
         return op.emitError("memory: copies a part of a state over another part of it");
@@ -229,7 +229,7 @@ private:
       auto before = memories;
       if (failed(play(branch.getThenRegion().front())))
         return failure();
-      // After a branch only what both sides agree on is certain; both write the results.
+      // After a branch only what both sides agree on is certain; both sides write the results.
       auto afterThen = std::exchange(memories, before);
       if (failed(play(branch.getElseRegion().front())))
         return failure();
@@ -237,7 +237,7 @@ private:
       return success();
     }
     auto loop = cast<exec::LoopOp>(op);
-    // Twice: the second round meets what the first one left behind.
+    // Played twice: the second pass starts from the memory that the first one leaves.
     for (int round = 0; round < 2; ++round) {
       if (loop.getTrip() && failed(read(op, loop.getTrip())))
         return failure();
@@ -253,8 +253,8 @@ private:
 
   exec::ProgramOp program;
   std::vector<Memory> memories;
-  SmallVector<StringRef> devices;                 ///< those with an arena
-  std::map<std::pair<size_t, bool>, Value> names; ///< of each state's old and new value
+  SmallVector<StringRef> devices;                 ///< devices that have an arena
+  std::map<std::pair<size_t, bool>, Value> names; ///< owners of each state's old and new value
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Build.cpp - manifest, constants and code of a program --------------===//
+//===- Build.cpp - builds the manifest, constants and code of a program ---===//
 #include "codegen/native/Build.h"
 
 #include "codegen/lower/GpuKernel.h"
@@ -20,7 +20,7 @@ namespace dlc {
 
 namespace {
 
-/// "conv1" of a named location, "file:line:col" of one in a file.
+/// Returns "conv1" for a named location, "file:line:col" for a file location.
 std::string locationText(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().str();
@@ -46,7 +46,7 @@ std::string locationText(Location loc) {
   return "";
 }
 
-/// Why each operation stands where it does, for `inspect`.
+/// Describes why each operation was placed on its device, for `inspect`.
 json describePlacement(DictionaryAttr placement) {
   json list = json::array();
   if (auto operations = placement.getAs<ArrayAttr>("operations"))
@@ -62,7 +62,7 @@ json describePlacement(DictionaryAttr placement) {
 
 class Builder {
 public:
-  /// The program has its kernels and modules already.
+  /// The program must already contain its kernels and modules.
   Builder(exec::ProgramOp op, runtime::Program &program) : op(op), program(program) {
     constants = program.manifest.value("constants", json::array());
     for (auto [i, kernel] : llvm::enumerate(program.manifest["kernels"]))
@@ -204,7 +204,7 @@ private:
     return result;
   }
 
-  /// An old value that becomes the new one where it lies.
+  /// Returns true if a state's old value becomes its new value in place.
   static bool isCopyToItself(Operation &o) {
     auto copy = dyn_cast<exec::CopyOp>(o);
     if (!copy || stepOf(copy.getFrom()) != 0 || stepOf(copy.getTo()) != 0)
@@ -215,7 +215,7 @@ private:
     return old && fresh && old.getIndex() == fresh.getIndex() && fromOffset == toOffset;
   }
 
-  /// Bytes of the arena that are no tensor.
+  /// Returns the index of an arena buffer for a command's scratch range, which is not a tensor.
   size_t roomBuffer(ArrayRef<int64_t> room) {
     auto [at, isNew] = rooms.try_emplace({room[0], room[1]}, buffers.size());
     if (isNew)
@@ -292,7 +292,7 @@ private:
                  });
     if (unsigned stream = *exec::streamOf(&o))
       c["stream"] = stream;
-    // What orders the commands of several streams is checked again when they are loaded.
+    // The order of the commands of several streams is verified again when the program is loaded.
     if (op.getStreamsAttr() && isa<exec::LaunchOp, exec::LibraryOp>(o))
       for (unsigned position : exec::writtenOperands(&o))
         c["writes"].push_back(position);
@@ -353,8 +353,8 @@ buildProgram(ModuleOp module, const CompileOptions &options, const cpu::Target &
     SmallVector<StringRef> list;
     StringRef(target.features).split(list, ',', -1, false);
     for (StringRef feature : list)
-      // What the runtime cannot ask the processor for (shadow stacks and the like) no generated
-      // code uses.
+      // Features that the runtime cannot query (shadow stacks and the like) are not used by
+      // generated code.
       if (feature.consume_front("+") && runtime::isKnownFeature(feature.str()))
         features.push_back(feature.str());
   }

@@ -1,4 +1,4 @@
-//===- Build.h - an exec program as a runtime program ---------------------===//
+//===- Build.h - builds a runtime program from an exec program ------------===//
 #ifndef DLC_CODEGEN_NATIVE_BUILD_H
 #define DLC_CODEGEN_NATIVE_BUILD_H
 
@@ -11,23 +11,23 @@ namespace runtime {
 struct Program;
 }
 
-/// The module's kernels for processors, and those for GPUs, each in their order.
+/// The module's CPU and GPU kernels, each in module order.
 struct Kernels {
   explicit Kernels(mlir::ModuleOp module);
   std::vector<mlir::Operation *> cpu, gpu;
 };
 
-/// Machine code of every kernel for processors, made on all cores or taken from the cache; in the
-/// module's order.
+/// Returns the machine code of every CPU kernel in module order, compiled on all cores or read from
+/// the cache.
 mlir::FailureOr<std::vector<cpu::Code>>
 generateCode(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
 
-/// Compiles the kernels for GPUs, many at a time, or takes them from the cache; they come into the
-/// program as modules, with their source, and as kernels by the names of their functions.
+/// Compiles the GPU kernels in parallel, or reads them from the cache. Adds them to the program as
+/// modules with their source, and as kernels by function name.
 mlir::LogicalResult addGpuModules(mlir::ModuleOp module, const CompileOptions &options,
                                   runtime::Program &program);
 
-/// The manifest, constants and code of a planned module.
+/// Builds the manifest, constants and code from a module with planned memory.
 mlir::FailureOr<std::shared_ptr<runtime::Program>>
 buildProgram(mlir::ModuleOp module, const CompileOptions &options, const cpu::Target &target);
 

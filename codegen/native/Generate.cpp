@@ -1,4 +1,4 @@
-//===- Generate.cpp - machine code of all kernels, on all cores -----------===//
+//===- Generate.cpp - compiles all CPU kernels in parallel ----------------===//
 #include "codegen/cache/ObjectCache.h"
 #include "codegen/cpu/Schedule.h"
 #include "codegen/lower/Effort.h"
@@ -18,7 +18,7 @@ namespace dlc {
 
 namespace {
 
-/// All that the code depends on. Locations and names do not count.
+/// Cache key: everything that the code depends on. Locations and names are omitted.
 std::string keyOf(exec::KernelOp kernel, const cpu::Target &target) {
   std::string key = compilerIdentity() + "\n" + target.cpu + " " + target.features + " " +
                     std::to_string(target.vectorBits) + " " +

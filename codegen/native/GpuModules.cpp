@@ -1,4 +1,4 @@
-//===- GpuModules.cpp - modules of a program's kernels for GPUs -----------===//
+//===- GpuModules.cpp - modules of a program's GPU kernels ----------------===//
 #include "codegen/cuda/Generate.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/native/Build.h"

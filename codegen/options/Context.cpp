@@ -1,4 +1,4 @@
-//===- Context.cpp - the dialects that some phase uses --------------------===//
+//===- Context.cpp - dialects used by the phases --------------------------===//
 #include "codegen/options/Context.h"
 
 #include "ir/dlc/Dialect.h"

@@ -1,4 +1,4 @@
-//===- Context.h - the dialects that some phase uses ----------------------===//
+//===- Context.h - dialects used by the phases ----------------------------===//
 #ifndef DLC_CODEGEN_OPTIONS_CONTEXT_H
 #define DLC_CODEGEN_OPTIONS_CONTEXT_H
 
@@ -6,9 +6,9 @@
 
 namespace dlc {
 
-/// Loads every dialect that some phase uses, and sets the context up.
+/// Loads all dialects that the phases use.
 void prepareContext(mlir::MLIRContext &context);
-/// The same for a context that is still to be made.
+/// Registers the same dialects for a context that does not exist yet.
 void registerDialects(mlir::DialectRegistry &registry);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Options.cpp - what a compilation is asked for ----------------------===//
+//===- Options.cpp - options of a compilation -----------------------------===//
 #include "codegen/options/Options.h"
 
 #include "codegen/providers/Provider.h"

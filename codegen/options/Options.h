@@ -1,4 +1,4 @@
-//===- Options.h - what a compilation is asked for ------------------------===//
+//===- Options.h - options of a compilation -------------------------------===//
 #ifndef DLC_CODEGEN_OPTIONS_OPTIONS_H
 #define DLC_CODEGEN_OPTIONS_OPTIONS_H
 
@@ -9,7 +9,7 @@
 
 namespace dlc {
 
-/// The phases in order. `--from`, `--to` and `--print-after` take these names.
+/// Phases in order. `--from`, `--to` and `--print-after` take their names.
 enum class Phase {
   Import,
   Simplify,
@@ -26,51 +26,51 @@ enum class Phase {
 };
 
 llvm::StringRef phaseName(Phase phase);
-/// What it decides, in a line.
+/// Returns one line about what the phase decides.
 llvm::StringRef phaseSummary(Phase phase);
 std::optional<Phase> phaseFromName(llvm::StringRef name);
 llvm::ArrayRef<Phase> allPhases();
 
 struct CompileOptions : ModelOptions {
-  /// Keeps nothing that nobody asks it to keep.
+  /// Uses no cache folder unless one is set.
   CompileOptions();
-  /// What users ask for; the cache is theirs where they name none.
+  /// Takes the user's options, with the default cache folder if they name none.
   explicit CompileOptions(const ModelOptions &options);
 
-  /// The module already stands after the phase before this one.
+  /// First phase to run. The module must be the result of the previous phase.
   Phase from = Phase::Simplify;
-  /// Stop after this phase; only `Native` makes a program.
+  /// Last phase to run; only `Native` builds a program.
   Phase to = Phase::Native;
-  /// Whose kernels to take wherever they can do the work; empty: the fastest.
+  /// Provider or family whose kernels are used wherever possible; empty: the fastest.
   std::string kernels;
-  /// The GPUs that the program is for, as in "sm_90a"; empty: those of this machine.
+  /// Target GPU architecture, as in "sm_90a"; empty: that of this machine's GPUs.
   std::string gpuArch;
-  /// `tune` is short for tuning.onMiss = Measure.
+  /// `tune` is a short form of tuning.onMiss = Measure.
   TuningOptions tuning;
-  /// The least estimate of memory that recomputation is to reach, where planning checks what comes
-  /// of it; nothing: maxMemory.
+  /// Limit of the memory estimate for recomputation, if memory planning checks the result; unset:
+  /// maxMemory.
   std::optional<int64_t> memoryEstimate;
-  /// Called after each phase with its seconds (for --time, --print-after and progress bars).
+  /// Called after each phase with its duration (for --time, --print-after and progress bars).
   std::function<void(Phase, mlir::ModuleOp, double seconds)> afterPhase;
-  /// Called while kernels are generated or tuned: what, done, of how many.
+  /// Called while kernels are generated or tuned: activity, number done, total number.
   std::function<void(llvm::StringRef what, int done, int total)> progress;
-  /// Asked often, by any thread: once it says yes, the compilation ends with an error, and
-  /// measuring with what is known by then.
+  /// Called frequently, from any thread. Once it returns true, the compilation ends with an error,
+  /// and measuring ends with the results so far.
   std::function<bool()> isCancelled;
 
   bool cancelled() const { return isCancelled && isCancelled(); }
 };
 
-/// With the threads that 0 stands for.
+/// Replaces 0 threads by the host's number of threads.
 CompileOptions resolved(CompileOptions options);
 
-/// Those of ModelOptions, and what else has a name.
+/// Returns the settings of ModelOptions and those of CompileOptions.
 std::vector<Setting> settingsOf(CompileOptions &options);
 
-/// $DLC_CACHE_DIR, else dlc's folder in the user's cache; empty ("keep nothing") when neither can
-/// be told or DLC_CACHE_DIR is set and empty.
+/// Returns $DLC_CACHE_DIR, else dlc's folder in the user's cache. Empty (no cache) if neither is
+/// known, or if DLC_CACHE_DIR is set to an empty string.
 std::string defaultCacheDir();
-/// The tuning database; empty for none.
+/// Returns the path of the tuning database; empty for none.
 std::string databaseOf(const CompileOptions &options);
 
 } // namespace dlc

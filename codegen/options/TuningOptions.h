@@ -1,4 +1,4 @@
-//===- TuningOptions.h - whether, for how long and into which file kernels are measured ----===//
+//===- TuningOptions.h - options for measuring kernels --------------------===//
 #ifndef DLC_CODEGEN_OPTIONS_TUNINGOPTIONS_H
 #define DLC_CODEGEN_OPTIONS_TUNINGOPTIONS_H
 
@@ -14,50 +14,50 @@ namespace dlc {
 
 struct TuningEntry;
 
-/// What happens to an operation that the database does not know.
+/// Behavior for an operation that is not in the tuning database.
 enum class OnMiss { Model, Error, Measure };
 
-/// What became of one operation: told as soon as it is known.
+/// Outcome for one operation, reported as soon as it is known.
 struct TunedOperation {
   enum class From { Known, Measured, Disturbed, LeftOver, Rejected };
-  std::vector<std::string> names; ///< of the source, the outermost first
+  std::vector<std::string> names; ///< names in the source, the outermost first
   From from = From::Known;
-  /// The contest, kept or just held; null where the cost model decides.
+  /// Measurement, stored or new; null if the cost model decides.
   const TuningEntry *entry = nullptr;
-  std::string chosen;  ///< the implementation that is taken
-  double estimate = 0; ///< its time by the cost model, in microseconds
+  std::string chosen;  ///< implementation that is used
+  double estimate = 0; ///< its time estimated by the cost model, in microseconds
   size_t candidates = 0;
-  size_t times = 1;   ///< how often the model has an operation like this
-  bool tried = false; ///< Disturbed: measured again later
-  size_t resumed = 0; ///< timings that somebody else had made who was stopped
+  size_t times = 1;   ///< number of such operations in the model
+  bool tried = false; ///< Disturbed: it will be measured again
+  size_t resumed = 0; ///< number of timings reused from an interrupted measurement
 };
 
 struct TuningOptions {
-  /// The database; empty: tuning.jsonl in the cache folder, if there is one.
+  /// Tuning database; empty: tuning.jsonl in the cache folder, if there is one.
   std::string database;
-  /// Only read.
+  /// Whether the database is read-only.
   bool pinned = false;
   OnMiss onMiss = OnMiss::Model;
-  /// Measure what is known too.
+  /// Whether to measure operations again that are in the database.
   bool again = false;
-  /// Stop measuring after so long; 0: when all is measured.
+  /// Time limit for measuring; 0: none.
   double budgetSeconds = 0;
-  /// Candidates that need more scratch memory are out, if others are there; 0: any.
+  /// Maximum scratch memory of a candidate, unless no candidate fits; 0: unlimited.
   int64_t workspaceBytes = 0;
-  /// Told of each operation with a choice, with how many are done and how many there are.
+  /// Called for each operation with several candidates, with the number done and the total number.
   std::function<void(const TunedOperation &, size_t done, size_t of)> report;
-  /// So often at most an operation is measured, as long as its choice is not settled.
+  /// Maximum number of measurement sessions per operation while its choice is not settled.
   int sittings = 3;
-  /// Seconds between two sittings of one operation, at least, where more than one is needed.
+  /// Minimum time in seconds between two sessions of one operation, if it needs more than one.
   double spreadSeconds = 0;
-  /// Measuring stops as soon as this is true.
+  /// Measuring stops as soon as this returns true.
   std::function<bool()> stop;
-  /// Called before each run that is timed; the run's turn is over when what it returns is gone. For
-  /// who runs programs meanwhile.
+  /// Called before each timed run; the run lasts until the returned object is released. For callers
+  /// that run programs at the same time.
   std::function<std::shared_ptr<void>()> turn;
-  /// For tests: called where a candidate is built, run and timed ("build", "run", "time").
+  /// For tests: called when a candidate is built, run and timed ("build", "run", "time").
   std::function<void(std::string_view implementation, std::string_view stage)> fault;
-  /// For tests: spoils a candidate's result before it is checked.
+  /// For tests: corrupts a candidate's result before it is checked.
   std::function<void(std::string_view implementation, void *data, size_t bytes)> spoil;
 };
 

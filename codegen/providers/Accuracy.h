@@ -1,4 +1,4 @@
-//===- Accuracy.h - what sums of f32 products may lose --------------------===//
+//===- Accuracy.h - permitted rounding of sums of f32 products ------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_ACCURACY_H
 #define DLC_CODEGEN_PROVIDERS_ACCURACY_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc {
 
-/// Whether sums of f32 products must be taken as written: by the situation, or by the word of the
-/// operation, which in a fusion is its contraction.
+/// Returns true if sums of f32 products must be computed as written (strict). The `dlc.accuracy`
+/// attribute of the operation, or of a fusion's contraction, overrides the situation's accuracy.
 inline bool isStrict(const Proposals &proposals) {
   FusionOp fusion = proposals.fusion;
   if (!fusion) {

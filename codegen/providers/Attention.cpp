@@ -1,4 +1,4 @@
-//===- Attention.cpp - attention and its gradients without the score matrix, on a processor ---===//
+//===- Attention.cpp - CPU attention and its gradients without the score matrix ---===//
 #include "codegen/cuda/Attention.h"
 #include "codegen/providers/Accuracy.h"
 #include "codegen/providers/Refusal.h"
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Rows of one element have any stride; a mask's dimensions of size 1 are the same for all.
+/// Describes a view. Dimensions of size 1 get stride 1 or, in a mask, 0 (broadcast).
 json viewOf(const StridedView &view, bool isMask) {
   std::vector<int64_t> strides = list(view.strides);
   for (auto [size, stride] : llvm::zip(view.shape, strides))
@@ -96,7 +96,7 @@ private:
     return std::nullopt;
   }
 
-  /// What nobody wants goes to scratch memory.
+  /// Adds a result. Unused results are written to scratch memory.
   void writes(const char *name, OpResult result) {
     CallArgument to{CallArgument::Kind::Scratch};
     auto type = typeOf(result);
@@ -150,7 +150,8 @@ public:
                       .parameter = "parts"}) {}
 
   SmallVector<int64_t> ways(Proposals &proposals) const override {
-    // In vectors, and on tiles in as many parts as the accuracy allows; of bf16 one part is all.
+    // Parameter 0 is vectors; larger values are bf16 parts on tiles, as the accuracy permits.
+    // Operands of bf16 need one part.
     Operation *attention = proposals.fusion ? cuda::attentionOf(proposals.fusion) : nullptr;
     if (!attention)
       return {};
@@ -173,7 +174,7 @@ public:
     double heads = productOf(desc["batch"].get<std::vector<int64_t>>()), queries = desc["queries"],
            keys = desc["keys"];
     double depth = desc["depth"], width = desc["width"], parts = desc["parts"];
-    // On tiles rows and columns are filled up. Causally, blocks behind the diagonal are not made.
+    // Tiles pad rows and columns. With a causal mask, blocks beyond the diagonal are skipped.
     double filled =
         parts > 0 ? laneShare(queries, machine.tileRows) * laneShare(keys, machine.tileColumns) : 1;
     double scores = heads * queries * keys / filled *
@@ -193,7 +194,7 @@ public:
                               laneShare(width, 2 * cost.lanes) * cores) +
                      elements / (machine.splitParts * cores);
     }
-    // bf16 is made f32 before it is packed.
+    // bf16 operands are converted to f32 before they are packed.
     if (desc["dtype"] == "bf16")
       nanoseconds += elements / (machine.splitParts * cores);
     nanoseconds = std::max(nanoseconds, cost.traffic(call.bytes, cores)) +

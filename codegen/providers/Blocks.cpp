@@ -1,7 +1,7 @@
-//===- Blocks.cpp - products by constant weights of few bits in blocks -----===//
+//===- Blocks.cpp - matmuls with constant block-quantized weights ---------===//
 //
-// runtime/library/blocks reads them as few bits as they have, which is what counts where few rows
-// meet many weights.
+// runtime/library/blocks reads the weights in their quantized form. This saves weight bandwidth,
+// which is the bound if few rows are multiplied by many weights.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/providers/OwnProduct.h"
@@ -34,17 +34,18 @@ std::optional<ref::Tensor> tensorOf(FusionOp fusion, Value inner) {
 
 MatmulOp productOf(FusionOp fusion) { return *fusion.getBody().front().getOps<MatmulOp>().begin(); }
 
-/// Digits of base 256 that numbers become (runtime/library/blocks/Kernels.h): as close as f32, or
-/// what the model allows.
+/// Number of base-256 digits that activations are quantized to (runtime/library/blocks/Kernels.h):
+/// as accurate as f32, or fewer if the model or the accuracy option permits it.
 int64_t digitsFor(FusionOp fusion, StringRef accuracy) {
   auto allowed = productOf(fusion)->getAttrOfType<StringAttr>(kActivationsAttr);
   return allowed && allowed == "int8" ? 1 : accuracy == "fast" ? 2 : blocks::kMostDigits;
 }
 
-/// One number for both of them; on tiles, parts of as many bits instead of digits.
+/// A kernel's parameter is kDigits * lanes + digits. On tiles, kOnTiles replaces the lanes, and
+/// activations are split into bf16 parts instead of digits.
 constexpr int64_t kDigits = 10, kWidest = 16, kOnTiles = 32;
 
-/// Parts of bf16 leave out as much as other products on tiles do.
+/// Number of bf16 parts: at most two, which rounds as much as the other matmuls on tiles.
 int64_t partsFor(int64_t digits) { return std::min<int64_t>(digits, 2); }
 
 std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits,
@@ -93,15 +94,16 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
       *product, kernel, [](const OwnSizes &sizes) { return !sizes.isTurned; }, no);
 }
 
-/// Fewer fill too little of a tile.
+/// Minimum number of rows on tiles; with fewer rows, too little of a tile is used.
 constexpr int64_t kFewestOnTiles = 5;
 
 int64_t rowsOf(FusionOp fusion) {
   return typeOf(productOf(fusion).getY()).getShape().drop_back().back();
 }
 
-/// Blocks' sums are added to a row's, and weights become numbers once for some rows: both in the
-/// caches, where they are this often as fast as what products do with results and operands.
+/// Speed of two steps that stay within the caches, relative to storing results and to splitting
+/// operands in other matmuls on tiles: adding the sums of a block to those of a row, and
+/// dequantizing weights once per group of rows.
 constexpr double kSumsPerResult = 8, kWeightsPerPart = 4;
 
 double tilesTime(const LibraryCall &call, const CostModel &cost) {
@@ -145,7 +147,7 @@ public:
     const Machine &machine = cost.machine;
     if (call.desc.contains("parts"))
       return cost.ended(call, tilesTime(call, cost));
-    // A step multiplies four times as many numbers as one of f32, for each digit.
+    // An instruction multiplies four times as many values as in f32, once for each digit.
     double digits = call.desc["digits"], cores = cost.coresFor(call.flops);
     double rate = machine.vectorsGflops * 4 / (digits + 1) * laneShare(call.desc["n"], cost.lanes);
     return cost.ended(call, std::max(call.flops / (rate * cores), cost.traffic(call.bytes, cores)));

@@ -1,4 +1,4 @@
-//===- Builtin.cpp - operations that the runtime's own kernels do ---------===//
+//===- Builtin.cpp - operations implemented by the runtime's own kernels ---===//
 #include "codegen/providers/Grouped.h"
 #include "codegen/providers/Provider.h"
 #include "ir/dlc/Matchers.h"
@@ -22,7 +22,7 @@ json dims(RankedTensorType type) {
   return std::vector<int64_t>(type.getShape().begin(), type.getShape().end());
 }
 
-/// outer, len and inner of an axis.
+/// Adds the sizes before the axis, along it and after it to the description.
 void addLines(json &desc, RankedTensorType type, int64_t axis) {
   int64_t outer = 1, inner = 1;
   for (int64_t d = 0; d < type.getRank(); ++d)
@@ -32,7 +32,7 @@ void addLines(json &desc, RankedTensorType type, int64_t axis) {
   desc["inner"] = inner;
 }
 
-/// What oneDNN counts as dilations: 0 where elements lie side by side.
+/// Converts dilations to oneDNN's convention, in which 0 means adjacent elements.
 std::vector<int64_t> gaps(ArrayRef<int64_t> dilations) {
   auto result = list(dilations);
   for (int64_t &d : result)
@@ -40,7 +40,7 @@ std::vector<int64_t> gaps(ArrayRef<int64_t> dilations) {
   return result;
 }
 
-/// A window that slides over `src`, [N, C, spatial..], and gives `dst`.
+/// Describes a window that slides over `src`, [N, C, spatial..], with result `dst`.
 template <typename Op>
 json windowed(const char *kind, Op op, std::vector<int64_t> src, RankedTensorType dst) {
   return json{{"kind", kind},
@@ -52,7 +52,8 @@ json windowed(const char *kind, Op op, std::vector<int64_t> src, RankedTensorTyp
               {"pads_l", list(op.getLow())}};
 }
 
-/// Lines are images of one row to what works on vectors of channels.
+/// Like windowed(), but describes 1-D sequences as images of one row for the channel-vector
+/// kernels.
 template <typename Op>
 json windowedLanes(const char *kind, Op op, RankedTensorType src, RankedTensorType dst) {
   json desc = windowed(kind, op, dims(src), dst);
@@ -147,7 +148,8 @@ json descOf(Operation *op) {
       .Default([](Operation *) { return json(); });
 }
 
-/// A weight gradient's cast to f32, for which the sums need no rounding.
+/// Returns the cast of a weight gradient's result to f32, which makes rounding of the sums
+/// unnecessary; null if there is none.
 CastOp wideningOf(Operation *op) {
   auto wide = dyn_cast_or_null<CastOp>(isa<ConvWeightGradOp>(op) ? op->getNextNode() : nullptr);
   return wide && wide.getX() == op->getResult(0) && typeOf(wide.getY()).getElementType().isF32()
@@ -155,7 +157,8 @@ CastOp wideningOf(Operation *op) {
              : CastOp();
 }
 
-/// The one operation of a fusion that the kernels here do, with plain layouts.
+/// Returns the only operation of a fusion if the kernels here support it with plain layouts; else
+/// null.
 Operation *onlyOperation(FusionOp fusion) {
   Block &body = fusion.getBody().front();
   Operation *op = &body.front(), *last = wideningOf(op) ? op->getNextNode() : op;
@@ -167,8 +170,8 @@ Operation *onlyOperation(FusionOp fusion) {
   return op;
 }
 
-/// How many channels of images lie side by side, where all of these values lie alike: those of a
-/// block, or all of them. 0 where they do not.
+/// Number of channels that are contiguous in the images' common layout: those of a block, or all
+/// with channels last. 0 if the layouts differ or channels are not contiguous.
 int64_t groupOf(ArrayRef<Value> images) {
   StringRef tag = layoutOf(images.front().getType());
   auto parsed = Tag::parse(tag);
@@ -188,7 +191,7 @@ int64_t groupOf(ArrayRef<Value> images) {
   return isLast ? channels : 0;
 }
 
-/// The gradient of a depthwise convolution's weights, of images as vectors of channels.
+/// Describes the weight gradient of a depthwise convolution in vectors of channels.
 json laneGrad(FusionOp fusion) {
   auto op = dyn_cast<ConvWeightGradOp>(fusion.getBody().front().front());
   if (!op || op->getNextNode() != fusion.getBody().front().getTerminator() ||
@@ -203,8 +206,8 @@ json laneGrad(FusionOp fusion) {
   return desc;
 }
 
-/// A pool of images that lie with many channels side by side, as vectors of these: of f32, or the
-/// largest of 8 bits.
+/// Describes a pool of images with enough contiguous channels in vectors of channels: of f32, or
+/// max pooling of 8-bit integers.
 json lanePool(FusionOp fusion) {
   Operation *op = &fusion.getBody().front().front();
   if (!op->hasTrait<Pooling>() || op->getNextNode() != fusion.getBody().front().getTerminator() ||
@@ -224,7 +227,7 @@ json lanePool(FusionOp fusion) {
     int64_t taps = 1;
     for (auto [low, high, size] : llvm::zip(o.getLow(), o.getHigh(), o.getWindow())) {
       if (low >= size || high >= size)
-        return json(); // windows with nothing in them
+        return json(); // a window may lie entirely in the padding
       taps *= size;
     }
     return taps <= 256 ? desc : json();
@@ -248,7 +251,7 @@ json lanePool(FusionOp fusion) {
           [&](auto o) { return counted(described("average_grad", o, o.getDx(), o.getDy()), o); });
 }
 
-/// Where a result of `inner` goes: a result of the whole, or scratch memory when nobody wants it.
+/// Buffer for a result of `inner`: a result of `whole`, or scratch memory if the result is unused.
 CallArgument resultOf(Operation *whole, OpResult inner) {
   CallArgument argument{CallArgument::Kind::Result};
   argument.result = inner.getResultNumber();
@@ -265,7 +268,8 @@ CallArgument resultOf(Operation *whole, OpResult inner) {
   return argument;
 }
 
-/// Whether it adds to zeros, or replaces them: the call makes these itself.
+/// Returns true if a scatter updates a tensor of zeros. The call then initializes its result
+/// itself.
 bool scattersIntoZeros(Operation *op, FusionOp fusion) {
   if (!isa<ScatterElementsOp, ScatterNdOp>(op))
     return false;
@@ -294,8 +298,7 @@ std::optional<LibraryCall> describe(Operation *whole) {
   LibraryCall call;
   call.library = "builtin";
   call.implementation = "builtin:" + desc["kind"].get<std::string>();
-  // The element type that decides is the first operand's, or the result's where there is no such
-  // operand.
+  // The call's element type is that of the first operand, or of the result for RandomOp.
   Value decides = isa<RandomOp>(op) ? op->getResult(0) : op->getOperand(0);
   desc["dtype"] = elementName(typeOf(decides).getElementType());
   if (fusion && wideningOf(op))
@@ -318,7 +321,7 @@ std::optional<LibraryCall> describe(Operation *whole) {
     call.inplace.push_back({op->getNumOperands(), 0});
   call.flops = double(typeOf(decides).getNumElements());
   if (desc.contains("kernel")) {
-    // As oneDNN's pools are counted: every element of every window.
+    // Counted as for oneDNN's pools: every element of every window.
     call.flops = 1;
     for (const char *list : {"dst", "kernel"})
       for (int64_t size : desc[list].get<std::vector<int64_t>>())
@@ -326,7 +329,7 @@ std::optional<LibraryCall> describe(Operation *whole) {
   }
   if (isa<MaxPoolOp, AvgPoolOp>(op))
     call.flops = tapsInside(op);
-  if (auto nms = dyn_cast<NmsOp>(op)) // few boxes are compared with all that are taken
+  if (auto nms = dyn_cast<NmsOp>(op)) // only few boxes are compared with all selected boxes
     call.flops = double(typeOf(nms.getScores()).getNumElements());
   if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
     auto dw = typeOf(gradient.getDw());
@@ -356,7 +359,7 @@ public:
     double cores = cost.coresFor(call.flops + call.bytes);
     double nanoseconds = cost.traffic(call.bytes, cores);
     StringRef kind = call.desc["kind"].get_ref<const std::string &>();
-    // Four bytes are where one f32 would be.
+    // Four 8-bit elements fit into the space of one f32.
     bool isBytes = kind == "lane_pool" && call.desc["dtype"] != "f32";
     double rate = isBytes                      ? 4 * machine.lanePoolTaps
                   : kind == "lane_pool"        ? machine.lanePoolTaps

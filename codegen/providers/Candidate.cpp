@@ -1,4 +1,4 @@
-//===- Candidate.cpp - elections, written on operations --------------------===//
+//===- Candidate.cpp - candidates as attributes of operations -------------===//
 #include "codegen/providers/Candidate.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,4 +1,4 @@
-//===- ChannelStatistics.cpp - a convolution's channels, summed up --------===//
+//===- ChannelStatistics.cpp - statistics of a convolution's channels -----===//
 #include "codegen/providers/ChannelStatistics.h"
 
 #include "passes/TensorBuilder.h"
@@ -9,7 +9,7 @@ namespace dlc {
 
 namespace {
 
-/// One element per channel, one after the other.
+/// Returns true if the value has one element per channel, stored contiguously.
 bool isOfChannels(Value v, Value y) {
   return typeOf(v).getNumElements() == shapeOf(y)[1] && layoutOf(v.getType()).empty();
 }
@@ -31,7 +31,7 @@ struct Reader {
            reduce.getAxes() == ArrayRef<int64_t>{0, 2, 3};
   }
 
-  /// Whether nothing had that place before.
+  /// Records the op as `place`. Returns false if another op was recorded there before.
   bool take(Operation *op, Value &place) {
     if (!place)
       place = op->getResult(0);
@@ -39,7 +39,7 @@ struct Reader {
     return place == op->getResult(0);
   }
 
-  /// What reads a difference, or the square of one.
+  /// Matches the means of a difference or, if `squared`, of its square.
   bool readMeans(Operation *from, bool squared) {
     ops.insert(from);
     for (Operation *user : from->getUsers()) {

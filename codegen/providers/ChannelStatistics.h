@@ -1,8 +1,8 @@
-//===- ChannelStatistics.h - a convolution's channels, summed up ----------===//
+//===- ChannelStatistics.h - statistics of a convolution's channels -------===//
 //
-//   conv -> steps -> y -+-> first -+
-//                       +-----> y - first -+-> mean
-//                                          +-> square -> mean
+//   conv -> epilogue -> y -+-> first -+
+//                          +-----> y - first -+-> mean
+//                                             +-> square -> mean
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_CHANNELSTATISTICS_H
@@ -12,17 +12,17 @@
 
 namespace dlc {
 
-/// Statistics of the channels of a tensor, as operations of one block compute them; each of one
+/// Statistics of a tensor's channels, as computed by operations of one block. Each value has one
 /// element per channel.
 struct ChannelStatistics {
   /// The first element, the mean of the differences from it, and the mean of their squares.
   mlir::Value first, shift, square;
-  /// All that it takes, in the block's order.
+  /// All operations that compute the statistics, in block order.
   llvm::SmallVector<mlir::Operation *> ops;
 };
 
-/// Reads how `y` is used in the block that it is of: for that, or to be yielded, and for nothing
-/// else.
+/// Matches the uses of `y` within its block. Fails if `y` has any use other than the statistics and
+/// the terminator.
 std::optional<ChannelStatistics> matchStatistics(mlir::Value y);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Contract.cpp - generated code for blocked matrix products -----------===//
+//===- Contract.cpp - generated code for blocked matmuls ------------------===//
 #include "codegen/cpu/ContractFusion.h"
 #include "codegen/providers/Provider.h"
 #include "passes/Widened.h"
@@ -10,18 +10,18 @@ namespace dlc {
 
 namespace {
 
-/// What sums of pairs of integers reach of the rate of f32; and beside a library that sums four at
-/// a time, which is estimated at that rate.
+/// Rate of integer sums of pairs relative to f32. kBesideDots replaces kPairs if the library sums
+/// four products at a time, because the library's estimate uses the f32 rate.
 constexpr double kPairs = 1.6, kBesideDots = 0.4;
 
-/// Rows of a left operand that lie across are far apart where each is on a page of its own, and
-/// cost less by as much as they are nearer.
+/// Relative cost of reading a transposed left operand. It is 1 if elements along k are at least
+/// kFar bytes apart, and proportionally less otherwise.
 double farPart(const cpu::ContractSpec &spec) {
   constexpr double kFar = 2048; // bytes
   return std::min(1.0, double(spec.strideAk * ref::elementBytes(spec.elementA)) / kFar);
 }
 
-/// Microseconds of a blocked product.
+/// Microseconds of a blocked matmul.
 double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan,
                 const CostModel &cost) {
   const Machine &machine = cost.machine;
@@ -35,8 +35,7 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
                 (spec.elementA.isF64() ? 0.5 : 1);
   if (spec.sumsIntegers())
     rate *= libraryHasExactSums() ? kBesideDots : kPairs;
-  // Short blocks leave sums waiting for one another; lanes behind the last column are computed for
-  // nothing.
+  // With short blocks, accumulations wait for one another. Lanes beyond the last column are wasted.
   rate *= std::min(1.0, machine.oneRow + machine.eachRow * double(schedule.blockHeight()));
   rate *= laneShare(n, double(schedule.lanes));
   double cores = cost.coresFor(plan);

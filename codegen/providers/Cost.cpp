@@ -1,4 +1,4 @@
-//===- Cost.cpp - how long kernels may take, by arithmetic alone ----------===//
+//===- Cost.cpp - analytical cost model of kernels ------------------------===//
 #include "codegen/providers/Cost.h"
 
 #include "passes/TensorBuilder.h"
@@ -21,7 +21,7 @@ CostModel::CostModel(const Profile &profile, const cpu::Target &target, int thre
 }
 
 double CostModel::traffic(double bytes, double cores) const {
-  // What a cache cannot hold displaces as much again before that is read.
+  // Data beyond a cache's capacity also evicts as much of the other data before that is read.
   auto beyond = [&](double held) { return std::clamp(2 * (bytes - held), 0.0, bytes); };
   double memory = beyond(machine.cacheBytes), cache = beyond(machine.nearBytes) - memory;
   double near = bytes - cache - memory;
@@ -59,7 +59,7 @@ double CostModel::least(double flops, double bytes) const {
 }
 
 double CostModel::leastTransposed(double flops) const {
-  constexpr double kBetter = 1.5; // what was measured may say of a shape, against arithmetic
+  constexpr double kBetter = 1.5; // assumed maximum correction by measured samples
   return flops / (machine.convolutionGflops * machine.transposedPart * kBetter * threads) / 1000;
 }
 

@@ -1,4 +1,4 @@
-//===- Cost.h - how long kernels may take, by arithmetic alone ------------===//
+//===- Cost.h - analytical cost model of kernels --------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_COST_H
 #define DLC_CODEGEN_PROVIDERS_COST_H
 
@@ -9,59 +9,61 @@
 
 namespace dlc {
 
-/// Microseconds by the machine's figures: what all kernels' estimates have in common. How long a
-/// provider's own kernels take stands with the provider.
+/// Cost model from the machine's parameters: the parts that the estimates of all kernels have in
+/// common. The estimates of a provider's own kernels are in the provider's file.
 struct CostModel {
-  /// `weightsStay`: weights were used just before, and are where other operands are.
+  /// `weightsStay`: the weights were used just before, so they are in the caches like other
+  /// operands.
   CostModel(const Profile &profile, const cpu::Target &target, int threads,
             bool weightsStay = false);
 
-  /// Cores that work on so many operations.
+  /// Returns the number of cores that work on this many operations.
   double coresFor(double flops) const;
-  /// Cores that a generated kernel's units keep busy.
+  /// Returns the number of cores that the work units of a generated kernel keep busy.
   double coresFor(const cpu::KernelPlan &plan) const;
-  /// Nanoseconds for bytes that pass once, and that were used not long before.
+  /// Nanoseconds to read or write bytes once that were used shortly before.
   double traffic(double bytes, double cores) const;
-  /// Nanoseconds for bytes from memory at the rate of each core, as far as memory goes; none at
-  /// rate 0.
+  /// Nanoseconds to stream bytes from memory at `rate` per core, limited by the memory bandwidth. 0
+  /// if `rate` is 0.
   double streamed(double bytes, double rate, double cores) const;
-  /// Nanoseconds that packed weights add to so many of sums.
+  /// Nanoseconds that streaming packed weights adds to a computation of `nanoseconds`.
   double beside(const LibraryCall &call, double nanoseconds, double rate, double cores) const;
-  /// Microseconds in the end.
+  /// Total microseconds of a kernel with its launch overhead and, for several cores, thread
+  /// wake-up.
   double ended(double nanoseconds, double overhead, double cores) const;
-  /// Microseconds of a call that works for so many nanoseconds.
+  /// Total microseconds of a library call whose work takes this many nanoseconds.
   double ended(const LibraryCall &call, double nanoseconds) const;
 
-  /// Microseconds that no kernel beats by much that does so many operations, multiplications above
-  /// all, on so many bytes.
+  /// Approximate lower bound in microseconds for any kernel with this many operations, which are
+  /// mainly multiplications, on this many bytes.
   double least(double flops, double bytes) const;
-  /// Microseconds that a library's transposed convolution with strides takes at least, even where
-  /// it is better than usual.
+  /// Lower bound in microseconds for a library's strided transposed convolution, even if the
+  /// library performs better than estimated.
   double leastTransposed(double flops) const;
-  /// Microseconds that a product on tiles takes longer where it makes so many elements of an
-  /// operand first.
+  /// Microseconds that are added to a matmul on tiles if it first computes this many elements of an
+  /// operand.
   double prologue(double elements, bool exponential) const;
-  /// Microseconds that a product takes longer where it sums up so many elements of an operand.
+  /// Microseconds that are added to a matmul if it also sums this many elements of an operand.
   double sums(double elements) const;
-  /// Microseconds that a convolution takes longer where it sums up the channels of so many results.
+  /// Microseconds that are added to a convolution if it also sums this many results by channel.
   double statistics(double elements) const;
 
-  /// What a convolution in vectors of so many lanes reaches of its rate.
+  /// Fraction of its rate that a convolution reaches with vectors of `used` lanes.
   double laneRate(double used) const { return used < lanes ? machine.narrowPart : 1; }
 
   Machine machine;
   double threads, lanes;
 };
 
-/// Of vectors over n columns, the part that is not behind the last one.
+/// Fraction of the lanes that vectors over n columns use; the last vector may be partial.
 double laneShare(double n, double lanes);
-/// Of sizes; the last `drop` left out.
+/// Returns the product of the sizes without the last `drop`.
 double productOf(llvm::ArrayRef<int64_t> sizes, size_t drop = 0);
-/// Elements that the windows of a MaxPoolOp or an AvgPoolOp read, padding left out.
+/// Number of elements that the windows of a MaxPoolOp or AvgPoolOp read, without padding.
 double tapsInside(mlir::Operation *pool);
-/// Bytes of weights that were packed before.
+/// Returns the bytes of weights that were packed at compile time.
 double packedBytes(const LibraryCall &call);
-/// Whether all matrices of a batch are one: strides without those of rows and columns are 0.
+/// Returns true if all matrices of a batch are the same one: all batch strides are 0.
 bool isShared(const nlohmann::json &strides);
 
 } // namespace dlc

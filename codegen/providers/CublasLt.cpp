@@ -1,4 +1,4 @@
-//===- CublasLt.cpp - products on a GPU as calls of cuBLASLt ---------------===//
+//===- CublasLt.cpp - matmuls as cuBLASLt calls ---------------------------===//
 #include "codegen/providers/GpuLibrary.h"
 #include "passes/TensorBuilder.h"
 #include "passes/Widened.h"
@@ -15,19 +15,20 @@ namespace {
 
 using nlohmann::json;
 
-/// [.., rows, columns] as one matrix for each of a batch.
+/// Batch of a tensor [.., rows, columns]: number of matrices and the stride between them.
 struct Batched {
   int64_t batch = 1, stride = 0;
 };
 
-/// Leading dimensions as one; nothing where one stride cannot say it.
+/// Merges the leading dimensions into one batch; std::nullopt if a single stride cannot describe
+/// them.
 std::optional<Batched> batchOf(const StridedView &view, ArrayRef<int64_t> whole) {
   Batched result;
   for (size_t d = whole.size() - 2; d-- > 0;) {
     int64_t size = whole[d];
     if (size == 1)
       continue;
-    // A dimension of one element that others stretch repeats what it holds.
+    // A size-1 dimension that is broadcast has stride 0.
     int64_t stride = view.shape[d] == 1 ? 0 : view.strides[d];
     if (result.batch > 1 && stride != result.stride * result.batch)
       return std::nullopt;
@@ -43,8 +44,8 @@ void align(StridedView &view, size_t rank) {
   view.strides.insert(view.strides.begin(), rank - view.strides.size(), 0);
 }
 
-/// Strides of rows and columns, those of dimensions with one element as the library's checks
-/// expect.
+/// Strides of rows and columns. Strides of size-1 dimensions are set as the library's checks
+/// require.
 std::optional<std::pair<int64_t, int64_t>> matrixStrides(const StridedView &view,
                                                          bool mayTranspose) {
   size_t rank = view.shape.size();
@@ -102,13 +103,14 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   if (!a || !b || !y || !batchA || !batchB || !batchY)
     return no("its strides are more than a batch of matrices");
   int64_t batch = batchY->batch;
-  // One tall product where all of the batch share the right operand.
+  // The batch becomes one tall matmul if all of its matrices share the right operand.
   if (batch > 1 && batchB->stride == 0 && a->second == 1 && batchA->stride == m * a->first &&
       batchY->stride == m * y->first) {
     m *= batch;
     batch = 1;
   }
-  // Of integers it has one form: both with their neighbours along the depth, in units of 4 bytes.
+  // The integer matmul has one form: both operands are contiguous along the contracted dimension,
+  // with sizes and strides in units of 4 bytes.
   auto inUnits = [](int64_t stride) { return stride % 4 == 0; };
   if (bytes &&
       (e.lhsZeroPoint || e.rhsZeroPoint || e.bias || !e.postOps.empty() || a->second != 1 ||

@@ -1,4 +1,4 @@
-//===- Cuda.cpp - generated kernels on a GPU ------------------------------===//
+//===- Cuda.cpp - generated GPU kernels -----------------------------------===//
 #include "codegen/cuda/Bytes.h"
 #include "codegen/cuda/Kernel.h"
 #include "codegen/cuda/TileShape.h"
@@ -39,10 +39,10 @@ public:
   }
 
 private:
-  /// Microseconds of the arithmetic.
+  /// Estimated arithmetic time in microseconds.
   static double timeOf(Operation *op, const GpuFigures &gpu) {
     GpuShares shares;
-    // Windows of single channels are no product in tiles.
+    // Depthwise convolutions do not use tiled matmuls.
     bool multiplies = isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp>(op) &&
                       (isa<MatmulOp>(op) || !isDepthwise(op));
     if (!multiplies && !isa<AttentionOp, AttentionTrainOp, AttentionGradOp>(op))
@@ -61,8 +61,8 @@ private:
     if (cuda::isWindowed(op, !layoutOf(op->getOperand(0).getType()).empty()))
       return flopsOf(op) / (gpu.f32 * shares.elementwise) * 1e-3;
     cuda::Geometry g = cuda::geometryOf(op);
-    // Of channels that lie last whole vectors are copied; what is no vector is read element by
-    // element.
+    // With channels last, whole vectors of channels are copied; otherwise elements are read one by
+    // one.
     constexpr int64_t kVector = 16;
     int64_t bytes = isBytes ? 1 : ref::elementBytes(typeOf(op->getOperand(0)).getElementType());
     bool vectors = g.channelsLast && g.folded.front() * bytes % kVector == 0;

@@ -1,4 +1,4 @@
-//===- Cudnn.cpp - convolutions and attention on a GPU as calls of cuDNN ---===//
+//===- Cudnn.cpp - convolutions and attention as cuDNN calls --------------===//
 #include "codegen/cuda/Attention.h"
 #include "codegen/providers/GpuLibrary.h"
 #include "passes/fuse/Epilogue.h"
@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The library's convolutions have two spatial dimensions or three.
+/// Adds a dimension to 1-D sizes, since cuDNN's convolutions have two or three spatial dimensions.
 void widen(std::vector<int64_t> &sizes, int64_t with) {
   if (sizes.size() == 1)
     sizes.insert(sizes.begin(), with);
@@ -41,7 +41,7 @@ bool isChannelsLast(RankedTensorType type) {
   return layoutOf(type) == channelsLast(type.getRank());
 }
 
-/// Strides of the shape with channels last.
+/// Returns the strides of a tensor with channels last.
 SmallVector<int64_t> lastStrides(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size());
   int64_t step = shape[1];
@@ -56,7 +56,8 @@ SmallVector<int64_t> lastStrides(ArrayRef<int64_t> shape) {
 
 json lastTensor(ArrayRef<int64_t> shape) { return tensorOf(shape, lastStrides(shape)); }
 
-/// What it does after a convolution with a bias: at most one of these.
+/// Activation that cuDNN can fuse after a convolution with bias, at most one; std::nullopt if the
+/// op is not supported.
 std::optional<json> activationOf(const PostOp &postOp) {
   if (postOp.kind != PostOp::Kind::Eltwise)
     return std::nullopt;
@@ -85,12 +86,13 @@ bool isBias(const PostOp &postOp, ArrayRef<int64_t> shape) {
          typeOf(postOp.operand).getNumElements() == shape[1];
 }
 
-/// A convolution of single channels, which has kernels of its own, with nothing behind it.
+/// Returns true for a convolution with one input channel per group. cuDNN's special kernels for
+/// these have no epilogue.
 bool isOfSingles(const json &desc) {
   return desc["kind"] != "attention" && desc["w"]["dims"][1] == 1;
 }
 
-/// Whether it is a convolution for tensor cores.
+/// Returns true if the call is a convolution that may use tensor cores.
 bool mayUseTensorCores(const json &desc) {
   return desc["kind"] != "attention" && desc["w"]["dims"][1] > 1 &&
          (desc["dtype"] == "f16" || desc["dtype"] == "bf16" || desc.contains("math"));
@@ -152,7 +154,8 @@ private:
     return true;
   }
 
-  /// Whether the value lies as all images and weights of the call do: plain, or channels last.
+  /// Returns true if the value has the common layout of the call's images and weights: plain, or
+  /// channels last.
   bool fits(Value value) const {
     RankedTensorType type = typeOf(value);
     if (type.getRank() < 3 || type.getRank() > 5)
@@ -165,7 +168,7 @@ private:
     return last ? lastTensor(shape) : plainTensor(shape);
   }
 
-  /// The result's, or where it is written into a larger one.
+  /// Describes the result, or the part of a larger tensor that the result is written to.
   std::optional<json> destination(const Epilogue &e) const {
     const StridedView &to = e.destination;
     if (!last)
@@ -188,13 +191,13 @@ private:
     to.offset = offset * ref::elementBytes(type.getElementType());
     call.arguments.push_back(to);
     call.bytes += double(storageBytes(type));
-    // Each element on the side of y meets the weights of one of its channels.
+    // Each element of the output side is multiplied with the weights of one of its channels.
     call.flops = 2.0 * double(typeOf(meets).getNumElements()) *
                  double(typeOf(weights).getNumElements()) / double(typeOf(weights).getDimSize(0));
     call.library = "cudnn";
     call.implementation = "cudnn";
     call.wantsAlignment = true;
-    // Engines keep operands there in their own order, or with more channels.
+    // Engines store operands there in their own layout, or padded to more channels.
     constexpr int64_t kSpace = int64_t{64} << 20;
     call.desc["workspace"] = kSpace + int64_t(call.bytes);
     return std::move(call);
@@ -229,8 +232,9 @@ private:
     };
     SmallVector<int64_t> channels(shape.size(), 1);
     channels[1] = shape[1];
-    // Kernels of its own have these alone, and a residual before the bias; what is compiled for a
-    // graph, for tensor cores and channels last, has more of them, in any order.
+    // cuDNN's precompiled kernels support only these ops, with a residual before the bias. Kernels
+    // that cuDNN compiles at run time (for tensor cores with channels last) support more ops in any
+    // order.
     bool isCompiled = last && mayUseTensorCores(call.desc);
     bool hasResidual = false, isActivated = false;
     for (const PostOp &postOp : e.postOps) {
@@ -265,7 +269,8 @@ private:
     if (e.bias || !e.postOps.empty() ||
         typeOf(fusion.getResult(0)).getElementType() != typeOf(conv.getY()).getElementType())
       return no("it does nothing after a transposed convolution");
-    // The convolution's own padding: what does not fill its last stride is no padding taken away.
+    // High padding of the forward convolution. Output padding (`extra`) smaller than the stride
+    // does not reduce it.
     std::vector<int64_t> high;
     for (auto [pad, extra, stride] : llvm::zip(conv.getHigh(), conv.getExtra(), conv.getStrides()))
       high.push_back(extra < stride ? pad : pad - extra);
@@ -287,7 +292,8 @@ private:
   std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp gradient) {
     if (!begin("weight_gradient", gradient, {gradient.getX(), gradient.getDy(), gradient.getDw()}))
       return std::nullopt;
-    // cuDNN 9.19 takes such graphs in f32 and gives wrong numbers; on tensor cores they are right.
+    // cuDNN 9.19 accepts such graphs in f32 but computes wrong results; on tensor cores they are
+    // correct.
     if (call.desc["low"] != call.desc["high"] && !call.desc.contains("math") &&
         typeOf(gradient.getDw()).getElementType().isF32())
       return no("its weight gradients in f32 are wrong where the padding of two ends differs");
@@ -299,7 +305,7 @@ private:
     return end(fusion, 0, gradient.getDy(), gradient.getDw());
   }
 
-  /// One tensor of an attention, as [batch, heads, rows, elements].
+  /// Describes a tensor of an attention as [batch, heads, rows, elements].
   static json headsOf(const StridedView &view) {
     std::vector<int64_t> dims(view.shape.begin(), view.shape.end()),
         strides(view.strides.begin(), view.strides.end());
@@ -373,10 +379,10 @@ private:
   Operation *op;
   std::string *why;
   LibraryCall call;
-  bool last = false; ///< images and weights have their channels last
+  bool last = false; ///< whether images and weights are stored with channels last
 };
 
-/// Whether the library has a way to do it on the device that is here under this name.
+/// Returns true if cuDNN has an engine for the call on this machine's device of that name.
 bool deviceTakes(const std::string &device, const LibraryCall &call, std::string *why) {
   std::vector<uint64_t> bytes(call.arguments.size(), uint64_t{1} << 60);
   std::vector<uint8_t> writable(call.arguments.size(), 1);
@@ -435,9 +441,9 @@ public:
       return {groups, places, w[1], channels * window, rate};
     return {groups, places, channels, taken, rate};
   }
-  /// Which graphs it has an engine for only the GPU can tell.
+  /// Only the GPU can determine for which graphs cuDNN has an engine.
   bool takes(const std::string &device, LibraryCall &call, std::string *why) const override {
-    // Last resorts, an order of magnitude behind.
+    // Slowdown of cuDNN's fallback engines, about an order of magnitude.
     constexpr double kWithout = 8;
     if (mayUseTensorCores(call.desc)) {
       LibraryCall fast = call;

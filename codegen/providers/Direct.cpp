@@ -1,7 +1,7 @@
-//===- Direct.cpp - convolutions as products with packed weights ----------===//
+//===- Direct.cpp - direct convolutions with packed weights ---------------===//
 //
-// runtime/library/direct streams constant weights at the memory's speed, which is what counts where
-// few pixels use them.
+// runtime/library/direct streams constant weights at memory bandwidth, which limits the speed of
+// convolutions with few pixels.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/providers/OwnConvolution.h"
@@ -106,7 +106,7 @@ public:
     double rate = machine.directGflops * cost.laneRate(call.desc["block"]);
     double nanoseconds =
         std::max(flops / (rate * cores), weights) + results / (machine.directResults * cores);
-    // Where each thread reads all, much of that lies in the others' caches.
+    // If each thread reads the whole image, most of it is in the caches of other cores.
     double parts = reading.whole ? 1 : cores;
     if (!reading.inPlace)
       nanoseconds += results / double(dst[1]) * depth / (machine.directCopied * parts);

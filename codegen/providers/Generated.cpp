@@ -1,4 +1,4 @@
-//===- Generated.cpp - generated code that makes results row by row --------===//
+//===- Generated.cpp - generated code that computes results row by row ----===//
 #include "codegen/cpu/Split.h"
 #include "codegen/cpu/Turned.h"
 #include "codegen/cpu/Windows.h"
@@ -10,10 +10,10 @@ namespace dlc {
 
 namespace {
 
-/// Whether one of the loop nests is so; they are planned where somebody asks.
+/// Returns true if the predicate holds for one of the loop nests, which are planned on first use.
 using AnyNest = function_ref<bool(function_ref<bool(const cpu::Nest &)>)>;
 
-/// Nanoseconds of an element of a transposition's result.
+/// Nanoseconds per element of a transposition's result.
 double perTransposed(TransposeOp transpose, const Machine &machine, AnyNest anyNest) {
   auto type = cast<RankedTensorType>(transpose.getResult().getType());
   SmallVector<int64_t> strides = cpu::stridesOf(transpose);
@@ -25,14 +25,14 @@ double perTransposed(TransposeOp transpose, const Machine &machine, AnyNest anyN
   };
   if (strides.back() <= kNearStep || anyNest(inTiles))
     return 1 / machine.turned;
-  // Lanes are loaded one by one. At such strides their lines share a few places of the caches.
+  // Lanes are gathered one by one. At page-sized strides their cache lines share a few cache sets.
   constexpr int64_t aliased = 4096, places = 8;
   int64_t bytes = strides.back() * ref::elementBytes(type.getElementType());
   return 1 / (bytes % aliased == 0 && type.getShape().back() > places ? machine.gatheredAliased
                                                                       : machine.gathered);
 }
 
-/// Microseconds of a body pulled row by row.
+/// Microseconds of a body that is computed row by row.
 double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &cost,
                 const cpu::Target &target) {
   const Machine &machine = cost.machine;
@@ -52,7 +52,8 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
           2 * results * double(a.getDimSize(a.getRank() - (matmul.getTransposeA() ? 2 : 1)));
       double bytes = double(ref::elementBytes(b.getElementType()) * b.getDimSize(b.getRank() - 1) *
                             b.getDimSize(b.getRank() - 2));
-      // A row's lanes run along its columns; a single result's along the depth.
+      // The lanes of a row are its columns; with a single column, they run along the contracted
+      // dimension.
       bool single = !matmul.getTransposeA() && matmul.getY().getType().getShape().back() == 1;
       bool inner = single || (bytes <= machine.firstLevelBytes && !matmul.getTransposeB());
       double filled =
@@ -82,8 +83,8 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
     } else if (auto concat = dyn_cast<ConcatOp>(op); concat && takesTurns(concat)) {
       nanoseconds += results / machine.turned;
     } else if (concat) {
-      // Lanes that lie in different operands are chosen from all of them, where they are not walked
-      // one after the other.
+      // Lanes from different operands are selected from all of them, unless the operands are
+      // traversed one after the other.
       if (int64_t(concat.getAxis()) ==
               cast<RankedTensorType>(concat->getResult(0).getType()).getRank() - 1 &&
           !anyNest([](const cpu::Nest &nest) { return nest.joined || nest.stores[0].axis >= 0; }))

@@ -1,4 +1,4 @@
-//===- GpuLibrary.cpp - what vendors' libraries on GPUs have in common -----===//
+//===- GpuLibrary.cpp - common base of the GPU vendor libraries -----------===//
 #include "codegen/providers/GpuLibrary.h"
 
 #include "codegen/cuda/Target.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 namespace dlc {
 
 GpuFigures gpuOf(const Proposals &proposals) {
-  // Asked for each operation of a program.
+  // Cached, because this is called for each operation of a program.
   static std::mutex mutex;
   static auto *known = new std::map<std::pair<std::string, std::string>, GpuFigures>();
   std::lock_guard<std::mutex> guard(mutex);
@@ -36,7 +36,8 @@ double gpuRate(const GpuFigures &gpu, StringRef element, bool tf32) {
 }
 
 void GpuLibrary::propose(Proposals &proposals) const {
-  // A program that calls a library needs it wherever it runs: what is not here is not counted on.
+  // A program that calls a library needs it at run time, so a library that is missing here is not
+  // used.
   if (!cuda::loaded(library))
     return;
   std::string why;
@@ -47,8 +48,8 @@ void GpuLibrary::propose(Proposals &proposals) const {
   double first = kGpuLaunch + call->effort * std::max(productOf(*call, gpu).time(gpu),
                                                       call->bytes / gpu.gigabytes * 1e-3);
   proposals.add(about.name, *call, first);
-  // Of its proposals, how many are worth a measurement; and what the library holds of each that is
-  // not its first.
+  // Number of implementations worth measuring, and the assumed slowdown of each one relative to the
+  // library's previous choice.
   constexpr int kProposals = 4;
   constexpr double kLater = 1.02;
   Builder b(proposals.op->getContext());

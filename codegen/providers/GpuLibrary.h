@@ -1,4 +1,4 @@
-//===- GpuLibrary.h - what vendors' libraries on GPUs have in common -------===//
+//===- GpuLibrary.h - common base of the GPU vendor libraries -------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_GPULIBRARY_H
 #define DLC_CODEGEN_PROVIDERS_GPULIBRARY_H
 
@@ -8,17 +8,17 @@
 
 namespace dlc {
 
-/// What is known of the GPU that the proposals are for; a common one where it is not here.
+/// Returns the cost-model parameters of the target GPU; those of a common GPU if it is unavailable.
 GpuFigures gpuOf(const Proposals &proposals);
-/// Gigaflops of products whose operands have this type, as the clock allows.
+/// Peak gigaflops of matmuls with operands of this type at the GPU's clock rate.
 double gpuRate(const GpuFigures &gpu, llvm::StringRef element, bool tf32);
-/// Microseconds of a kernel in a graph, beside its work.
+/// Microseconds of overhead of a kernel in a CUDA graph, added to its execution time.
 constexpr double kGpuLaunch = 2.5;
 
-/// A library that proposes several ways to do a call, numbered from 1.
+/// Provider for a library that offers several implementations of a call, numbered from 1.
 class GpuLibrary : public Provider {
 public:
-  /// `number`: what the way is called in a description.
+  /// `number`: key of the implementation's number in a call description.
   GpuLibrary(const About &about, llvm::StringLiteral number, cuda::Library library)
       : Provider(about), number(number), library(library) {}
 
@@ -27,11 +27,11 @@ public:
                                   std::string *why) const override;
 
 protected:
-  /// What the call multiplies, at the rate that the library reaches.
+  /// Returns the call's contraction with the rate that the library reaches for it.
   virtual GpuProduct productOf(const LibraryCall &call, const GpuFigures &gpu) const = 0;
   virtual std::optional<LibraryCall> describe(mlir::Operation *op, std::string *why) const = 0;
-  /// Whether the device's library has a way to do it; how fast that is it may say in the call's
-  /// effort.
+  /// Returns true if the device's library supports the call. May set the call's `effort` to correct
+  /// the estimate.
   virtual bool takes(const std::string &device, LibraryCall &call, std::string *why) const {
     return true;
   }

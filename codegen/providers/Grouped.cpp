@@ -1,4 +1,4 @@
-//===- Grouped.cpp - products of groups of rows, as calls of our own kernels ---===//
+//===- Grouped.cpp - grouped matmuls as calls of dlc's own kernels --------===//
 #include "codegen/providers/Grouped.h"
 
 #include "runtime/library/products/Grouped.h"
@@ -13,7 +13,7 @@ namespace {
 
 DType dtypeOf(const json &desc) { return desc["dtype"] == "bf16" ? DType::BF16 : DType::F32; }
 
-/// Constant matrices [G, K, N] (`turned`: [G, N, K]), packed when lowering.
+/// Packs constant matrices [G, K, N] (`turned`: transposed, [G, N, K]) during lowering.
 CallArgument packedMatrices(const ref::Tensor &plain, bool turned, const json &desc,
                             const OwnKernel &kernel, const products::Form &form) {
   int64_t groups = desc["groups"], k = desc["k"], n = desc["n"];
@@ -59,7 +59,7 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const OwnKernel &kernel
                    : FailureOr<ref::Tensor>(failure());
   if (succeeded(plain))
     call.desc["b"] = "packed";
-  // Of matrices only those are read that have rows.
+  // Only the matrices of non-empty groups are read.
   double share = groups > 0 ? std::min(1.0, double(rows) / double(groups)) : 0;
   if (succeeded(plain))
     call.add(packedMatrices(*plain, product.getTransposeB(), call.desc, kernel, *form),

@@ -1,4 +1,4 @@
-//===- Grouped.h - products of groups of rows, as calls of our own kernels ---===//
+//===- Grouped.h - grouped matmuls as calls of dlc's own kernels ----------===//
 #ifndef DLC_CODEGEN_PROVIDERS_GROUPED_H
 #define DLC_CODEGEN_PROVIDERS_GROUPED_H
 
@@ -11,15 +11,16 @@ inline bool isGrouped(mlir::Operation *op) {
   return llvm::isa<GroupedMatmulOp, GroupedWeightGradOp>(op);
 }
 
-/// By kernels of this form, which packs constant matrices when lowering unless it reads them where
-/// they lie; without `form` nobody packs.
+/// Describes a grouped matmul, or its weight gradient, as a call of `kernel`. Constant matrices are
+/// packed during lowering if `form` is given and cannot read them in place. If `form` is null,
+/// matrices are never packed.
 std::optional<LibraryCall> groupedProduct(mlir::Operation *op, const OwnKernel &kernel,
                                           const products::Form *form, const Refusal &no);
 
-/// Whether a product packs its matrices in each call.
+/// Returns true if the matmul packs its matrices in every call.
 bool packsMatrices(const nlohmann::json &desc, const products::Form &form);
 
-/// Rows of a group that has any, where rows are spread over all groups.
+/// Average number of rows of a non-empty group if the rows are distributed over all groups.
 double groupedRows(const LibraryCall &call);
 
 } // namespace dlc

@@ -12,56 +12,56 @@
 
 namespace dlc {
 
-/// One buffer of the call.
+/// One buffer argument of a call.
 struct CallArgument {
   enum class Kind { Value, Packed, Result, Scratch };
   Kind kind = Kind::Value;
-  mlir::Value value;   ///< Value: the operand (outside of any fusion)
-  unsigned result = 0; ///< Result: of the operation
-  int64_t offset = 0;  ///< bytes into the buffer where the call's argument starts
-  int64_t bytes = 0;   ///< Packed and Scratch: their size
-  std::string layout;  ///< Packed: what the library calls it
-  /// Packed: makes the bytes; called once, when lowering. Null data means failure.
+  mlir::Value value;   ///< Value: the operand (defined outside of any fusion)
+  unsigned result = 0; ///< Result: index of the operation's result
+  int64_t offset = 0;  ///< byte offset of the call's argument within the buffer
+  int64_t bytes = 0;   ///< Packed and Scratch: size of the buffer
+  std::string layout;  ///< Packed: the library's name for the layout
+  /// Packed: creates the packed bytes. Called once, during lowering. Null data means failure.
   std::function<std::shared_ptr<void>(std::string &error)> pack;
 };
 
 struct LibraryCall {
-  std::string library;        ///< a row of the runtime's table of libraries
-  std::string implementation; ///< for people
-  /// The library's own last resort: right, and slower than anything else by orders of magnitude.
+  std::string library;        ///< name in the runtime's table of libraries
+  std::string implementation; ///< name of the implementation for users
+  /// The library's reference implementation: correct, but slower by orders of magnitude.
   bool isReference = false;
   nlohmann::json desc;
   std::vector<CallArgument> arguments;
-  /// Arguments that may be one buffer: (written, read).
+  /// Pairs of arguments that may share one buffer: (written, read).
   std::vector<std::pair<unsigned, unsigned>> inplace;
-  /// The result starts as a copy of this value's bytes where they are not one buffer already: the
-  /// call adds to what is there.
+  /// Old value that the call adds to. Unless it shares a buffer with the result, its bytes are
+  /// copied into the result before the call.
   std::optional<CallArgument> accumulates;
   double flops = 0, bytes = 0;
-  double effort = 1;     ///< of its kind of work, how much longer this one takes than others
-  int64_t workspace = 0; ///< bytes that the library takes beside its arguments
-  /// The description shall say how buffers are aligned, which only lowering knows.
+  double effort = 1;     ///< factor by which this call takes longer than others of its kind
+  int64_t workspace = 0; ///< additional scratch memory of the library in bytes
+  /// Whether the description must contain the buffers' alignment, which only lowering knows.
   bool wantsAlignment = false;
 
   void add(CallArgument argument, double bytes);
-  /// An operand from outside of any fusion.
+  /// Adds an operand that is defined outside of any fusion.
   void addValue(mlir::Value value);
   void addResult(unsigned number, mlir::RankedTensorType type);
 };
 
-/// As descriptions want it.
+/// Returns the values as a std::vector, as JSON descriptions require.
 std::vector<int64_t> list(llvm::ArrayRef<int64_t> values);
-/// The name of an element type in programs: f32, u8, bool ...
+/// Returns the name of an element type in programs: f32, u8, bool ...
 std::string elementName(mlir::Type element);
-/// Bytes of a tensor in memory, the padding of its layout included.
+/// Returns the bytes of a tensor in memory, including the padding of its layout.
 int64_t storageBytes(mlir::RankedTensorType type);
 
-/// The value outside of a fusion that one of its body stands for: an operand, or a constant's own
-/// value.
+/// Returns the value outside of a fusion that corresponds to a value of its body: the fusion's
+/// operand, or the constant itself.
 mlir::Value outside(FusionOp fusion, mlir::Value inner);
-/// The constant behind a value, if it is one.
+/// Returns the constant that defines the value; null if it is not constant.
 ConstantOp constantOf(mlir::Value value);
-/// Constant weights in `bytes` that `pack` fills when lowering.
+/// Returns an argument of `bytes` constant weights, which `pack` writes during lowering.
 CallArgument packedWeights(int64_t bytes, std::string layout, std::function<void(void *)> pack);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- OwnConvolution.cpp - convolutions by our own kernels in vectors ----===//
+//===- OwnConvolution.cpp - convolutions by dlc's own vector kernels ------===//
 #include "codegen/providers/OwnConvolution.h"
 
 #include "passes/TensorBuilder.h"
@@ -19,8 +19,8 @@ static bool isChannelsLast(Type type) {
   return layoutOf(type) == "acdb" || layoutOf(type) == "acb";
 }
 
-/// Channels that are taken together in the layout: a block's, or with channels last as many as a
-/// vector has. Nothing for other layouts.
+/// Channels per block of the layout; with channels last, the number of vector lanes. std::nullopt
+/// for other layouts.
 static std::optional<int64_t> blockOf(Type type) {
   StringRef tag = layoutOf(type);
   if (isChannelsLast(type))
@@ -75,7 +75,7 @@ FilledWeights::FilledWeights(const ref::Tensor &weights, int64_t first, int64_t 
   at = filled.data();
 }
 
-/// Whether nothing becomes of zeros.
+/// Returns true if the op is zero-preserving.
 static bool keepsZeros(const PostOp &postOp) {
   if (postOp.kind != PostOp::Kind::Eltwise)
     return true;
@@ -88,13 +88,13 @@ static bool keepsZeros(const PostOp &postOp) {
                             postOp.alg);
 }
 
-/// A vector of the channels that is a constant.
+/// Returns the constant with one element per channel that defines the value; null if there is none.
 static ConstantOp channelsConstant(FusionOp fusion, Value inner, int64_t channels) {
   ConstantOp constant = constantOf(outside(fusion, inner));
   return constant && typeOf(inner).getNumElements() == channels ? constant : ConstantOp();
 }
 
-/// A post-op as the library's step; nothing where it has none.
+/// Converts an epilogue op to the library's description; std::nullopt if it is unsupported.
 static std::optional<json> stepOf(const PostOp &postOp, RankedTensorType result) {
   if (postOp.kind == PostOp::Kind::Eltwise) {
     if (!describe::activationNamed(postOp.alg))
@@ -135,7 +135,7 @@ std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json 
   return all;
 }
 
-/// One element of each channel, filled up with zeros where the description has more channels.
+/// Adds an operand with one element per channel, zero-padded if the description has more channels.
 static void addChannels(LibraryCall &call, FusionOp fusion, Value inner, int64_t filled) {
   const int64_t channels = typeOf(fusion.getResult(0)).getDimSize(1);
   if (filled == channels)

@@ -1,9 +1,9 @@
-//===- OwnConvolution.h - convolutions by our own kernels in vectors ------===//
+//===- OwnConvolution.h - convolutions by dlc's own vector kernels --------===//
 //
-// What runtime/library/winograd and runtime/library/direct have in common: images, and what happens
-// to results. Kernels know whole blocks of channels alone. In a blocked layout the last block's
-// missing channels are there as zeros; constants are filled up when they are packed, and what
-// comes out are zeros again.
+// Common parts of runtime/library/winograd and runtime/library/direct: the description of images
+// and of epilogues. These kernels support only whole blocks of channels. A blocked layout stores
+// the missing channels of the last block as zeros. Constants are zero-padded when they are packed,
+// so that the padding channels of the result are zero again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_OWNCONVOLUTION_H
@@ -15,15 +15,17 @@
 
 namespace dlc::own_convolution {
 
-/// Sizes of a sequence as those of an image of one row: `row` comes before the last. Images' stay.
+/// Sizes of a 1-D sequence as those of a 2-D image with one row: inserts `row` before the last
+/// size. Sizes of images are returned unchanged.
 std::vector<int64_t> withRow(llvm::ArrayRef<int64_t> sizes, bool isSequence, int64_t row);
 
-/// src, dst, block and channels_last of a description: images or sequences of f32 in blocks of
-/// channels, of which the last ones may be `filled` up with zeros; in whole blocks otherwise.
+/// Returns src, dst, block and channels_last of a description, for f32 images or sequences in
+/// blocks of channels. If `filled`, the last block of channels may be zero-padded; otherwise
+/// channels must be a multiple of the block.
 std::optional<nlohmann::json> images(mlir::Value x, mlir::Value y, bool filled, const Refusal &no);
 
-/// Weights with their first two dimensions filled up with zeros to `first` and `second`, where they
-/// are not so many.
+/// Weights with their first two dimensions zero-padded to `first` and `second`, where these are
+/// larger.
 class FilledWeights {
 public:
   FilledWeights(const ref::Tensor &weights, int64_t first, int64_t second);
@@ -34,13 +36,14 @@ private:
   const float *at;
 };
 
-/// The steps of a description; nothing where one of them has no such step, or where channels that
-/// are filled up would not stay zeros: what goes to each channel is a constant there.
+/// Returns the epilogue of a description. Returns std::nullopt if an op is unsupported, or if
+/// padded channels would not remain zero; operands with one element per channel must then be
+/// constant.
 std::optional<nlohmann::json> steps(const Epilogue &epilogue, FusionOp fusion,
                                     const nlohmann::json &desc, mlir::Value bias,
                                     const Refusal &no);
 
-/// The bias where there is one, the steps' operands and the fusion's results.
+/// Adds the bias (if not null), the operands of the epilogue and the fusion's results to the call.
 void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, mlir::Value bias,
                  const nlohmann::json &steps);
 

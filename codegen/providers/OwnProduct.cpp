@@ -1,4 +1,4 @@
-//===- OwnProduct.cpp - products of f32 by kernels of our own --------------===//
+//===- OwnProduct.cpp - f32 matmuls by dlc's own kernels ------------------===//
 #include "codegen/providers/OwnProduct.h"
 
 #include "codegen/providers/Cost.h"
@@ -66,7 +66,7 @@ using Strides = SmallVector<int64_t>;
 
 json listOf(const Strides &strides) { return std::vector<int64_t>(strides.begin(), strides.end()); }
 
-/// Strides of an operand that repeats itself where it has one element.
+/// Strides of an operand that is broadcast along dimensions of size 1: 0 there.
 std::optional<Strides> repeated(const TensorForm &operand) {
   auto strides = operand.anyStrides();
   if (!strides || !operand.isF32())
@@ -79,7 +79,7 @@ std::optional<Strides> repeated(const TensorForm &operand) {
 
 void turn(Strides &strides) { std::swap(strides[strides.size() - 2], strides.back()); }
 
-/// Of the cache lines that its rows lie in.
+/// Bytes of the cache lines that the tensor's rows occupy.
 double bytesOf(const TensorForm &form) {
   constexpr double kElement = 4;
   auto strides = form.anyStrides();
@@ -91,8 +91,8 @@ double bytesOf(const TensorForm &form) {
                            double(form.dims[along]), (*strides)[down], kElement);
 }
 
-/// The step in the kernels' words; nothing where an operand does not lie row by row. `turned`: of
-/// the product's transposition.
+/// Describes an epilogue op for the kernels; std::nullopt if an operand is not stored by rows.
+/// `turned`: the op belongs to the transposed matmul.
 std::optional<json> stepOf(const EpilogueStep &step, bool turned) {
   if (step.kind == EpilogueStep::Kind::Eltwise)
     return json{{"kind", "eltwise"}, {"alg", step.alg}, {"alpha", step.alpha}, {"beta", step.beta}};
@@ -106,8 +106,8 @@ std::optional<json> stepOf(const EpilogueStep &step, bool turned) {
   return json{{"kind", "binary"}, {"alg", step.alg}, {"strides", listOf(*strides)}};
 }
 
-/// Where elements of an operand are changed as they are packed, they lie in rows that end where the
-/// memory's do.
+/// Adds the prologue to the call. Requires that the rows of the changed operand are contiguous in
+/// memory; returns false otherwise.
 bool addPrologue(const Product &product, LibraryCall &call) {
   const Prologue &prologue = *product.prologue;
   bool isLeft = product.madeIsLeft;
@@ -164,8 +164,8 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
   size_t rank = p.dst.dims.size();
   int64_t m = p.dst.dims[rank - 2], n = p.dst.dims[rank - 1], k = p.src.dims.back();
   auto a = repeated(p.src), y = p.dst.anyStrides();
-  // What is wanted column by column is the transposed product of the transposed operands, row by
-  // row.
+  // A result stored by columns is computed as the transposed matmul of the transposed operands,
+  // whose result is stored by rows.
   bool turned = a && y && y->back() != 1 && (*y)[rank - 2] == 1;
   if (turned)
     turn(*a), turn(*y), std::swap(m, n);
@@ -189,7 +189,7 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
   if (!turned)
     addSrc();
   if (p.constant) {
-    // Of a transposed product they are the left operand, which nobody wants packed.
+    // In a transposed matmul the weights are the left operand, which no kernel needs packed.
     bool isPacked = kernel.pack && !turned;
     CallArgument packed = isPacked ? kernel.pack(p.constant->plain, p.constant->turned, k, n)
                           : turned ? plainMatrix(p.constant->plain, !p.constant->turned, m, k)
@@ -208,7 +208,7 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
   }
   if (turned)
     addSrc();
-  // One number for each row is a step.
+  // A bias with one element per row is expressed as an epilogue op.
   bool rowBias = p.bias && turned;
   if (p.bias && !rowBias) {
     call.desc["bias"] = true;

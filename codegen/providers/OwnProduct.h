@@ -1,6 +1,6 @@
-//===- OwnProduct.h - products of f32 by kernels of our own ----------------===//
+//===- OwnProduct.h - f32 matmuls by dlc's own kernels --------------------===//
 //
-// What providers of runtime/library/products have in common: on tiles and in vectors.
+// Common parts of the providers that use runtime/library/products: on AMX tiles and in vectors.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_OWNPRODUCT_H
@@ -10,46 +10,51 @@
 
 namespace dlc {
 
-/// What differs between them.
+/// Properties that differ between these kernels.
 struct OwnKernel {
-  const char *library; ///< of the runtime
+  const char *library; ///< name of the runtime library
   std::string implementation;
-  /// Of the description, beside the product.
+  /// Parameters to add to the call's description.
   nlohmann::json parameters;
-  /// Batches of a call, and elements of its right operand that it packs.
+  /// Number of matmuls in a call's batch, and number of right-operand elements that each call
+  /// packs.
   double batchesOf(const LibraryCall &call);
   double packedRight(const LibraryCall &call);
 
-  /// Constant weights of [k, n] (`turned`: of [n, k]) in the kernel's order; null: as rows.
+  /// Packs constant weights [k, n] (`turned`: transposed, [n, k]) in the kernel's order. If null,
+  /// weights are stored by rows.
   std::function<CallArgument(const ref::Tensor &plain, bool turned, int64_t k, int64_t n)> pack;
-  /// Whether operands are changed while they are packed.
+  /// Whether the kernel can compute operands while packing them.
   bool makesOperands = false;
 };
 
-/// A product that may run as its transposition: of [m, n], k deep, in one batch or more.
+/// Sizes of a matmul with results [m, n] and sums over k. `isTurned`: it is executed as its
+/// transposition. `isBatch`: it has batch dimensions.
 struct OwnSizes {
   int64_t m, n, k;
   bool isTurned, isBatch;
 };
 
-/// The product as a call; `takes` says of the sizes why not.
+/// Describes the product as a call of `kernel`. `takes` checks the sizes and reports why they are
+/// refused.
 std::optional<LibraryCall> ownProduct(const Product &product, const OwnKernel &kernel,
                                       llvm::function_ref<bool(const OwnSizes &)> takes,
                                       const Refusal &no);
 
-/// Batches of a call, and elements of its right operand that it packs.
+/// Number of matmuls in a call's batch, and number of right-operand elements that each call packs.
 double batchesOf(const LibraryCall &call);
 double packedRight(const LibraryCall &call);
 
-/// Whether our own products have these steps after a sum of k products.
+/// Returns true if dlc's own matmul kernels support this epilogue after a sum of k products.
 bool takesSteps(const nlohmann::json &steps, int64_t k);
 
-/// Constant weights of [k, n] (`turned`: of [n, k]) in `bytes` that pack(from, row stride, column
-/// stride, to) fills; `layout` names kernel and form.
+/// Constant weights [k, n] (`turned`: transposed, [n, k]) in a buffer of `bytes`, which pack(from,
+/// row stride, column stride, to) writes. `layout` and `form` identify the kernel and its packed
+/// format.
 CallArgument packedMatrix(const ref::Tensor &plain, bool turned, int64_t k, int64_t n,
                           uint64_t bytes, llvm::StringRef layout, int64_t form,
                           std::function<void(const float *, int64_t, int64_t, void *)> pack);
-/// The same as they are, [k, n].
+/// The same weights unpacked, as a row-major [k, n].
 CallArgument plainMatrix(const ref::Tensor &plain, bool turned, int64_t k, int64_t n);
 
 } // namespace dlc

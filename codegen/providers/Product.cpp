@@ -1,4 +1,4 @@
-//===- Product.cpp - reads matrix products from fusions --------------------===//
+//===- Product.cpp - describes matmuls in fusions -------------------------===//
 #include "codegen/providers/Product.h"
 
 #include "passes/fuse/StateUpdate.h"
@@ -38,22 +38,24 @@ CallArgument resultOf(FusionOp fusion, int64_t offset) {
 
 namespace {
 
-/// Whether the last step adds to what the result replaces: then it is added in place.
+/// Returns true if the last epilogue op adds to the state that the result replaces. The sum is then
+/// computed in place.
 bool isUpdate(FusionOp fusion, const Epilogue &epilogue, const PostOp &step) {
   auto updates = fusion->getAttrOfType<IntegerAttr>(kUpdatesAttr);
   return updates && &step == &epilogue.postOps.back() &&
          outside(fusion, step.operand) == fusion.getInputs()[updates.getInt()];
 }
 
-/// A factor before the old value is added is a scale of the product: unlike steps before a sum, all
-/// libraries' products take it.
+/// Removes a factor that precedes the addition of the old value and returns it as the product's
+/// scale. All libraries' matmuls support a scale, but not all support other epilogue ops before a
+/// sum.
 std::optional<double> takeScale(FusionOp fusion, Epilogue &epilogue) {
   SmallVector<PostOp> &steps = epilogue.postOps;
   if (steps.size() != 2 || steps[0].kind != PostOp::Kind::Eltwise || steps[0].alg != "linear" ||
       steps[0].beta != 0 || !isUpdate(fusion, epilogue, steps[1]) ||
       !typeOf(epilogue.lhs.base).getElementType().isF32())
     return std::nullopt;
-  // As f32, which all libraries take.
+  // Rounded to f32, which all libraries accept.
   double scale = double(float(steps[0].alpha));
   steps.erase(steps.begin());
   return scale;
@@ -67,8 +69,8 @@ bool isDense(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   return true;
 }
 
-/// Strides of size-1 dimensions are free: give them those of a dense tensor, as libraries' checks
-/// expect.
+/// Strides of size-1 dimensions are arbitrary. Sets them to those of a dense tensor, as the checks
+/// of libraries require.
 SmallVector<int64_t> tidyStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   SmallVector<int64_t> result(strides);
   int64_t next = 1;
@@ -84,8 +86,8 @@ TensorForm strided(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Type elem
   return {SmallVector<int64_t>(shape), element, tidyStrides(shape, strides)};
 }
 
-/// What stands around the product of a fusion that makes an operand first, by operations of its
-/// own.
+/// Matches the epilogue of a fusion without the ops in `made`, which compute an operand of the
+/// matmul.
 std::optional<Epilogue> epilogueBeside(ArrayRef<Operation *> made, FusionOp fusion) {
   Block &body = fusion.getBody().front();
   SmallVector<Operation *> ops;
@@ -95,7 +97,8 @@ std::optional<Epilogue> epilogueBeside(ArrayRef<Operation *> made, FusionOp fusi
   return matchEpilogue(ops, body.getTerminator()->getOperand(0), /*gradients=*/true);
 }
 
-/// Views of the made operand are views of what it is made of.
+/// Matches the epilogue of a fusion whose prologue computes exactly one operand of the matmul.
+/// Views of that operand apply equally to the prologue's input.
 std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion) {
   auto epilogue = epilogueBeside(prologue.ops, fusion);
   if (!epilogue || (epilogue->lhs.base == prologue.made) == (epilogue->rhs.base == prologue.made))
@@ -103,7 +106,7 @@ std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion)
   return epilogue;
 }
 
-/// Sizes, operands and result.
+/// Describes the sizes, operands and result.
 std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refusal &no) {
   Product p;
   p.fusion = fusion;
@@ -130,7 +133,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
   p.srcSource = sourceOf(fusion, e.lhs.base, e.lhs.offset);
   p.dstSource = resultOf(fusion, e.destination.offset);
   p.weightsSource = sourceOf(fusion, e.rhs.base, e.rhs.offset);
-  // One tall product where all batches share the right operand.
+  // Batches are merged into one tall matmul only if all of them share the right operand.
   if (rank > 2 && !(sharedRhs && rows)) {
     p.src = strided(e.lhs.shape, e.lhs.strides, element);
     p.weights = strided(e.rhs.shape, e.rhs.strides, right);
@@ -158,7 +161,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
   return p;
 }
 
-/// Gives a product of integers its zero points, and constant weights 8 bits.
+/// Sets the zero points of an integer matmul, and narrows constant i32 weights to 8 bits.
 bool describeIntegers(const Epilogue &e, Product &p) {
   p.srcZeroPoint = e.lhsZeroPoint;
   p.weightsZeroPoint = e.rhsZeroPoint;
@@ -212,10 +215,10 @@ bool isProduct(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(), [](Operation &op) { return isa<MatmulOp>(op); });
 }
 
-/// What comes after the sums, beside the operands.
+/// Adds the epilogue to a product whose operands are already described.
 static std::optional<Product> withSteps(Product p, FusionOp fusion, Epilogue &e,
                                         const Refusal &no) {
-  // What `--matmul-precision medium` allows.
+  // Set by `--matmul-precision medium`.
   if (auto math = e.anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     p.math = math.str();
   SmallVector<int64_t> dims(p.dst.dims.size(), 1);

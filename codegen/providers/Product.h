@@ -1,10 +1,10 @@
-//===- Product.h - what a matrix product is, in no library's words ---------===//
+//===- Product.h - library-independent description of a matmul ------------===//
 //
-//   src -+            +- bias, operands of steps
-//        matmul -> steps -> dst
+//   src -+               +- bias, operands of epilogue ops
+//        matmul -> epilogue -> dst
 //   weights -+
 //
-// Libraries' words and our own kernels' are made of this.
+// The calls of libraries and of dlc's own kernels are made from this description.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_PRODUCT_H
@@ -19,88 +19,90 @@
 
 namespace dlc {
 
-/// Sizes, and where elements lie.
+/// Shape, element type and memory layout of a tensor.
 struct TensorForm {
   llvm::SmallVector<int64_t> dims;
   mlir::Type element;
-  /// Elements from one to the next; empty: as `layout` says.
+  /// Strides in elements; if empty, `layout` applies.
   llvm::SmallVector<int64_t> strides = {};
-  /// As the type's; empty: row by row.
+  /// Layout tag of the tensor type; empty means row-major.
   std::string layout = {};
 
-  /// Of the type, its layout included.
+  /// Describes a value by its type and layout.
   static TensorForm of(mlir::Value value);
   int64_t size() const;
   bool isF32() const { return element.isF32(); }
-  /// Also of a layout that is row-major; nothing for others.
+  /// Returns the strides, also for a row-major layout; std::nullopt for other layouts.
   std::optional<llvm::SmallVector<int64_t>> anyStrides() const;
 };
 
-/// A step after the sums.
+/// Epilogue op that is applied to the sums of a contraction.
 struct EpilogueStep {
   enum class Kind { Eltwise, Binary, Sum };
   Kind kind;
   std::string alg = {};
   double alpha = 0, beta = 0;
-  double scale = 1;         ///< Sum: of what the result holds before
-  TensorForm operand = {};  ///< Binary: size 1 where it repeats itself
-  CallArgument source = {}; ///< Binary: where that is
+  double scale = 1;         ///< Sum: factor of the result's previous contents
+  TensorForm operand = {};  ///< Binary: size 1 in broadcast dimensions
+  CallArgument source = {}; ///< Binary: buffer of the operand
 };
 
-/// Constant weights: [k, n], or [n, k] where they lie turned.
+/// Constant weights: [k, n], or [n, k] if `turned` (transposed).
 struct ConstantWeights {
   ref::Tensor plain;
   bool turned = false;
-  /// Of i32 ones that become i8: what is taken from each first.
+  /// For i32 weights that are narrowed to i8: the value subtracted from each weight first.
   std::optional<int64_t> shift = {};
 };
 
-/// What must be taken from constants of i32 so that i8 holds them; nothing where they differ by
-/// more than 8 bits hold.
+/// Returns the value to subtract from i32 constants so that they fit into i8; std::nullopt if their
+/// range exceeds 8 bits.
 std::optional<int64_t> shiftToInt8(const ref::Tensor &wide);
 
-/// [.., m, k] by [.., k, n]; leading dimensions have the size of dst's, or 1. Batches that share
-/// their weights are one tall product.
+/// Batched matmul of [.., m, k] by [.., k, n]. Leading dimensions have dst's size or 1. Batches
+/// that share their weights are merged into one tall matmul.
 struct Product {
   double flops = 0;
   TensorForm src, weights, dst;
   CallArgument srcSource, weightsSource, dstSource;
-  std::optional<ConstantWeights> constant; ///< instead of weightsSource
+  std::optional<ConstantWeights> constant; ///< constant weights, instead of weightsSource
   std::optional<TensorForm> bias;
   CallArgument biasSource;
-  std::optional<double> scale; ///< of the sums
-  /// Of 8-bit operands whose products are summed up in i32: what is subtracted first, values of
-  /// the fusion's body; null: nothing.
+  std::optional<double> scale; ///< factor of the sums
+  /// Zero points that are subtracted from 8-bit operands before they are multiplied into i32 sums:
+  /// values of the fusion's body. A null value means a zero point of 0.
   mlir::Value srcZeroPoint, weightsZeroPoint;
   std::vector<EpilogueStep> steps;
-  /// What a sum in place starts as.
+  /// Old value to which a sum in place adds.
   std::optional<CallArgument> accumulates;
-  /// An operand that is made, or summed up, while it is packed.
+  /// Operand that is computed, or whose columns are summed, while it is packed.
   std::optional<Prologue> prologue;
-  bool madeIsLeft = false; ///< src
-  FusionOp fusion;         ///< what is described
-  std::string math;        ///< bf16: operands may be rounded to it
+  bool madeIsLeft = false; ///< whether the prologue's operand is src
+  FusionOp fusion;         ///< fusion that this describes
+  std::string math;        ///< "bf16" if the operands may be rounded to bf16
 };
 
-/// Whether the fusion is made around a matrix product.
+/// Returns true if the fusion contains a matmul.
 bool isProduct(FusionOp fusion);
 
-/// Reads a fusion around a product by constant weights of few bits in blocks
-/// (passes/ScaledBlocks.h), whose numbers are its `constant`.
+/// Describes a fusion around a matmul with constant block-quantized weights
+/// (passes/ScaledBlocks.h). The quantized values become the product's `constant`.
 std::optional<Product> describeBlocks(FusionOp fusion, const ScaledBlocks &blocks,
                                       const Refusal &no);
 
-/// Reads a fusion around a matrix product. `own`: also with steps and operands that only our own
-/// kernels make. `why` where it is none.
+/// Describes a fusion around a matmul. `own`: also accepts epilogue ops and computed operands that
+/// only dlc's own kernels support. Reports the reason to `no` if the fusion does not match.
 std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal &no);
 
-/// Steps of a contraction, the last of which may add to a state in place (`accumulates`).
-/// `operandOf`: a binary step's operand; nothing where it cannot be one. False then.
+/// Converts the epilogue of a contraction to `steps`. The last op may add to a state in place
+/// (`accumulates`). `operandOf` describes a binary op's operand; the function returns false if it
+/// returns std::nullopt.
 bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
                    llvm::function_ref<std::optional<TensorForm>(const PostOp &)> operandOf,
                    std::vector<EpilogueStep> &steps, std::optional<CallArgument> &accumulates);
 
-/// A fusion's value as an argument, from so many elements on.
+/// Returns a value of the fusion's body as an argument that starts `offset` elements into its
+/// buffer.
 CallArgument sourceOf(FusionOp fusion, mlir::Value inner, int64_t offset = 0);
 CallArgument resultOf(FusionOp fusion, int64_t offset = 0);
 

@@ -1,4 +1,4 @@
-//===- Prologue.cpp - reads what a product's operand is made of -----------===//
+//===- Prologue.cpp - matches the computation of a matmul's operand -------===//
 #include "codegen/providers/Prologue.h"
 
 #include "passes/fuse/StridedView.h"
@@ -11,7 +11,7 @@ namespace {
 
 bool isElementwise(Operation *op) { return op && op->hasTrait<Elementwise>(); }
 
-/// The value behind reshapes and transpositions.
+/// Returns the value that a chain of reshapes and transposes is applied to.
 Value behindViews(Value v) {
   while (Operation *op = v.getDefiningOp()) {
     if (!isa<ReshapeOp, TransposeOp>(op))
@@ -26,7 +26,8 @@ struct Reader {
 
   ArrayRef<int64_t> shape() const { return shapeOf(prologue.made); }
 
-  /// An argument that has one element for each row of what is made; `single`: or one for all.
+  /// Returns true for an argument with one element per row of the computed operand or, if `single`,
+  /// one for all rows.
   bool isRow(Value v, bool single) const {
     if (!isa<BlockArgument>(v) || !layoutOf(v.getType()).empty())
       return false;
@@ -36,7 +37,8 @@ struct Reader {
   }
   bool isFull(Value v) const { return shapeOf(v) == shape(); }
 
-  /// The other operand of `op`, where one is the row's.
+  /// If one operand of `op` is a row value (see isRow), stores it in `row` and returns the other
+  /// operand; otherwise returns null.
   Value takeRow(Operation *op, Value &row, bool anyOrder) {
     for (int i : {1, 0}) {
       if (i == 0 && !anyOrder)
@@ -51,7 +53,7 @@ struct Reader {
     return {};
   }
 
-  /// select(columns == hot, value, 0)
+  /// Matches select(column index == hot, value, 0).
   bool takeHot(Value v) {
     auto select = v.getDefiningOp<SelectOp>();
     auto compare = select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
@@ -99,7 +101,7 @@ struct Reader {
            layoutOf(v.getType()).empty();
   }
 
-  /// The sum of columns, where the fusion has a second result.
+  /// Matches the column sums if the fusion has a second result.
   bool readSums(FusionOp fusion) {
     if (fusion.getNumResults() == 1)
       return true;
@@ -133,7 +135,7 @@ std::optional<Prologue> matchPrologue(FusionOp fusion) {
   MatmulOp product = *products.begin();
   for (Value operand : {product.getA(), product.getB()}) {
     Value made = behindViews(operand);
-    // Nothing need be made of what is summed up.
+    // An operand that is only summed may be an argument of the fusion.
     bool isGiven = isa<BlockArgument>(made) && fusion.getNumResults() > 1;
     if ((!isGiven && !isElementwise(made.getDefiningOp())) || typeOf(made).getRank() < 2 ||
         !typeOf(made).getElementType().isF32())

@@ -1,11 +1,12 @@
-//===- Prologue.h - operands that are made while a product packs them -----===//
+//===- Prologue.h - operands that are computed while a matmul packs them ---===//
 //
 //   x -> exp(x - shift) * factor + one-hot -> views -> matmul -> post-ops
 //                    |
 //                    +-> sums of its columns
 //
-// A product on tiles rounds and reorders its operands anyway: what a kernel makes for products
-// alone (the gradient of a softmax cross-entropy) need not be written and read again.
+// A matmul on tiles rounds and reorders its operands anyway. A value that is computed only for
+// matmuls, such as the gradient of a softmax cross-entropy, then need not be written to memory and
+// read again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_PROLOGUE_H
@@ -16,21 +17,22 @@
 namespace dlc {
 
 struct Prologue {
-  /// What the product multiplies, and the fusion's argument of its shape that it is made of.
+  /// The computed operand of the matmul, and the fusion's argument of the same shape from which it
+  /// is computed.
   mlir::Value made, x;
-  /// Arguments with one element for each row, or one for all; null where there is none.
+  /// Arguments with one element per row, or (`shift`, `factor`) one for all rows; null if absent.
   mlir::Value shift, factor, hot;
-  double value = 0; ///< added where the column is hot
+  double value = 0; ///< added where the column index is equal to `hot`
   bool exponential = false;
-  /// The fusion's second result, where it has one: the sum of each column.
+  /// Sum of each column, if it is the fusion's second result.
   ReduceOp sums;
   bool changes() const { return x != made; }
-  /// All of the body but the product, what stands around it, and constants.
+  /// All ops of the body except the matmul, its epilogue and constants.
   llvm::SmallVector<mlir::Operation *> ops;
 };
 
-/// Reads the body of a fusion around a matrix product. What is only summed up as it is packed has
-/// no other changes.
+/// Matches the body of a fusion around a matmul. For an operand that is only summed while it is
+/// packed, changes() returns false.
 std::optional<Prologue> matchPrologue(FusionOp fusion);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Provider.cpp - asks providers for candidates ------------------------===//
+//===- Provider.cpp - queries providers for candidates --------------------===//
 #include "codegen/providers/Provider.h"
 
 #include "codegen/cpu/Normalize.h"
@@ -12,7 +12,7 @@ namespace dlc {
 
 bool isRepeated(Operation *op) { return bool(op->getParentOfType<LoopOp>()); }
 
-/// Whether the operation finds its weights in the nearest caches again.
+/// Returns true if the operation's weights stay in the nearest caches between loop iterations.
 static bool weightsStay(Operation *op, const Machine &machine) {
   double bytes = 0;
   for (Value operand : op->getOperands())
@@ -124,7 +124,7 @@ bool means(StringRef asked, const Provider &provider) {
   return asked == provider.about.name || (!asked.empty() && asked == provider.about.family);
 }
 
-/// The cheapest first. Reference implementations leave where anybody else can do it.
+/// Sorts candidates by estimate. Drops reference implementations if there is any other candidate.
 static std::vector<Candidate> ordered(std::vector<Candidate> candidates, std::string &refusals) {
   if (llvm::any_of(candidates, [](auto &c) { return !c.isReference; }))
     llvm::erase_if(candidates, [&](const Candidate &c) {

@@ -1,7 +1,8 @@
-//===- Provider.h - who has kernels ---------------------------------------===//
+//===- Provider.h - interface of kernel providers -------------------------===//
 //
-// A provider has kernels for operations: a library, kernels of our own, or an emitter. Each is one
-// file or folder here and one row of Providers.def; nobody else knows its name.
+// A provider offers kernels for operations: a library, hand-written kernels of dlc, or a code
+// generator. Each provider is one file or folder here and one row of Providers.def. No other code
+// refers to a provider by name.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_PROVIDER_H
@@ -14,42 +15,44 @@
 
 namespace dlc {
 
-/// What an operation's candidates depend on, beside the operation.
+/// Inputs that determine an operation's candidates, apart from the operation itself.
 struct Situation {
   const cpu::Target &target;
-  const Profile &profile; ///< what estimates go by
+  const Profile &profile; ///< cost-model parameters for estimates
   int threads = 1;
-  /// What sums of f32 products may lose: strict, default or fast; a contraction's own word beats
-  /// it.
+  /// Permitted rounding of sums of f32 products: "strict", "default" or "fast". An operation's
+  /// `dlc.accuracy` attribute takes precedence.
   std::string accuracy = "default";
-  std::string device = {};  ///< of a GPU; empty: the host
-  std::string gpuArch = {}; ///< that kernels are made for; empty: the device's
-  /// All implementations that are worth a measurement, not only those that estimates prefer.
+  std::string device = {};  ///< GPU that the operation runs on; empty: the host
+  std::string gpuArch = {}; ///< GPU architecture to compile for; empty: the device's
+  /// Whether to propose all implementations worth measuring, not only those preferred by estimate.
   bool every = false;
-  /// Whether generated code takes part.
+  /// Whether providers that generate code may propose candidates.
   bool generated = true;
 };
 
-/// Whether a loop runs the operation again and again, so that it finds its weights where they were.
+/// Returns true if a loop encloses the operation, so that its weights may still be in the caches
+/// from the previous iteration.
 bool isRepeated(mlir::Operation *op);
 
-/// Who stands for election, and why others do not.
+/// Collects the candidates for one operation, and the reasons of the providers that refuse it.
 class Proposals {
 public:
   Proposals(mlir::Operation *op, const Situation &situation);
   ~Proposals();
 
   void add(Candidate candidate) { candidates.push_back(std::move(candidate)); }
-  /// A call of a library, with this estimate.
+  /// Adds a library call with the given estimate.
   void add(llvm::StringRef kernel, const LibraryCall &call, double microseconds,
            mlir::DictionaryAttr parameters = {});
   void refuse(llvm::StringRef who, llvm::StringRef why);
 
-  /// The fusion's normal form, made once for all who ask; null and why where there is none.
+  /// Returns the fusion's normalized form, computed once for all providers. Returns null and sets
+  /// `why` if the fusion cannot be normalized.
   FusionOp normal(std::string &why);
 
   mlir::Operation *const op;
-  const FusionOp fusion; ///< the same; null for other operations
+  const FusionOp fusion; ///< `op` as a fusion; null for other operations
   const Situation &situation;
   const CostModel cost;
   std::vector<Candidate> candidates;
@@ -57,59 +60,63 @@ public:
 
 private:
   FusionOp normalized;
-  std::optional<std::string> whyNot; ///< once asked for
+  std::optional<std::string> whyNot; ///< why `normalized` is null; unset until queried
 };
 
-/// What becomes of a choice.
+/// Kind of code that a chosen kernel becomes.
 enum class KernelForm {
-  Host, ///< code for the processor: `schedule` says which
-  Gpu,  ///< text for a GPU (codegen/cuda)
-  Call, ///< of a library, as `call` says
+  Host, ///< generated code for the host CPU, as returned by schedule()
+  Gpu,  ///< generated source code for a GPU (codegen/cuda)
+  Call, ///< library call, as returned by call()
 };
 
 class Provider {
 public:
   struct About {
-    llvm::StringLiteral name; ///< in dlc.kernel, --kernels, programs and tuning databases
-    llvm::StringLiteral does; ///< a few words for people
+    llvm::StringLiteral name; ///< name in dlc.kernel, --kernels, programs and tuning databases
+    llvm::StringLiteral does; ///< short description for users
     KernelForm form = KernelForm::Call;
     bool onGpu = false;
-    /// What --kernels also takes for it.
+    /// Group name that --kernels also accepts for this provider.
     llvm::StringLiteral family = "";
-    /// What tells its kernels apart, as dlc.parameters has it; empty: there is one for each
-    /// operation.
+    /// Key in dlc.parameters that distinguishes the provider's kernels for one operation. Empty if
+    /// there is only one kernel per operation.
     llvm::StringLiteral parameter = "";
-    bool sumsChannels = false;  ///< statistics of a convolution's channels while it makes them
-    bool makesOperands = false; ///< of products, while it packs them
-    bool takesAnyBody = false;  ///< whatever of a fusion's operations are left
+    bool sumsChannels = false;  ///< can compute channel statistics of a convolution
+    bool makesOperands = false; ///< can compute a matmul's operands while packing them
+    bool takesAnyBody = false;  ///< accepts a fusion from which operations were removed
   };
 
   constexpr explicit Provider(const About &about) : about(about) {}
   virtual ~Provider() = default;
   Provider(const Provider &) = delete;
 
-  /// Adds its candidates, each with an estimate, or says why it has none.
+  /// Adds the provider's candidates with their estimates, or reports why there are none.
   virtual void propose(Proposals &proposals) const = 0;
 
-  /// KernelForm::Call: the call with these parameters, which a candidate of its own had.
+  /// For KernelForm::Call: returns the call with these parameters, taken from one of the provider's
+  /// own candidates.
   virtual std::optional<LibraryCall> call(mlir::Operation *op, mlir::DictionaryAttr parameters,
                                           int threads, std::string *why) const;
-  /// KernelForm::Host: how code for `normal`, the normal form of `fusion`, is to be made.
+  /// For KernelForm::Host: returns how to generate code for `normal`, the normalized form of
+  /// `fusion`.
   virtual mlir::FailureOr<Schedule> schedule(FusionOp fusion, FusionOp normal,
                                              const cpu::Target &target, bool packs,
                                              std::string &why) const;
 
-  /// Whether it does attention whole, without the score matrix.
+  /// Returns true if the provider computes attention in one kernel, without the score matrix.
   virtual bool attends() const { return false; }
-  /// Whether the implementation works on units that all threads of a core share.
+  /// Returns true if the implementation uses execution units that the threads of a core share
+  /// (AMX).
   virtual bool sharesUnits(llvm::StringRef implementation) const { return false; }
-  /// Of the library behind it: its times are of this version alone. Empty: there is none.
+  /// Returns the version of the underlying library; measured times are valid only for that version.
+  /// Empty if no library is used.
   virtual std::string version() const { return ""; }
 
   const About about;
 };
 
-/// A provider of calls whose kernels one number tells apart, or nothing.
+/// Provider of library calls that has at most one integer parameter per kernel.
 class CallProvider : public Provider {
 public:
   using Provider::Provider;
@@ -119,40 +126,41 @@ public:
                                   std::string *why) const final;
 
 protected:
-  /// Numbers of kernels that may stand for election; of the first that cannot is told why. None:
-  /// not asked for this operation, or refused.
+  /// Returns the parameter values of the candidate kernels. If the first kernel cannot be made, the
+  /// reason is reported. Empty if the provider does not support the operation or has refused it.
   virtual llvm::SmallVector<int64_t> ways(Proposals &proposals) const = 0;
   virtual std::optional<LibraryCall> make(mlir::Operation *op, int64_t way, int threads,
                                           std::string *why) const = 0;
-  /// Microseconds.
+  /// Returns the estimated time in microseconds.
   virtual double estimate(const LibraryCall &call, const CostModel &cost) const = 0;
 };
 
-/// The rows of the table, each defined in its provider's own file.
+/// Providers of the table, each defined in the provider's own file.
 namespace provide {
 #define PROVIDER(name) const Provider &name();
 #include "codegen/providers/Providers.def"
 #undef PROVIDER
 } // namespace provide
 
-/// The table, in the order in which all are asked.
+/// Returns the providers in table order, which is the order in which they are queried.
 llvm::ArrayRef<const Provider *> providers();
-/// Null where there is none of this name.
+/// Returns the provider with this name; null if there is none.
 const Provider *providerOf(llvm::StringRef name);
-/// The provider that was chosen for the operation; null where none was.
+/// Returns the provider chosen for the operation; null if none was chosen.
 const Provider *providerOf(mlir::Operation *op);
-/// Names that --kernels takes: of providers and families.
+/// Returns the names that --kernels accepts: those of providers and of families.
 std::vector<std::string> kernelNames();
-/// Whether `asked`, a name of --kernels, means the provider.
+/// Returns true if `asked`, a value of --kernels, names the provider or its family.
 bool means(llvm::StringRef asked, const Provider &provider);
 
-/// Who can do it, the cheapest by estimate first. `refusals` gets why others cannot.
+/// Returns the candidates for the operation, sorted by estimate. Appends the reasons of the
+/// providers that cannot implement it to `refusals`.
 std::vector<Candidate> candidatesFor(mlir::Operation *op, const Situation &situation,
                                      std::string &refusals);
-/// Puts those in front that --kernels asks for; the order is otherwise kept.
+/// Moves the candidates requested by --kernels to the front; the order is otherwise preserved.
 void preferKernels(std::vector<Candidate> &candidates, llvm::StringRef asked);
 
-/// The call that was chosen for the operation.
+/// Returns the library call that was chosen for the operation.
 std::optional<LibraryCall> callOf(mlir::Operation *op, int threads, std::string *why = nullptr);
 
 } // namespace dlc

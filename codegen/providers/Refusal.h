@@ -1,4 +1,4 @@
-//===- Refusal.h - says why a kernel cannot do an operation ---------------===//
+//===- Refusal.h - reports why a kernel cannot implement an operation -----===//
 #ifndef DLC_CODEGEN_PROVIDERS_REFUSAL_H
 #define DLC_CODEGEN_PROVIDERS_REFUSAL_H
 
@@ -9,7 +9,8 @@
 
 namespace dlc {
 
-/// `return no("..")` where a candidate was to be returned.
+/// Stores the reason and returns std::nullopt: `return no("..")` in functions that return a
+/// candidate.
 struct Refusal {
   std::string *why;
 

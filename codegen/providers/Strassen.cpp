@@ -1,7 +1,7 @@
-//===- Strassen.cpp - products of f32 with seven multiplications of eight ---===//
+//===- Strassen.cpp - f32 matmuls by Strassen's algorithm -----------------===//
 //
-// One step of Strassen's, in Winograd's form: faster, and errors are those of the largest results
-// (docs/accuracy.md).
+// One level of Strassen's algorithm in Winograd's form, with seven multiplications instead of
+// eight. It is faster, but its rounding errors scale with the largest results (docs/accuracy.md).
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/providers/Accuracy.h"
@@ -54,11 +54,11 @@ public:
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;
     double m = call.desc["m"], n = call.desc["n"], k = call.desc["k"];
-    // Each half has whole blocks of columns.
+    // Each half of the columns is padded to whole column blocks.
     double rate = machine.vectorsGflops * laneShare(n, cost.lanes) *
                   std::min(1.0, machine.oneRow + machine.eachRow * m);
     rate *= machine.strassenGain * laneShare(n, 4 * cost.lanes) / laneShare(n, cost.lanes);
-    // All threads pack a left operand before anything is multiplied.
+    // All threads pack a left operand before any multiplication starts.
     bool isAcross = call.desc["a"].back() != 1;
     double packed = m * k / (isAcross ? machine.vectorsAcross : machine.vectorsPacked);
     packed += packedRight(call) / machine.vectorsPacked;

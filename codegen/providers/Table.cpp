@@ -1,4 +1,4 @@
-//===- Table.cpp - the table of providers ---------------------------------===//
+//===- Table.cpp - table of kernel providers ------------------------------===//
 #include "codegen/providers/Provider.h"
 
 namespace dlc {

@@ -1,7 +1,7 @@
-//===- Tiles.cpp - products of f32 in bf16 parts on a processor's tiles ----===//
+//===- Tiles.cpp - f32 matmuls split into bf16 parts on AMX tiles ---------===//
 //
-// Three products of two parts, or six of three, stand for one of f32 (runtime/library/tiles);
-// gradients by weights of bf16 are in one part.
+// Three products of two bf16 parts, or six of three parts, replace one f32 product
+// (runtime/library/tiles). Weight gradients of bf16 operands use a single part.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/providers/Tiles.h"
@@ -67,12 +67,12 @@ double productTime(const LibraryCall &call, const CostModel &cost) {
                 laneShare(n, machine.tileColumns) * laneShare(k, machine.tileDepth);
   double products = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
                     batches * m * n / (machine.tileResults * cores);
-  // The right operand is split once where the whole batch shares it.
+  // The right operand is split only once if the whole batch shares it.
   double split = (batches * m * k + packedRight(call)) * parts / 2 / (machine.splitParts * cores);
   return std::max(products + split, cost.traffic(call.bytes, cores));
 }
 
-/// Of groups of rows, which fill blocks of their own.
+/// Nanoseconds of a grouped matmul, in which each group of rows fills its own tile blocks.
 double groupedTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"], parts = call.desc["parts"],
@@ -93,7 +93,7 @@ double groupedTime(const LibraryCall &call, const CostModel &cost) {
   return std::max(nanoseconds, cost.traffic(call.bytes, cores));
 }
 
-/// Whether `--matmul-precision` allows bf16, however strict sums are otherwise.
+/// Returns true if `--matmul-precision` permits bf16 for a matmul even under strict accuracy.
 bool isLowered(FusionOp fusion) {
   return llvm::any_of(fusion.getBody().front(),
                       [](Operation &op) { return isa<MatmulOp>(op) && op.hasAttr("dlc.math"); });
@@ -114,7 +114,7 @@ public:
       return {};
     if (!fusion)
       return waysOfGroups(proposals);
-    // Products of bf16 are rounded nowhere.
+    // bf16 operands are not rounded further.
     bool isNarrow = llvm::any_of(fusion.getInputs(), [](Value value) {
       return cast<RankedTensorType>(value.getType()).getElementType().isBF16();
     });
@@ -137,7 +137,7 @@ public:
   bool sharesUnits(StringRef) const override { return true; }
 
 private:
-  /// bf16 are one part and rounded nowhere.
+  /// bf16 operands are one part and are not rounded further.
   SmallVector<int64_t> waysOfGroups(Proposals &proposals) const {
     Type element = typeOf(proposals.op->getOperand(0)).getElementType();
     if (element.isBF16())

@@ -1,4 +1,4 @@
-//===- Tiles.h - what calls of the tiles' kernels have in common ----------===//
+//===- Tiles.h - common parts of the kernels on AMX tiles -----------------===//
 #ifndef DLC_CODEGEN_PROVIDERS_TILES_H
 #define DLC_CODEGEN_PROVIDERS_TILES_H
 
@@ -9,16 +9,16 @@
 
 namespace dlc::tiles_desc {
 
-/// tiles:bf16x3 for two parts, tiles:bf16x6 for three.
+/// Returns "tiles:bf16x3" for two parts, "tiles:bf16x6" for three.
 const char *implementationOf(int parts);
 
-/// Constant weights of [k, n] (`turned`: of [n, k]) as tiles want them, made when lowering.
+/// Packs constant weights [k, n] (`turned`: transposed, [n, k]) in tile order during lowering.
 CallArgument packedWeights(const ref::Tensor &plain, bool turned, int64_t k, int64_t n, int parts);
 
-/// A convolution or its gradient by the data; by its weights, where the window is one pixel.
+/// Describes a convolution or one of its gradients. A weight gradient of f32 requires a 1x1 window.
 std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &no);
 
-/// Nanoseconds of those.
+/// Nanoseconds of a convolution, and of a bf16 weight gradient.
 double windowTime(const LibraryCall &call, const CostModel &cost);
 double gradientTime(const LibraryCall &call, const CostModel &cost);
 

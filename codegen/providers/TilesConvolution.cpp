@@ -1,8 +1,8 @@
-//===- TilesConvolution.cpp - convolutions in bf16 parts, on a processor's tiles ---===//
+//===- TilesConvolution.cpp - convolutions in bf16 parts on AMX tiles -----===//
 //
-// With channels last, a convolution whose window is one pixel is a product of [pixels, channels]
-// with its weights; its gradients are products of the same matrices, turned. Other windows have a
-// kernel of their own (runtime/library/tiles/Convolution.h).
+// With channels last, a convolution with a 1x1 window is a matmul of [pixels, channels] by its
+// weights, and its gradients are matmuls of the same matrices, transposed. Other windows have their
+// own kernel (runtime/library/tiles/Convolution.h).
 //
 //===-----------------------------------------------------------------------===//
 #include "codegen/providers/OwnProduct.h"
@@ -25,7 +25,7 @@ bool isAll(ArrayRef<int64_t> values, int64_t wanted) {
   return llvm::all_of(values, [=](int64_t v) { return v == wanted; });
 }
 
-/// Images with channels last.
+/// Sizes of images with channels last.
 struct Image {
   int64_t count, channels, height, width;
 
@@ -36,7 +36,7 @@ struct Image {
   int64_t pixels() const { return count * height * width; }
 };
 
-/// What all forms need: images of one group, f32, channels last on both sides.
+/// Checks the common requirements: images with one group, f32, channels last on both sides.
 template <typename Op> bool takes(Op op, Value x, Value y, Value w, const Refusal &no) {
   auto source = typeOf(x), result = typeOf(y), weights = typeOf(w);
   if (source.getRank() != 4 || op.getGroups() != 1)
@@ -49,14 +49,14 @@ template <typename Op> bool takes(Op op, Value x, Value y, Value w, const Refusa
   return true;
 }
 
-/// Whether pixels meet pixels of the same place.
+/// Returns true if the window is 1x1 without padding or strides: output and input pixels coincide.
 template <typename Op> bool isOnePixel(Op op, Value w) {
   return isAll(typeOf(w).getShape().drop_front(2), 1) && isAll(op.getLow(), 0) &&
          isAll(op.getHigh(), 0) && isAll(op.getStrides(), 1);
 }
 
-/// An operand of a step after the product, of `result`'s shape or one for each channel; nothing for
-/// others.
+/// Strides of an epilogue operand that has `result`'s shape, one element per channel, or a single
+/// element; std::nullopt for other operands.
 std::optional<json> operandStrides(Value operand, RankedTensorType result, const json &dst) {
   auto type = typeOf(operand);
   if (!type.getElementType().isF32())
@@ -74,7 +74,7 @@ std::optional<json> operandStrides(Value operand, RankedTensorType result, const
   return strides;
 }
 
-/// Constant weights of a window, made when lowering.
+/// Packs the constant weights of a window during lowering.
 CallArgument packedWindow(const ref::Tensor &plain, const json &desc) {
   auto convolution = tiles::Convolution::parse(desc);
   std::string layout = std::string("tiles:window:") +
@@ -102,7 +102,7 @@ json sizesOf(const Image &image) {
   return {image.count, image.channels, image.height, image.width};
 }
 
-/// Forward, and the gradient by the data.
+/// Describes the forward convolution or its data gradient.
 template <typename Op>
 std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilogue, Op op,
                                           int parts, const Refusal &no) {
@@ -181,7 +181,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     if (!operand || postOp.scale != 1)
       return no("a step after it (" + postOp.alg + ") whose operand it does not take");
     steps.push_back({{"kind", "binary"}, {"alg", postOp.alg}, {"strides", *operand}});
-    // A product's longer sums rest in the result before the steps come.
+    // A matmul with longer sums stores partial sums in the result before the epilogue runs.
     if (call.inplace.empty() && (!product || k <= products::kSummedDepth) &&
         typeOf(postOp.operand).getShape() == typeOf(y).getShape())
       call.inplace.push_back({result, unsigned(call.arguments.size())});
@@ -218,7 +218,7 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   return call;
 }
 
-/// Of bf16, whose sums go out in f32.
+/// Describes a weight gradient of bf16 operands with f32 results.
 std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradOp op,
                                                 const Refusal &no) {
   auto &body = fusion.getBody().front();
@@ -247,7 +247,7 @@ std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradO
   call.addValue(outside(fusion, op.getX()));
   call.addValue(outside(fusion, op.getDy()));
   call.addResult(0, dw);
-  // Each element of dy meets the weights of one output channel.
+  // Each element of dy is multiplied with the weights of one output channel.
   call.flops =
       2.0 * double(dy.getNumElements()) * double(dw.getNumElements()) / double(dw.getDimSize(0));
   return call;
@@ -274,8 +274,8 @@ std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal
 
 namespace {
 
-/// What a window with holes costs beside one whose taps lie side by side: rows end with room for
-/// it, and taps that meet padding alone are left out, block by block.
+/// Cost of a dilated window relative to a dense one. Rows are padded to fit the dilated window, and
+/// taps that read only padding are skipped block by block.
 double partOfHoles(const tiles::Convolution &c) {
   if (c.window.dilations == std::vector<int64_t>{1, 1})
     return 1;
@@ -284,7 +284,7 @@ double partOfHoles(const tiles::Convolution &c) {
     auto rows = c.liveTaps(0, y, std::min(y + tiles::kBlock / c.pitch(), c.dst[0] - 1));
     live += double(rows.end - rows.begin);
   }
-  // Rows beside each other share the padding of a window without holes.
+  // Adjacent rows share their padding if the window is not dilated.
   int64_t dense = c.dst[1] + (c.window.sizes[1] - 1) / 2;
   double room = double(c.pitch()) / double(dense);
   return std::max(1.0, room) * live / double(c.dst[0] * c.window.sizes[0]);
@@ -297,7 +297,7 @@ double windowTime(const LibraryCall &call, const CostModel &cost) {
   auto src = call.desc["src"].get<std::vector<int64_t>>(),
        dst = call.desc["dst"].get<std::vector<int64_t>>();
   double parts = call.desc["parts"], cores = cost.coresFor(call.flops);
-  // Few channels stand beside those of a row's next pixels, as far as a step of a sum reaches.
+  // With few channels, one step of a sum also covers the channels of the next pixels in the row.
   double channels = double(src[1]),
          rate = machine.tileGflops * laneShare(double(dst[1]), machine.tileColumns);
   rate *= channels < machine.tileDepth / 2 ? 0.45 : laneShare(channels, machine.tileDepth);
@@ -316,12 +316,12 @@ double gradientTime(const LibraryCall &call, const CostModel &cost) {
        dst = call.desc["diff_dst"].get<std::vector<int64_t>>();
   auto window = call.desc["window"].get<std::vector<int64_t>>();
   double taps = productOf(window), cores = cost.coresFor(call.flops);
-  // Sums stand on tiles of 16 channels by 16; rows end with room for the window.
+  // Tiles accumulate sums for 16 x 16 channels. Rows are padded by the window's width.
   double rate =
       machine.tileGflops * machine.tileGradientPart * laneShare(double(src[1]), machine.tileRows) *
       laneShare(double(dst[1]), machine.tileRows) * double(dst[3]) / double(dst[3] + window[1] - 1);
   double weights = taps * double(src[1]) * double(dst[1]);
-  // Pixels stand there twice where a window has more than one column.
+  // Pixels are packed twice if the window has more than one column.
   double packed = productOf(src) * (window[1] > 1 ? 2 : 1) + productOf(dst);
   return std::max(call.flops / (rate * cores) + packed / (machine.turnedPixels * cores) +
                       weights / (machine.tileResults * cores),

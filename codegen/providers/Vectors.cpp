@@ -1,4 +1,4 @@
-//===- Vectors.cpp - products of f32 in vectors (runtime/library/vectors) --===//
+//===- Vectors.cpp - f32 matmuls in vector registers (runtime/library/vectors) ---===//
 #include "codegen/providers/Vectors.h"
 #include "codegen/providers/Grouped.h"
 #include "runtime/library/vectors/Describe.h"
@@ -34,7 +34,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
     if (vectors::lanes() < lanes)
       return no("this processor's vectors are shorter");
     products::Form form = vectors::groupedForm(lanes);
-    // As f32 they would be twice as many bytes.
+    // Packing bf16 matrices as f32 would double their size.
     bool isNarrow = typeOf(op->getOperand(1)).getElementType().isBF16();
     return groupedProduct(op, vectorKernel("vectors", lanes), isNarrow ? nullptr : &form, no);
   }
@@ -52,7 +52,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
       *product, kernel, [](const OwnSizes &) { return true; }, no);
 }
 
-/// Of groups of rows.
+/// Microseconds of a grouped matmul or its weight gradient.
 double groupedTime(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   double m = call.desc["rows"], n = call.desc["n"], k = call.desc["k"],
@@ -113,7 +113,7 @@ public:
 } // namespace
 
 double endedBesideWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost) {
-  constexpr double kOwnCall = 0.2; // of what it takes to call a library: no primitive is looked up
+  constexpr double kOwnCall = 0.2; // fraction of machine.call: no primitive lookup
   double cores = cost.coresFor(call.flops);
   nanoseconds += cost.beside(call, nanoseconds, cost.machine.vectorsBesideGigabytes, cores);
   return cost.ended(std::max(nanoseconds, cost.traffic(call.bytes, cores)),

@@ -1,4 +1,4 @@
-//===- Vectors.h - what products in vectors have in common -----------------===//
+//===- Vectors.h - common parts of the vectorized matmul providers --------===//
 #ifndef DLC_CODEGEN_PROVIDERS_VECTORS_H
 #define DLC_CODEGEN_PROVIDERS_VECTORS_H
 
@@ -7,12 +7,13 @@
 
 namespace dlc {
 
-/// Without packed weights.
+/// Returns the kernel description for this vector width, without weight packing.
 OwnKernel vectorKernel(llvm::StringRef name, int64_t lanes);
-/// Whether the code may use them.
+/// Returns true if the target has FMA vector instructions.
 bool hasVectors(const Proposals &proposals);
 std::optional<Product> describeForVectors(mlir::Operation *op, int64_t lanes, const Refusal &no);
-/// Microseconds of so many nanoseconds of sums, weights from memory beside them.
+/// Microseconds of a call whose sums take this many nanoseconds, including the streaming of packed
+/// weights.
 double endedBesideWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost);
 
 } // namespace dlc

@@ -1,8 +1,8 @@
-//===- Winograd.cpp - convolutions with fewer products ---------------------===//
+//===- Winograd.cpp - Winograd convolutions -------------------------------===//
 //
-// F(m x m, r x r) takes (m + r - 1)^2 products of a channel with a filter for m x m results where
-// the direct sum takes m^2 r^2, and rounds more: runtime/library/winograd/Desc.md says by how much,
-// and dlc.accuracy = "strict" (or --accuracy) forbids it.
+// F(m x m, r x r) takes (m + r - 1)^2 multiplications of a channel with a filter for m x m results,
+// where the direct sum takes m^2 r^2. It has larger rounding errors: see
+// runtime/library/winograd/Desc.md. dlc.accuracy = "strict" (or --accuracy) forbids it.
 //
 //===-----------------------------------------------------------------------===//
 #include "codegen/providers/Accuracy.h"
@@ -27,8 +27,8 @@ bool isOnes(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t v) { return v == 1; });
 }
 
-/// What all forms have in common: `x` and `y` are what the convolution reads and gives, `weights`
-/// has its window last. `filled`: blocks of channels may be filled up.
+/// Common part of all descriptions. `x` and `y` are the convolution's input and output; `weights`
+/// is a shape whose last two dimensions are the window. `filled`: blocks of channels may be padded.
 template <typename Op>
 std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights, bool filled,
                              int tile, const Refusal &no) {
@@ -149,7 +149,7 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   return call;
 }
 
-/// One convolution with steps after it, and after those perhaps the statistics of its channels.
+/// Matches one convolution with an epilogue, optionally followed by the statistics of its channels.
 std::optional<Epilogue> matchSteps(FusionOp fusion) {
   if (fusion.getNumResults() == 1)
     return matchEpilogue(fusion);
@@ -167,7 +167,7 @@ std::optional<Epilogue> matchSteps(FusionOp fusion) {
   return matchEpilogue(ops, yielded[0]);
 }
 
-/// The convolution that a fusion is made around.
+/// Returns the fusion's convolution; null if there is none.
 Operation *convolutionIn(FusionOp fusion) {
   for (Operation &op : fusion.getBody().front())
     if (isa<ConvOp, ConvTransposeOp, ConvWeightGradOp>(op))
@@ -218,8 +218,8 @@ public:
         double(dst[0]) * std::ceil(double(dst[2]) / side) * std::ceil(double(dst[3]) / side);
     double from = double(src[1]), to = double(dst[1]);
     double products = 2 * points * tiles * from * to;
-    // Data and results by point go to memory and come back; so do weights, but those that are
-    // packed come only.
+    // Transformed data and results are written to memory and read again. So are the weights, unless
+    // they are packed: those are only read.
     double cores = cost.coresFor(call.flops);
     double asked = cost.streamed(packedBytes(call), machine.streamedGigabytes, cores);
     double weights =

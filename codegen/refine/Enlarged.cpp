@@ -1,4 +1,4 @@
-//===- Enlarged.cpp - products that do more than they were chosen for -----===//
+//===- Enlarged.cpp - matmuls that are extended after kernel selection ----===//
 #include "codegen/refine/Enlarged.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-//===- Enlarged.h - products that do more than they were chosen for -------===//
+//===- Enlarged.h - matmuls that are extended after kernel selection ------===//
 #ifndef DLC_CODEGEN_REFINE_ENLARGED_H
 #define DLC_CODEGEN_REFINE_ENLARGED_H
 
@@ -7,13 +7,13 @@
 namespace dlc {
 
 struct Enlarged {
-  std::vector<Candidate> candidates; ///< that of our own first which does it
-  double time = 0;                   ///< microseconds
+  std::vector<Candidate> candidates; ///< the best library call first
+  double time = 0;                   ///< microseconds of that call
 };
 
-/// Which library's product does `made`, a product with more than `product` was nominated for
-/// (generated code might, too, but has no say here), and how long that takes: what it took as a
-/// product, and what the estimate says of the rest. Times measured are compared with such only.
+/// Returns the library call for `made`, an extension of the fusion `product`, and its time: that of
+/// the product plus the estimated difference. Only library calls that were candidates of `product`
+/// are considered, not generated code. Measured times are compared only with measured times.
 std::optional<Enlarged> enlarge(FusionOp made, FusionOp product, const Refinement &refinement);
 
 } // namespace dlc

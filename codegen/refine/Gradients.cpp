@@ -1,12 +1,12 @@
-//===- Gradients.cpp - the gradient of an activation within the product before it -===//
+//===- Gradients.cpp - fuses activation gradients into matmuls ------------===//
 //
 //   y -> 1 - y -> y (1 - y) -+            y -> y > 0 -+
 //                            v                        v
 //   matmul ----------------> mul          matmul -> select -> ..
 //
-// A kernel makes the factor, or reads the product's result: bound by memory either way. Our own
-// products do it where they make their results, from y. Libraries cannot, so that what the fuse
-// pass leaves to all of them is decided here, when kernels have been chosen.
+// A separate kernel computes the factor or reads the matmul's result, and is memory bound in both
+// cases. dlc's own matmuls apply the gradient in their epilogue, from y. Libraries cannot, so the
+// fuse pass leaves these ops separate, and this pattern decides after kernel selection.
 //
 //===----------------------------------------------------------------------------===//
 #include "codegen/providers/Product.h"
@@ -23,7 +23,7 @@ namespace dlc {
 
 namespace {
 
-/// A product, the kernel that has a part in its gradient, and what becomes of both.
+/// A matmul, the kernel that computes a part of its gradient, and the fusions that replace both.
 class Joined : public Change {
 public:
   Joined(FusionOp product, const Refinement &refinement)
@@ -55,7 +55,7 @@ public:
         kernel.getResult(i).replaceAllUsesWith(made.getResult(0));
     if (!result)
       product.getResult(0).replaceAllUsesWith(made.getResult(0));
-    // Whoever reads the other comes first.
+    // The fusion that reads the other one's result is erased first.
     for (FusionOp gone : {result ? kernel : product, result ? product : kernel})
       refinement.erase(gone);
     writeCandidates(made, enlarged->candidates);
@@ -76,7 +76,7 @@ private:
            kernel->hasAttr(kCandidatesAttr) && !isProduct(kernel) && !kernel->hasAttr(kUpdatesAttr);
   }
 
-  /// Whether a kernel makes it for the product alone, element by element.
+  /// Returns true if a kernel computes the input for the matmul alone, element by element.
   bool makesFactor(Value input) {
     if (!input.hasOneUse() || !isKernel(input.getDefiningOp()))
       return false;
@@ -85,7 +85,8 @@ private:
     return last && isElementwise(last) && typeOf(input).getElementType().isF32();
   }
 
-  /// Whether a kernel alone reads the product's result, and first turns it into a gradient.
+  /// Returns true if a kernel is the only reader of the matmul's result, and multiplies it by an
+  /// activation gradient first.
   bool readsResult() {
     Value result = product.getResult(0);
     if (!result.hasOneUse() || !isKernel(*result.getUsers().begin()))
@@ -97,8 +98,8 @@ private:
     return found.has_value();
   }
 
-  /// `inner` is what `value` is, and `given` what the product shall give: null where that does not
-  /// change.
+  /// Builds the extended matmul, in which `value` replaces `inner`. It yields `given`, or the
+  /// previous result if `given` is null.
   bool build(Value inner, Value value, Value given) {
     result = given;
     OpBuilder b(result ? kernel : product);
@@ -117,7 +118,8 @@ private:
     return false;
   }
 
-  /// The kernel without what the product does now; there need be none.
+  /// Builds the kernel without the ops that the matmul now contains. Nothing is built if no result
+  /// remains.
   bool buildRest() {
     kept.clear();
     for (Value v : endOf(kernel).getOperands())
@@ -137,11 +139,11 @@ private:
   FusionOp product;
   const Refinement &refinement;
   FusionOp kernel;
-  unsigned number = 0;    ///< of the kernel's result that is the factor
-  BlockArgument argument; ///< the product's result within the kernel
-  Step step;              ///< what the kernel does with it
-  Value result;           ///< what the product shall give; null: what it gave
-  Value moved;            ///< what the kernel gave and the product does now
+  unsigned number = 0;    ///< index of the kernel's result that is the factor
+  BlockArgument argument; ///< the matmul's result within the kernel
+  Step step;              ///< the gradient op that the kernel applies to it
+  Value result;           ///< value that the matmul shall yield; null: as before
+  Value moved;            ///< value that the kernel yielded and the matmul computes now
   FusionOp made, rest;
   SmallVector<Value> kept;
   std::optional<Enlarged> enlarged;

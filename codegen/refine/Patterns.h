@@ -1,4 +1,4 @@
-//===- Patterns.h - the table of patterns ---------------------------------===//
+//===- Patterns.h - table of refinement patterns --------------------------===//
 #ifndef DLC_CODEGEN_REFINE_PATTERNS_H
 #define DLC_CODEGEN_REFINE_PATTERNS_H
 
@@ -6,18 +6,18 @@
 
 namespace dlc {
 
-/// Gradients.cpp: the gradient of an activation within the product before or after it.
+/// Gradients.cpp: fuses the gradient of an activation into the matmul before or after it.
 const Pattern &activationGradients();
-/// Statistics.cpp: sums of a convolution's channels where it makes them.
+/// Statistics.cpp: computes channel statistics in the epilogue of a convolution.
 const Pattern &channelSums();
-/// Prologues.cpp: what only products read is made where they pack it.
+/// Prologues.cpp: computes values that only matmuls read while they are packed.
 const Pattern &madeOperands();
-/// Sums.cpp: the sum of an operand's columns within the product that packs it.
+/// Sums.cpp: computes the column sums of an operand in the matmul that packs it.
 const Pattern &columnSums();
 
-/// A fusion of nothing but a sum over all dimensions but the last; null for others.
+/// Returns the only op of a fusion if it sums over all dimensions but the last; else null.
 ReduceOp soleColumnSum(FusionOp fusion);
-/// Whether it sums up everything but the last dimension; null for others.
+/// Returns the op if it sums over all dimensions but the last; else null.
 ReduceOp columnSum(mlir::Operation *op);
 
 } // namespace dlc

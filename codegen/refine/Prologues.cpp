@@ -1,6 +1,6 @@
-//===- Prologues.cpp - what only products read is made where they pack it -===//
+//===- Prologues.cpp - computes values that only matmuls read while they are packed ---===//
 //
-//   kernel -> x -> views -> product          x' -> (product with the kernel's work)
+//   kernel -> x -> views -> matmul          x' -> matmul (with the kernel's ops)
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/providers/Product.h"
@@ -17,7 +17,7 @@ namespace dlc {
 
 namespace {
 
-/// One result of a kernel, and all that has to do with it.
+/// Moves the computation of one kernel result into the matmuls that read it.
 class Absorbed : public Change {
 public:
   Absorbed(FusionOp maker, unsigned number, const Refinement &refinement)
@@ -51,7 +51,8 @@ private:
            llvm::count(yield->getOperands(), made) == 1;
   }
 
-  /// Products on tiles, and sums of columns.
+  /// Collects the readers of the result: matmuls that can compute their operands, and column sums.
+  /// Returns false if there is any other reader.
   bool findReaders(Value v) {
     for (OpOperand &use : v.getUses()) {
       Operation *user = use.getOwner();
@@ -79,7 +80,7 @@ private:
     return true;
   }
 
-  /// A sum of columns within the kernel itself; what else reads the value there makes it as before.
+  /// Finds a column sum within the kernel. The kernel still computes the value for its other users.
   void findSums() {
     for (Operation *user : made.getUsers())
       if (ReduceOp sum = columnSum(user); sum && !outerSum && !innerSum && sum.getY().hasOneUse() &&
@@ -87,7 +88,8 @@ private:
         innerSum = sum;
   }
 
-  /// What it takes to make the value again from one tensor of its shape and from rows.
+  /// Collects the ops that compute the value from one tensor of its shape and from row values.
+  /// Returns false if it needs anything else.
   bool slice(Value v) {
     if (splatValue(v))
       return true;
@@ -114,10 +116,10 @@ private:
     return true;
   }
 
-  /// The kernel without what is absorbed, and products that make it.
+  /// Builds the kernel without the absorbed result, and the matmuls that compute it.
   void buildKernels() {
     OpBuilder b(maker);
-    SmallVector<Value> kept; // of the body
+    SmallVector<Value> kept; // values of the body
     for (Value v : yield->getOperands())
       if (v != made && !(innerSum && v == innerSum.getY()))
         kept.push_back(v);
@@ -172,7 +174,7 @@ private:
     }
   }
 
-  /// The product with the operand made inside; null where its kernel cannot do that.
+  /// Builds the matmul that computes the operand; null if its kernel does not support that.
   FusionOp buildProduct(FusionOp product, unsigned operand, bool withSums) {
     OpBuilder b(product);
     SmallVector<Value> inputs(product.getInputs());
@@ -241,7 +243,7 @@ private:
 
 public:
   double won() const override {
-    // Asked for by name, it is done wherever it can be.
+    // Kernels requested by name are used wherever they are able to do this.
     for (auto &[product, operand] : products)
       if (means(refinement.options.kernels, *providerOf(product)))
         return 1;
@@ -300,19 +302,20 @@ private:
   const Refinement &refinement;
   Operation *yield;
   Value made, x;
-  SmallVector<std::pair<FusionOp, unsigned>> products; ///< and which input
+  SmallVector<std::pair<FusionOp, unsigned>> products; ///< with the index of the input
   FusionOp outerSum, rest;
   ReduceOp innerSum;
   llvm::SetVector<Value> rows;
   llvm::SetVector<Operation *> ops;
-  llvm::DenseMap<Value, Value> outer; ///< of values of the kernel's body, those outside
+  llvm::DenseMap<Value, Value> outer; ///< maps values of the kernel's body to those outside
   SmallVector<FusionOp> fresh;
   bool exponential = false;
 };
 
 class Prologues : public Pattern {
 public:
-  // What reads another kernel's result comes first: then that one's is read by products alone, too.
+  // Kernels that read another kernel's result are visited first, so that the other result is then
+  // read only by matmuls, too.
   Prologues() : Pattern("prologues", /*lastFirst=*/true) {}
 
   bool isAnchor(FusionOp fusion, const Refinement &) const override { return canBeCut(fusion); }

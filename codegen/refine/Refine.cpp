@@ -1,4 +1,4 @@
-//===- Refine.cpp - the driver of all patterns ----------------------------===//
+//===- Refine.cpp - driver of the refinement patterns ---------------------===//
 #include "codegen/refine/Refine.h"
 
 #include "codegen/refine/Patterns.h"

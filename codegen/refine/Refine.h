@@ -1,9 +1,9 @@
-//===- Refine.h - what is joined once kernels are chosen ------------------===//
+//===- Refine.h - fusion after kernel selection ---------------------------===//
 //
-// A library's kernel may do more than it was chosen for: sum up what it packs, make an operand
-// itself, go on with its result. Libraries differ in that, so that it is decided when kernels have
-// been chosen: a pattern builds the other program beside the present one, says what is won, and the
-// driver takes it or drops it.
+// A library's kernel may support more than it was chosen for: summing operands that it packs,
+// computing an operand, or applying further ops to its result. Libraries differ in this, so these
+// fusions are decided after kernel selection. A pattern builds an alternative next to the present
+// program and estimates the time that it saves; the driver commits or drops it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_REFINE_REFINE_H
@@ -18,18 +18,18 @@ namespace dlc {
 
 struct RefineOptions {
   Situation situation;
-  /// Whose kernels --kernels asks for: what these can do they do, whatever it costs.
+  /// Kernels requested by --kernels: all fusions that they support are made, regardless of cost.
   std::string kernels = {};
 };
 
-/// The module under change.
+/// The module that is being changed.
 class Refinement {
 public:
   explicit Refinement(const RefineOptions &options)
       : options(options),
         cost(options.situation.profile, options.situation.target, options.situation.threads) {}
 
-  /// Who can do it, those in front that were asked for by name.
+  /// Returns the candidates for the operation, those requested by name first.
   std::vector<Candidate> candidates(mlir::Operation *op) const;
   void erase(mlir::Operation *op);
   bool isErased(mlir::Operation *op) const { return erased.contains(op); }
@@ -41,19 +41,19 @@ private:
   llvm::DenseSet<mlir::Operation *> erased;
 };
 
-/// Another program in place of some kernels, built beside them.
+/// Alternative to some of the program's kernels, built next to them.
 class Change {
 public:
   virtual ~Change() = default;
-  /// Microseconds.
+  /// Returns the estimated time saved in microseconds.
   virtual double won() const = 0;
-  /// Puts it in their place.
+  /// Replaces the kernels by the alternative.
   virtual void commit(Refinement &refinement) = 0;
-  /// Takes away what was built.
+  /// Erases the alternative.
   virtual void drop() = 0;
 };
 
-/// Takes the change where it wins something, and drops it otherwise; whether it was taken.
+/// Commits the change if it saves time, and drops it otherwise. Returns true if it was committed.
 using Offer = llvm::function_ref<bool(Change &)>;
 
 class Pattern {
@@ -62,24 +62,24 @@ public:
       : name(name), lastFirst(lastFirst) {}
   virtual ~Pattern() = default;
 
-  /// Whether something may start here.
+  /// Returns true if the pattern may match at this fusion.
   virtual bool isAnchor(FusionOp fusion, const Refinement &refinement) const = 0;
-  /// Offers changes, until one is taken.
+  /// Offers changes until one is committed.
   virtual void propose(FusionOp anchor, Refinement &refinement, Offer offer) const = 0;
 
   const llvm::StringLiteral name;
-  const bool lastFirst; ///< anchors from the end of the module on
+  const bool lastFirst; ///< whether to visit anchors from the end of the module
 };
 
-/// In the order in which the whole module sees them.
+/// Returns the patterns in the order in which they are applied to the whole module.
 llvm::ArrayRef<const Pattern *> refinePatterns();
 
-/// Applies all patterns to a module whose kernels are chosen.
+/// Applies all patterns to a module whose kernels are selected.
 void refineKernels(mlir::ModuleOp module, const RefineOptions &options);
 
-/// Whether the kernel that was chosen for the fusion can go without some of its operations.
+/// Returns true if the kernel that was chosen for the fusion works without some of its operations.
 bool canBeCut(FusionOp fusion);
-/// Microseconds of the choice, as they were written.
+/// Returns the time of the chosen candidate in microseconds, as stored on the operation.
 double chosenTime(mlir::Operation *op);
 
 } // namespace dlc

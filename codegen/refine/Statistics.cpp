@@ -1,11 +1,11 @@
-//===- Statistics.cpp - a convolution's channels, summed up where it makes them ---===//
+//===- Statistics.cpp - computes channel statistics in a convolution's epilogue ---===//
 //
-//   conv -> steps -> y -+-> first -+
-//                       +-----> y - first -+-> mean
-//                                          +-> square -> mean
+//   conv -> epilogue -> y -+-> first -+
+//                          +-----> y - first -+-> mean
+//                                             +-> square -> mean
 //
-// Batch normalisation of a training step reads all of y for these before it can read it again for
-// its results. The call that makes y has it in registers.
+// Batch normalization in a training step reads all of y for these statistics, and then again for
+// its results. The call that computes y still has it in registers.
 //
 //===----------------------------------------------------------------------------===//
 #include "codegen/providers/ChannelStatistics.h"
@@ -21,11 +21,12 @@ namespace dlc {
 
 namespace {
 
-/// A convolution, the kernel that reads its result for the statistics, and what becomes of both.
+/// A convolution, the kernel that computes statistics of its result, and the fusions that replace
+/// both.
 class Joined : public Change {
 public:
-  /// `candidates`: of the convolution, one that sums up channels first; `lost`: microseconds that
-  /// it takes longer alone than the one that was chosen.
+  /// `candidates`: those of the convolution, with one first that computes channel statistics.
+  /// `lost`: microseconds that this one takes longer than the chosen one.
   Joined(FusionOp conv, FusionOp reader, ArrayRef<Candidate> candidates, double lost,
          const Refinement &refinement)
       : conv(conv), reader(reader), candidates(candidates), lost(lost), refinement(refinement),
@@ -81,7 +82,7 @@ private:
     return v == statistics.first || v == statistics.shift || v == statistics.square;
   }
 
-  /// What else there is works on numbers of one channel, after the statistics.
+  /// Returns true if all other operations of the reader work on one element per channel.
   bool restIsSmall(const ChannelStatistics &found) {
     auto isSmall = [&](Value v) { return typeOf(v).getNumElements() <= shapeOf(argument)[1]; };
     for (Value input : reader.getInputs())
@@ -116,7 +117,8 @@ private:
                                map.lookup(statistics.square)});
   }
 
-  /// The kernel without the statistics, which it reads; there need be none.
+  /// Builds the kernel without the statistics, which it then reads. Nothing is built if no result
+  /// remains.
   bool buildRest() {
     if (kept.empty())
       return true;
@@ -172,14 +174,14 @@ private:
   Operation *yield;
   Value argument; ///< the convolution's result within the reader
   ChannelStatistics statistics;
-  SmallVector<Value> kept; ///< what the reader gives besides
+  SmallVector<Value> kept; ///< other values that the reader yields
   FusionOp made, rest;
   double restEstimate = 0;
 };
 
-/// The candidates with the first in front that sums up channels, where there is one that may be
-/// taken: what was asked for by name stays, and times that were measured are compared with such
-/// only.
+/// Moves the first candidate that computes channel statistics to the front. Returns no candidates
+/// if there is none, if it would replace a kernel requested by name, or if only one of the two was
+/// measured.
 std::vector<Candidate> summing(std::vector<Candidate> candidates, StringRef asked) {
   auto found = llvm::find_if(candidates, [](const Candidate &c) {
     const Provider *provider = providerOf(c.kernel);
@@ -193,7 +195,7 @@ std::vector<Candidate> summing(std::vector<Candidate> candidates, StringRef aske
   return candidates;
 }
 
-/// Kernels of generated code beside the convolution that read its result once.
+/// Returns the generated kernels in the convolution's block that read its result exactly once.
 SmallVector<FusionOp> readersOf(FusionOp conv) {
   SmallVector<FusionOp> readers;
   Value y = conv.getResult(0);

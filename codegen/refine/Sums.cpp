@@ -1,10 +1,10 @@
-//===- Sums.cpp - the sum of an operand's columns within the product that packs it --===//
+//===- Sums.cpp - computes column sums in the matmul that packs the operand ---===//
 //
 //   x -+-> views -> matmul -> ..
 //      +-> sum of columns
 //
-// The gradient of a bias sums up what the gradient of the weights multiplies: a kernel would read
-// that once more from memory.
+// The gradient of a bias sums the same tensor that the gradient of the weights multiplies. A
+// separate kernel would read that tensor from memory once more.
 //
 //===------------------------------------------------------------------------------===//
 #include "codegen/providers/Product.h"
@@ -21,7 +21,7 @@ namespace dlc {
 
 namespace {
 
-/// Whether what `to` computes depends on `value`, in the block of both.
+/// Returns true if `to` depends on `value`, both in the same block.
 bool dependsOn(Operation *to, Value value) {
   llvm::SmallPtrSet<Operation *, 16> seen;
   SmallVector<Value> open{value};
@@ -37,7 +37,7 @@ bool dependsOn(Operation *to, Value value) {
   return false;
 }
 
-/// A sum of columns, and the product that makes it best.
+/// A column sum and the matmul that computes it best.
 class Joined : public Change {
 public:
   Joined(FusionOp sum, const Refinement &refinement)
@@ -59,7 +59,7 @@ public:
     for (FusionOp gone : {best->product, sum})
       refinement.erase(gone);
     writeCandidates(best->made, best->enlarged.candidates);
-    // Who reads the sum may have come before the product.
+    // Users of the sum may precede the matmul.
     sortTopologically(best->made->getBlock());
   }
 
@@ -79,7 +79,7 @@ private:
     }
   }
 
-  /// Keeps what is made of both where it wins most.
+  /// Builds the extended matmul, and keeps it if it saves the most time so far.
   void consider(FusionOp product, Value operand) {
     OpBuilder b(product);
     Value result = endOf(product).getOperand(0), sums = endOf(sum).getOperand(0);
@@ -105,7 +105,7 @@ private:
     made.erase();
   }
 
-  /// Which of the new one's inputs its result takes the place of.
+  /// Index of the new fusion's input that its result replaces.
   static Attribute updatesOf(FusionOp product, FusionOp made) {
     auto updates = product->getAttrOfType<IntegerAttr>(kUpdatesAttr);
     if (!updates)
@@ -118,13 +118,13 @@ private:
   struct Best {
     FusionOp product, made;
     Enlarged enlarged;
-    double won = 0; ///< microseconds
+    double won = 0; ///< saved microseconds
   };
 
   FusionOp sum;
   Value summed, root;
   const Refinement &refinement;
-  SmallVector<std::pair<FusionOp, Value>> products; ///< and their operand
+  SmallVector<std::pair<FusionOp, Value>> products; ///< with the operand that is summed
   std::optional<Best> best;
 };
 

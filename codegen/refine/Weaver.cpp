@@ -1,4 +1,4 @@
-//===- Weaver.cpp - one kernel of what several compute ----------------------------===//
+//===- Weaver.cpp - builds one fusion from the bodies of several ----------===//
 #include "codegen/refine/Weaver.h"
 
 using namespace mlir;

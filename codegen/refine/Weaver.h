@@ -1,4 +1,4 @@
-//===- Weaver.h - one kernel of what several compute ------------------------------===//
+//===- Weaver.h - builds one fusion from the bodies of several ------------===//
 #ifndef DLC_CODEGEN_REFINE_WEAVER_H
 #define DLC_CODEGEN_REFINE_WEAVER_H
 
@@ -8,20 +8,21 @@
 
 namespace dlc {
 
-/// What a fusion yields.
+/// Returns the terminator of a fusion.
 YieldOp endOf(FusionOp fusion);
-/// The value behind reshapes.
+/// Returns the value that a chain of reshapes is applied to.
 mlir::Value behindReshapes(mlir::Value v);
 
-/// A kernel of values that others compute: their operations, as far as they are needed, and what
-/// comes from outside.
+/// Builds a fusion that yields values of other fusions: clones the operations that compute them, as
+/// far as needed, and adds the operands from outside of fusions.
 class Weaver {
 public:
   Weaver(mlir::OpBuilder &b, mlir::Location loc, mlir::TypeRange types);
 
-  /// `inner`, of another kernel's body, is `value`: of yet another one's, or from outside.
+  /// Replaces `inner`, a value in a fusion's body, by `value`, a value of another body or outside
+  /// of fusions.
   void stands(mlir::Value inner, mlir::Value value) { instead[inner] = value; }
-  /// Reshapes of `value` outside are made within.
+  /// Clones reshapes of `value` outside of fusions into the fusion.
   void opens(mlir::Value value) { opened = value; }
 
   FusionOp yield(mlir::ValueRange values);

@@ -1,4 +1,4 @@
-//===- Agree.cpp - whether candidates compute what they should -------------===//
+//===- Agree.cpp - checks the results of candidates -----------------------===//
 #include "codegen/select/Agree.h"
 
 #include "codegen/providers/onednn/Words.h"
@@ -18,7 +18,7 @@ namespace {
 
 using Tensors = std::vector<ref::Tensor>;
 
-/// The largest difference and the largest number, over what is looked at.
+/// Largest difference and largest value of the compared elements.
 struct Difference {
   double most = 0, scale = 0;
   void add(double a, double b) {
@@ -55,7 +55,7 @@ double difference(const ref::Tensor &x, const Expected &want) {
   return d.relative();
 }
 
-/// What results of a type may differ by.
+/// Tolerance for results of an element type.
 double allowed(ref::Element element) {
   switch (element) {
   case ref::Element::F64:
@@ -67,7 +67,8 @@ double allowed(ref::Element element) {
   }
 }
 
-/// What the operation itself allows beyond its results' types: it rounds on its way, or may.
+/// Additional tolerance of the operation, whose intermediate values are, or may be, rounded to
+/// fewer bits.
 double allowedBy(Operation *op) {
   double most = 0;
   auto narrow = [](Type type) {
@@ -84,7 +85,7 @@ double allowedBy(Operation *op) {
   return most;
 }
 
-/// The tensor in row-major order; null where nobody can bring it there.
+/// Converts the tensor to row-major order; null if that is not supported.
 ref::Tensor rowMajor(Value value, const ref::Tensor &tensor) {
   if (layoutOf(value.getType()).empty())
     return tensor;
@@ -182,8 +183,8 @@ private:
       v.checked = checked;
       bool near = isNear(i, exact, v.error);
       if (!near) {
-        // Where a rounding decides, as in a comparison, the exact result is not what the program
-        // means.
+        // If the result depends on rounding, as in a comparison, the program is compared with an
+        // evaluation that rounds in the same places.
         if (!rounded)
           rounded = expectedResults(op, *inputs, true);
         double other;
@@ -201,7 +202,7 @@ private:
         verdicts[i].wrong = "wrong: differs elsewhere from a candidate that is right there";
   }
 
-  /// Nobody knows better than most of them.
+  /// Majority vote: accepts the candidates that agree with the most others.
   void vote() {
     std::vector<size_t> friends(results.size(), 0);
     for (size_t i = 0; i < results.size(); ++i)

@@ -1,9 +1,9 @@
-//===- AttentionForm.cpp - attention whole, or as products and a softmax ---===//
+//===- AttentionForm.cpp - attention as one kernel, or as matmuls and a softmax ---===//
 //
-// The one keeps no scores, but makes its products in blocks; the other has a library's products,
-// and writes and reads all scores between them. Both are built beside the module, and the sums of
-// their kernels' times are compared: measured where the database knows all of them (`--tune` sees
-// to that), otherwise by estimate.
+// One kernel does not store the scores, but its matmuls are computed in blocks. Separate kernels
+// use a library's matmuls, but write and read all scores. Both variants are built outside of the
+// module, and the sums of their kernels' times are compared: measured times if the database has all
+// of them (with `--tune`, they are measured now), otherwise estimates.
 //
 //===-----------------------------------------------------------------------===//
 #include "codegen/select/AttentionForm.h"
@@ -28,7 +28,7 @@ namespace {
 
 using Build = llvm::function_ref<SmallVector<Value>(TensorBuilder &, Block &)>;
 
-/// Microseconds of a form's kernels together.
+/// Total microseconds of a variant's kernels.
 struct Times {
   double estimated = 0;
   std::optional<double> measured = 0.0;
@@ -46,9 +46,9 @@ struct Times {
   }
 };
 
-/// Measures what the module consists of, as far as the database does not know it.
+/// Measures the operations of the module that are not in the database.
 void measure(ModuleOp module, CompileOptions options, const cpu::Target &target) {
-  // A part of the time: the network itself comes later.
+  // Limited to a part of the time, since the model itself is measured later.
   constexpr double kPart = 0.1;
   options.tuning.budgetSeconds *= kPart;
   options.tuning.report = nullptr;
@@ -56,8 +56,8 @@ void measure(ModuleOp module, CompileOptions options, const cpu::Target &target)
   (void)selectKernels(module, options, target);
 }
 
-/// The best kernels of what `build` makes of operands of these types; nothing where some of it has
-/// none.
+/// Returns the total time of the best kernels for the operations that `build` creates from operands
+/// of these types; std::nullopt if one of them has no kernel.
 std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const CompileOptions &options,
                              const cpu::Target &target, Build build) {
   ScopedDiagnosticHandler quiet(loc.getContext(), [](Diagnostic &) { return success(); });
@@ -100,7 +100,7 @@ std::optional<Times> timesOf(Location loc, ArrayRef<Type> operands, const Compil
   return times;
 }
 
-/// An operation as it would be done whole.
+/// Marks an operation to be kept as one kernel.
 Operation *keptWhole(Operation *op) {
   op->setAttr(kKeepWholeAttr, UnitAttr::get(op->getContext()));
   return op;
@@ -160,7 +160,7 @@ private:
     });
   }
 
-  /// As passes/grad makes it, from the weights that the forward direction leaves.
+  /// Builds the backward pass like passes/grad, from the attention weights of the forward pass.
   std::optional<Times> partsBackward() {
     SmallVector<Type> types{operands[0], operands[1], operands[2], op.getY().getType()};
     SmallVector<int64_t> scores(shapeOf(op.getQ()).drop_back());

@@ -1,4 +1,4 @@
-//===- AttentionForm.h - attention whole, or as products and a softmax -----===//
+//===- AttentionForm.h - attention as one kernel, or as matmuls and a softmax ---===//
 #ifndef DLC_CODEGEN_SELECT_ATTENTIONFORM_H
 #define DLC_CODEGEN_SELECT_ATTENTIONFORM_H
 
@@ -8,8 +8,8 @@
 
 namespace dlc {
 
-/// Whether a processor's attention is faster whole, by measurement or estimate. With `gradients`
-/// what counts is both directions.
+/// Returns true if a processor's attention is faster as one kernel, by measurement or by estimate.
+/// `gradients`: compares the forward and backward pass together.
 bool isWholeFaster(AttentionOp op, const CompileOptions &options, const cpu::Target &target,
                    bool gradients);
 

@@ -1,4 +1,4 @@
-//===- Calibrate.cpp - a profile of this machine, measured -------------------===//
+//===- Calibrate.cpp - measures a profile of this machine -----------------===//
 #include "codegen/select/Calibrate.h"
 
 #include "codegen/cpu/Native.h"
@@ -38,10 +38,10 @@ double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// What one kernel of one case took.
+/// Measured time of one kernel for one case.
 struct Timing {
-  int which = 0;       ///< case
-  int operation = 0;   ///< of the case
+  int which = 0;       ///< index of the case
+  int operation = 0;   ///< index of the operation within the case
   std::string kernel;  ///< the candidate's name and parameters
   double measured = 0; ///< microseconds
 };
@@ -60,7 +60,7 @@ std::string nameOf(const Candidate &candidate) {
   return name;
 }
 
-/// The cases as the phases before selection leave them.
+/// The calibration cases, processed by the phases before kernel selection.
 class Bench {
 public:
   Bench(const CompileOptions &given, const cpu::Target &target, const Profile &base)
@@ -78,7 +78,7 @@ public:
     modules.resize(cases.size());
   }
 
-  /// The operations of a case that have kernels.
+  /// Returns the operations of a case that need kernels.
   SmallVector<Operation *> operationsOf(size_t which) {
     ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
     OwningOpRef<ModuleOp> &module = modules[which];
@@ -108,7 +108,7 @@ public:
     return candidatesFor(op, situation, refusals);
   }
 
-  /// What the phases before selection do to a network.
+  /// Applies the same passes as to a model before kernel selection.
   LogicalResult fuse(ModuleOp module) {
     CostsMaker costs = [this](const ModelOptions &) { return kernelCosts(options); };
     PassManager passes(&context, ModuleOp::getOperationName());
@@ -129,7 +129,7 @@ public:
   std::vector<OwningOpRef<ModuleOp>> modules;
 };
 
-/// The least of some runs: what disturbs them only makes them longer.
+/// Returns the minimum of several runs, since disturbances can only increase the time.
 std::optional<double> timeOf(Operation *op, const Candidate &candidate,
                              const TrialOperands &operands, const TrialConditions &conditions) {
   constexpr double kSeconds = 0.012;
@@ -149,14 +149,14 @@ std::optional<double> timeOf(Operation *op, const Candidate &candidate,
   return least;
 }
 
-/// Times what is left of all cases, and says each.
+/// Times the remaining kernels of all cases and sends each result.
 void timeCases(Bench &bench, const Profile &base, const std::vector<Timing> &known,
                const std::vector<std::string> &deadly, double seconds, WorkerLine &line) {
-  // Nobody takes what is estimated at so many times the best.
+  // Candidates whose estimate is above this multiple of the best are not timed.
   constexpr double kHopeless = 6;
   auto start = Clock::now();
-  // As in a network whose weights no cache holds: how well a kernel asks ahead is what tells
-  // kernels apart there.
+  // Weights are cold, as in a model that exceeds the caches. There, kernels differ mainly in how
+  // well they prefetch weights.
   TrialConditions conditions{bench.options, bench.target, /*coldWeights=*/true};
   uint32_t place = 0;
   for (size_t which = 0; which < bench.cases.size(); ++which) {
@@ -195,7 +195,7 @@ double geometricMean(const std::vector<double> &values) {
   return values.empty() ? 1 : std::exp(sum / double(values.size()));
 }
 
-/// The profile that timings tell, beginning with `base`.
+/// Computes a profile from timings, starting from `base`.
 class Learning {
 public:
   Learning(Bench &bench, const std::vector<Timing> &timings) : bench(bench), timings(timings) {}
@@ -207,7 +207,7 @@ public:
     profile.corrections = Corrections();
     scaleFigures(profile);
     forEach(profile, [&](Operation *op, const Candidate &candidate, double measured, size_t) {
-      // What is as short as a clock's reading tells of nothing else.
+      // Times this short depend mainly on the clock's resolution.
       constexpr double kShort = 3;
       if (measured < kShort || candidate.estimate <= 0)
         return;
@@ -223,7 +223,7 @@ public:
 private:
   void forEach(const Profile &profile,
                llvm::function_ref<void(Operation *, const Candidate &, double, size_t)> use) {
-    // Samples are errors of the figures alone.
+    // Samples are errors of the parameters alone.
     Profile plain = profile;
     plain.corrections = Corrections();
     for (size_t which = 0; which < bench.cases.size(); ++which) {
@@ -238,7 +238,8 @@ private:
     }
   }
 
-  /// The best kernels of the cases that tell a rate, against what they were estimated at.
+  /// Scales parameters by the ratio of measured to estimated times of the best kernels, in the
+  /// cases that represent a rate.
   void scaleFigures(Profile &profile) {
     struct Best {
       double measured = 1e30, estimated = 1e30;
@@ -270,7 +271,7 @@ private:
   const std::vector<Timing> &timings;
 };
 
-/// Held while a machine is measured: others wait for the result.
+/// Lock that is held while a machine is measured. Other processes wait for the result.
 class Turn {
 public:
   explicit Turn(const std::string &file)
@@ -297,7 +298,7 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
   Profile base = nearestProfile(target);
   base.machine = machineFor(base, target.vectorBits);
   base.vectorBits = target.vectorBits;
-  // Building the cases once more, and learning from them, takes its time too.
+  // The rest of the time is for building the cases again and computing the profile.
   constexpr double kTimingPart = 0.85, kSilence = 10;
   auto start = Clock::now();
   std::vector<Timing> timings;
@@ -306,7 +307,8 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
   auto work = [&](WorkerLine &line) {
     Bench bench(options, target, base);
     timeCases(bench, base, timings, deadly, kTimingPart * seconds - secondsSince(start), line);
-    // The copy of the list here has what earlier workers said; this one's own is on the line.
+    // The list in this process has only the results of earlier workers; those of this one were
+    // sent.
     line.say("!");
     _exit(0);
   };
@@ -318,7 +320,7 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
     else
       learnt = message;
   };
-  // A candidate that crashes, or does not end, is left out.
+  // A candidate that crashes or hangs is skipped in the next attempt.
   for (int tries = 0; tries < 3 && learnt.empty(); ++tries) {
     runWorker(work, heard, kSilence);
     if (learnt.empty())
@@ -361,7 +363,7 @@ std::string measureProfileOnce(const CompileOptions &options) {
   std::filesystem::create_directories(choice.cacheDir, ignored);
   Turn turn(file);
   forgetProfiles();
-  // A folder that cannot be written keeps nothing: the nearest profile serves.
+  // If the folder cannot be written, no profile is stored and the most similar one is used.
   if (!turn || !choice.isMissing(target))
     return "";
   if (options.progress)

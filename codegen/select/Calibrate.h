@@ -1,4 +1,4 @@
-//===- Calibrate.h - a profile of this machine, measured --------------------===//
+//===- Calibrate.h - measures a profile of this machine -------------------===//
 #ifndef DLC_CODEGEN_SELECT_CALIBRATE_H
 #define DLC_CODEGEN_SELECT_CALIBRATE_H
 
@@ -7,19 +7,20 @@
 
 namespace dlc {
 
-/// Times some operations with all their candidates, in a process of its own, for `seconds` at most:
-/// the figures of the nearest profile that ships are scaled by what the machine reaches, and what
-/// differs by kernel and size is kept as samples.
+/// Times some operations with all of their candidates in a separate process, for at most `seconds`.
+/// Scales the parameters of the most similar shipped profile by the measured rates. Deviations of
+/// single kernels and sizes are stored as samples.
 Profile measureProfile(const CompileOptions &options, const cpu::Target &target, double seconds);
 
-/// Measures and keeps this machine's profile where the options want it and it is not there, once
-/// however many processes ask. What is wrong with the profile that is asked for; else nothing.
+/// Measures and stores this machine's profile if the options request it and it does not exist. Only
+/// one process measures at a time. Returns an error message if the requested profile is invalid;
+/// otherwise an empty string.
 std::string measureProfileOnce(const CompileOptions &options);
 
-/// Writes the profile whole or not at all; what went wrong, else nothing.
+/// Writes the profile atomically. Returns an error message, or an empty string.
 std::string writeProfile(const Profile &profile, const std::string &file);
 
-/// Seconds that a measurement takes at most.
+/// Time limit of a measurement in seconds.
 constexpr double kCalibrationSeconds = 4.5;
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- CalibrationCases.cpp - what a machine is measured with --------------===//
+//===- CalibrationCases.cpp - operations that calibrate a machine profile ---===//
 #include "codegen/select/CalibrationCases.h"
 
 #include "ir/dlc/Dialect.h"
@@ -29,12 +29,12 @@ std::string function(const std::string &arguments, const std::string &result,
          "  return %y : " + result + "\n}\n";
 }
 
-/// What follows most products and convolutions of networks, too.
+/// ReLU, which also follows most matmuls and convolutions of models.
 std::string relu(const std::string &type) {
   return "  %y = dlc.relu %s : (" + type + ") -> " + type + "\n";
 }
 
-/// [m, k] times weights [k, n].
+/// Matmul of [m, k] by weights [k, n].
 CalibrationCase product(int64_t m, int64_t k, int64_t n) {
   std::string x = tensor({m, k}), w = tensor({k, n}), y = tensor({m, n});
   return {function("%x: " + x + ", %w: " + w + " {dlc.weights}", y,
@@ -42,7 +42,7 @@ CalibrationCase product(int64_t m, int64_t k, int64_t n) {
           m >= 64 ? FigureScale::Products : FigureScale::None};
 }
 
-/// Of two activations: [batch, m, k] times [batch, k, n], or its transpose.
+/// Batched matmul of two activations: [batch, m, k] by [batch, k, n], or by its transpose.
 CalibrationCase batched(int64_t batch, int64_t m, int64_t k, int64_t n, bool transposed) {
   std::string a = tensor({batch, m, k}),
               b = transposed ? tensor({batch, n, k}) : tensor({batch, k, n}),
@@ -52,7 +52,7 @@ CalibrationCase batched(int64_t batch, int64_t m, int64_t k, int64_t n, bool tra
                        " : (" + a + ", " + b + ") -> " + y + "\n")};
 }
 
-/// A square window over a square image, padded so that only strides make it smaller.
+/// Convolution of a square image with a square window, padded so that only strides reduce its size.
 CalibrationCase convolution(int64_t in, int64_t out, int64_t size, int64_t window, int64_t stride,
                             int64_t groups) {
   int64_t left = (size + stride - 1) / stride;
@@ -69,7 +69,7 @@ CalibrationCase convolution(int64_t in, int64_t out, int64_t size, int64_t windo
           groups == 1 && in >= 64 ? FigureScale::Products : FigureScale::None};
 }
 
-/// Two operands and a result of so many bytes together.
+/// Addition whose operands and result have `bytes` bytes in total.
 CalibrationCase sum(int64_t bytes, FigureScale tells) {
   std::string x = tensor({bytes / 12});
   return {function("%a: " + x + ", %b: " + x, x,
@@ -92,7 +92,7 @@ CalibrationCase pool(const char *op, int64_t channels, int64_t size) {
                                  op, x, y))};
 }
 
-/// Heads before positions, as attention wants them.
+/// Transposes positions and heads, as attention requires.
 CalibrationCase transposition(int64_t positions, int64_t heads, int64_t size) {
   std::string x = tensor({1, positions, heads, size}), y = tensor({1, heads, size, positions});
   return {

@@ -1,4 +1,4 @@
-//===- CalibrationCases.h - what a machine is measured with ----------------===//
+//===- CalibrationCases.h - operations that calibrate a machine profile ---===//
 #ifndef DLC_CODEGEN_SELECT_CALIBRATIONCASES_H
 #define DLC_CODEGEN_SELECT_CALIBRATIONCASES_H
 
@@ -8,16 +8,16 @@
 
 namespace dlc {
 
-/// A module of one function, and which of a machine's rates its time tells.
+/// A module of one function, and the rate that its time represents.
 struct CalibrationCase {
   std::string text;
   FigureScale tells = FigureScale::None;
 };
 
-/// In the order of what they are worth: time may end before they do.
+/// Returns the cases in order of importance, since time may run out before all are measured.
 std::vector<CalibrationCase> calibrationCases(int threads);
 
-/// The case as a module; arguments that are marked as weights are constants of random numbers.
+/// Returns the case as a module. Arguments that are marked as weights become random constants.
 mlir::OwningOpRef<mlir::ModuleOp> moduleOf(const CalibrationCase &each, mlir::MLIRContext &context);
 
 } // namespace dlc

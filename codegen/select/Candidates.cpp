@@ -1,4 +1,4 @@
-//===- Candidates.cpp - all kernels that could do an operation ------------===//
+//===- Candidates.cpp - candidate kernels of an operation -----------------===//
 #include "codegen/select/Candidates.h"
 
 #include "codegen/lower/GpuKernel.h"

@@ -1,4 +1,4 @@
-//===- Candidates.h - all kernels that could do an operation --------------===//
+//===- Candidates.h - candidate kernels of an operation -------------------===//
 #ifndef DLC_CODEGEN_SELECT_CANDIDATES_H
 #define DLC_CODEGEN_SELECT_CANDIDATES_H
 
@@ -8,20 +8,21 @@
 
 namespace dlc {
 
-/// What estimates go by.
+/// Returns the machine profile that estimates are based on.
 const Profile &profileOf(const CompileOptions &options, const cpu::Target &target);
 
-/// What candidates depend on, of the options.
+/// Returns the properties of the options that candidates depend on.
 Situation situationOf(const CompileOptions &options, const cpu::Target &target, bool every = false);
 
-/// Who can do it on the host, the cheapest by estimate first. `refusals` gets why others cannot.
-/// With `every`, libraries give all implementations worth a measurement, not only the one that they
-/// prefer; `generated`: and who generates code.
+/// Returns the candidates for the operation on its device, sorted by estimate. Appends the reasons
+/// of providers that cannot implement it to `refusals`. `every`: libraries propose all
+/// implementations worth measuring, not only the one that they prefer. `generated`: includes
+/// generated code.
 std::vector<Candidate> candidatesFor(mlir::Operation *op, const CompileOptions &options,
                                      const cpu::Target &target, bool every, std::string &refusals,
                                      bool generated = true);
 
-/// Takes those out that want more scratch memory than the options allow, where others stay.
+/// Removes candidates that need more scratch memory than the options allow, unless all of them do.
 void boundWorkspace(std::vector<Candidate> &candidates, const CompileOptions &options,
                     std::string &refusals);
 

@@ -1,4 +1,4 @@
-//===- Contest.cpp - timing candidates in turns ---------------------------===//
+//===- Contest.cpp - interleaved benchmark of candidates ------------------===//
 #include "codegen/select/Contest.h"
 
 #include <algorithm>
@@ -16,11 +16,12 @@ double since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-/// Shorter runs are timed several at a time.
+/// Microseconds; shorter runs are timed several at a time.
 constexpr double kShortRun = 50;
-/// Below eight pairs no interval holds a median at 99 %.
+/// A 99 % confidence interval of a median needs at least eight pairs.
 constexpr size_t kFewestRuns = 8, kMostRounds = 1000;
-/// A lead that cannot be made up, and one that no disturbance explains.
+/// Candidates are dropped at these ratios to the best: one that the confidence interval exceeds,
+/// and one that no disturbance can explain.
 constexpr double kHopeless = 1.3, kFarBehind = 5;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
@@ -31,8 +32,8 @@ double middleOf(std::vector<double> values) {
 
 struct Runner {
   Timed *timed;
-  std::vector<double> rounds; ///< missing where disturbed or not run
-  double fastest = 1e30;      ///< of all runs
+  std::vector<double> rounds; ///< NaN where disturbed or not run
+  double fastest = 1e30;      ///< of all runs, including disturbed ones
   bool running = true;
   int repeats = 1;
   Standing standing;
@@ -55,7 +56,8 @@ struct Ratio {
   size_t pairs = 0;
 };
 
-/// By ranks: so many of n pairs from either end stand outside of the interval.
+/// Median and confidence interval by ranks: `outside` of the n sorted ratios at either end are
+/// outside of the interval.
 Ratio ratioOf(const Runner &runner, const Runner &best) {
   std::vector<double> ratios;
   for (size_t i = 0; i < std::min(runner.rounds.size(), best.rounds.size()); ++i)
@@ -103,9 +105,9 @@ public:
     for (size_t round = begun; round < kMostRounds; ++round) {
       double before = since(start);
       playRound();
-      // Large operations need their rounds, whatever they take.
+      // Large operations get enough time for the minimum number of rounds.
       patience = std::max(patience, 2 * kFewestRuns * (since(start) - before));
-      // Nothing much changes from one late round to the next.
+      // Later rounds are evaluated less often, since little changes between them.
       if (round > 32 && round % 8 && round != begun)
         continue;
       dropHopeless(round);
@@ -157,11 +159,12 @@ private:
         continue;
       }
       ++runner->standing.disturbed;
-      // Who has slept is served first.
+      // The scheduler prefers a thread that has slept.
       std::this_thread::sleep_for(
           std::chrono::microseconds(int(std::clamp(2 * taken->microseconds, 1e3, 1e4))));
     }
-    // Back and forth: what disturbs the first in one round disturbs the last in the next.
+    // Alternates the order: a disturbance of the first candidate in one round affects the last one
+    // in the next.
     std::reverse(order.begin(), order.end());
   }
 

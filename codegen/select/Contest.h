@@ -1,11 +1,10 @@
-//===- Contest.h - timing candidates in turns -----------------------------===//
+//===- Contest.h - interleaved benchmark of candidates --------------------===//
 //
-// The candidates run one after another, round by round, so that what slows the machine down for a
-// while slows them all. They are compared round by round, too: the ratio of two times of one round
-// is far steadier than either. The order is certain when each is behind the best, or not more than
-// a tie behind it, by the whole of the interval that holds the median of its ratios at 99 %, and
-// when that has been so for a while: machines have moods.
-//
+// The candidates run one after another, round by round, so that temporary slowdowns of the machine
+// affect all of them. Times are compared within each round, because the ratio of two times of one
+// round varies far less than either time. The order is certain if, for each candidate, the 99 %
+// confidence interval of its median ratio to the best is either above 1 or within the tie
+// threshold. A benchmark also runs for a minimum time, because the speed of machines drifts.
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_CONTEST_H
 #define DLC_CODEGEN_SELECT_CONTEST_H
@@ -20,64 +19,62 @@
 
 namespace dlc {
 
-/// One measurement, and whether other work on the machine got in the way.
+/// One measurement, and whether other work on the machine disturbed it.
 struct Sample {
   double microseconds = 0;
   bool disturbed = false;
 };
 
-/// Something that can be timed: by the clock of the host, or by a device's own.
+/// Something that can be timed, by the host's clock or by a device's own.
 class Timed {
 public:
   virtual ~Timed() = default;
-  /// Microseconds of one run, the mean of `repeats` of them. Nothing, and why in `reason`, when it
-  /// fails.
+  /// Returns the mean microseconds of `repeats` runs. On failure, returns std::nullopt and sets
+  /// `reason`.
   virtual std::optional<Sample> sample(int repeats, std::string &reason) = 0;
-  /// Whether several runs at a time tell the same as one: not where something must happen between
-  /// them.
+  /// Returns true if consecutive runs are as fast as separate ones. False if something must be done
+  /// between runs.
   virtual bool repeatable() const { return true; }
 };
 
-/// What a contest says of one candidate.
+/// Result of a benchmark for one candidate.
 struct Standing {
-  double min = 0, median = 0; ///< microseconds of runs that nothing disturbed
-  double spread = 0;          ///< half of them lie within so much of the median, relatively
-  /// The median of its time over the best candidate's, with the interval that holds it at 99 %.
+  double min = 0, median = 0; ///< microseconds of undisturbed runs
+  double spread = 0;          ///< half of the times are within this relative distance of the median
+  /// Median ratio of its time to the best candidate's, with the 99 % confidence interval.
   double behind = 1, behindLow = 1, behindHigh = 1;
-  int runs = 0; ///< all of them
+  int runs = 0; ///< including disturbed runs
   int samples = 0, disturbed = 0;
   std::string failed;
 };
 
-/// Microseconds of each candidate's rounds, as far as they were played; NaN where it was disturbed,
-/// or sat out.
+/// Microseconds of each candidate's rounds so far; NaN where it was disturbed or did not run.
 using Rounds = std::vector<std::vector<double>>;
 
 struct ContestLimits {
-  double least = 100e3;     ///< microseconds that a contest goes on, where the lead is not large
-  double undecided = 600e3; ///< microseconds after which an uncertain order stays uncertain
+  double least = 100e3;     ///< minimum microseconds, unless only one candidate is left
+  double undecided = 600e3; ///< microseconds after which an uncertain order is accepted
   double patience =
-      3e6; ///< and after which a contest in which too few runs were undisturbed is given up
-  /// Called before each timing with the candidate's number; the timing's turn is over when what it
-  /// returns is gone.
+      3e6; ///< microseconds after which a benchmark with too few undisturbed runs ends
+  /// Called before each timing with the candidate's index; the timing lasts until the returned
+  /// object is released.
   std::function<std::shared_ptr<void>(size_t candidate)> turn;
-  /// Called between timings with what was timed so far, not more often than each tenth of a second.
+  /// Called between timings with the rounds so far, at most ten times per second.
   std::function<void(const Rounds &)> progress;
 };
 
 struct ContestResult {
-  std::vector<Standing> standings; ///< in the candidates' order
+  std::vector<Standing> standings; ///< in the order of the candidates
   size_t best = 0;
-  /// Enough undisturbed runs to say anything; whether the order is certain.
+  /// Whether there are enough undisturbed runs for a result, and whether the order is certain.
   bool enough = false, certain = false;
   int disturbed = 0;
 };
 
-/// Within so much, times are the same.
+/// Times whose ratio is below this threshold are considered equal.
 constexpr double kTie = 1.03;
 
-/// `begun`: rounds of a contest between the same candidates that was broken off; it goes on from
-/// there.
+/// `begun`: rounds of an interrupted benchmark of the same candidates, which is resumed.
 ContestResult runContest(std::span<Timed *const> candidates, const ContestLimits &limits = {},
                          const Rounds &begun = {});
 

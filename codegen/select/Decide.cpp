@@ -1,4 +1,4 @@
-//===- Decide.cpp - which candidate to take, by several sittings ----------===//
+//===- Decide.cpp - kernel choice from several measurement sessions -------===//
 #include "codegen/select/Decide.h"
 
 #include "codegen/providers/Provider.h"
@@ -13,20 +13,20 @@ namespace dlc {
 
 namespace {
 
-/// Behind by less than this for certain, a candidate may be as good as the best.
+/// A candidate whose ratio to the best may be below this threshold may be as good as the best.
 constexpr double kBeaten = 1.01;
 
-/// By how much (of a logarithm) the ratio of two candidates differs between sittings, as long as
-/// only few have shown it, and how many sittings that belief is worth.
+/// Prior standard deviation of a ratio's logarithm between sessions, for candidates on the same and
+/// on different kinds of units. kBelief is the weight of this prior in sessions.
 constexpr double kSpread = 0.03, kSpreadOfUnits = 0.15, kBelief = 2;
 
-/// And by how much from one time of the day to another, which the sittings of one tuner, some
-/// seconds apart, do not show: so many share it. Tiles are shared with neighbours on the same core,
-/// who came and went by the minute where this was measured (a product took 1.27 of another's time,
-/// and 0.93 of it some minutes later); vectors hardly.
+/// Additional standard deviation between different times of day, which the sessions of one tuning
+/// run, seconds apart, cannot show. AMX tiles are shared with other threads on the same core. Where
+/// this was measured, their load changed by the minute: a matmul took 1.27 times another's time,
+/// and 0.93 times some minutes later. Vector units are hardly affected.
 constexpr double kMood = 0.005, kMoodOfUnits = 0.12, kSittingsOfMood = 8;
 
-/// So many sittings are kept: the latest.
+/// Maximum number of stored sessions; older ones are discarded.
 constexpr size_t kMostKept = 24;
 
 bool usesSharedUnits(const TunedCandidate &c) {
@@ -34,7 +34,7 @@ bool usesSharedUnits(const TunedCandidate &c) {
   return provider && provider->sharesUnits(c.implementation);
 }
 
-/// Student's t at 95 %, both sides.
+/// Student's t for a two-sided 95 % confidence interval.
 double student(size_t freedom) {
   constexpr double table[] = {12.7, 12.7, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23};
   return freedom < std::size(table) ? table[freedom] : 2.1;
@@ -51,8 +51,7 @@ const TunedCandidate *bestOf(const TuningEntry &entry) {
   return best;
 }
 
-/// Brings in what is far from the others: a sitting in which something else happened says no more
-/// than that it was far off.
+/// Clamps outliers: a disturbed session counts only as far off, not by how far.
 void bound(std::vector<double> &logs, double believed) {
   if (logs.size() < 3)
     return;
@@ -69,10 +68,10 @@ void bound(std::vector<double> &logs, double believed) {
     each = std::clamp(each, center - most, center + most);
 }
 
-/// Puts `behind` and its interval on all, and the best in front.
+/// Sets `behind` and its interval for all candidates and sorts them, the best first.
 void rank(TuningEntry &entry) {
-  // By how far each was behind in the sittings that it took part in: later ones are between the
-  // fast ones only.
+  // By the mean ratio in the sessions that measured the candidate: later sessions are between the
+  // fast candidates only.
   for (TunedCandidate &c : entry.candidates) {
     std::vector<double> logs;
     for (double behind : c.sittings)
@@ -133,7 +132,8 @@ const TunedCandidate *TuningEntry::choice() const {
   return chosen;
 }
 
-/// The rivals that may be faster than the choice by more than a tie, as far as is known.
+/// Returns true if `which` holds for a candidate that may be faster than the choice by more than a
+/// tie.
 template <typename Which> static bool anyRival(const TuningEntry &entry, Which which) {
   const TunedCandidate *choice = entry.choice();
   return std::any_of(entry.candidates.begin(), entry.candidates.end(),

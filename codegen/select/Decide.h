@@ -1,9 +1,10 @@
-//===- Decide.h - which candidate to take, by several sittings ------------===//
+//===- Decide.h - kernel choice from several measurement sessions ---------===//
 //
-// A contest is held in several sittings, since machines have moods: what neighbours on the same
-// core do decides for a minute how fast its units are, and whatever is measured within that minute
-// agrees with itself. So what counts is how the ratio of two candidates differs from sitting to
-// sitting. What the model would take stands until another is faster by more than that can explain.
+// Candidates are measured in several sessions, because the speed of a machine drifts. For example,
+// the load of other threads on the same core determines the speed of its units for minutes, and all
+// measurements within that time agree. Therefore, the variation of two candidates' ratio between
+// sessions determines its uncertainty. The cost model's choice is kept unless another candidate is
+// faster by more than this uncertainty.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_DECIDE_H
@@ -13,25 +14,25 @@
 
 namespace dlc {
 
-/// How often a candidate's time is another's, and the interval that holds it at 95 % as far as the
-/// sittings tell.
+/// Ratio of a candidate's time to another's, and its 95 % confidence interval as far as the
+/// sessions can tell.
 struct Lead {
   double ratio = 1, low = 0, high = 1e30;
-  bool known = false; ///< as well as sittings at one time of the day can tell
+  bool known = false; ///< whether further sessions at this time would hardly narrow the interval
 };
 Lead leadOf(const TunedCandidate &candidate, const TunedCandidate &over);
 
-/// Adds a sitting, perhaps between fewer candidates, to what earlier ones found. Who failed in it
-/// is out.
+/// Adds a session, which may have fewer candidates, to earlier results. Candidates that failed in
+/// the session are rejected.
 TuningEntry combined(const TuningEntry &first, const TuningEntry &sitting);
 
-/// Whether no candidate may be faster than the choice by more than a tie.
+/// Returns true if no candidate may be faster than the choice by more than a tie.
 bool isSettled(const TuningEntry &entry);
 
-/// Whether one more sitting, now, would help to settle it.
+/// Returns true if another session at this time would help to settle the choice.
 bool needsSitting(const TuningEntry &entry);
 
-/// Whether it may still become the choice, and should sit again.
+/// Returns true if the candidate may still become the choice and should be measured again.
 bool isContender(const TuningEntry &entry, const TunedCandidate &candidate);
 
 } // namespace dlc

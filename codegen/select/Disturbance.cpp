@@ -1,4 +1,4 @@
-//===- Disturbance.cpp - whether other work ran on our processors ---------===//
+//===- Disturbance.cpp - detects other work on the same processors --------===//
 #include "codegen/select/Disturbance.h"
 
 #include <cstdio>
@@ -10,7 +10,7 @@
 namespace dlc {
 
 double microsecondsInLine() {
-  // Linux: "nanoseconds run, nanoseconds waited, times run" of each thread.
+  // Linux: "nanoseconds run, nanoseconds waited, number of time slices" of each thread.
   DIR *tasks = opendir("/proc/self/task");
   if (!tasks)
     return 0;

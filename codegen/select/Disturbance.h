@@ -1,11 +1,11 @@
-//===- Disturbance.h - whether other work ran on our processors -----------===//
+//===- Disturbance.h - detects other work on the same processors ----------===//
 #ifndef DLC_CODEGEN_SELECT_DISTURBANCE_H
 #define DLC_CODEGEN_SELECT_DISTURBANCE_H
 
 namespace dlc {
 
-/// Microseconds that this process's threads have stood in line for a processor since they started,
-/// where the system counts that; else 0.
+/// Microseconds that this process's threads have waited in the scheduler's run queues since they
+/// started; 0 if the system does not report it.
 double microsecondsInLine();
 
 } // namespace dlc

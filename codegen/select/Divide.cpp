@@ -1,4 +1,4 @@
-//===- Divide.cpp - a contraction and what comes after it as two kernels ----------===//
+//===- Divide.cpp - splits a fusion around a contraction into two kernels ---===//
 #include "codegen/select/Divide.h"
 
 #include "codegen/lower/GpuKernel.h"
@@ -15,7 +15,7 @@ namespace dlc {
 
 namespace {
 
-/// The one product or convolution of a kernel.
+/// Returns the only matmul or convolution of a fusion; null if there is none or several.
 Operation *contractionOf(FusionOp fusion) {
   Operation *only = nullptr;
   for (Operation &op : fusion.getBody().front())
@@ -27,8 +27,8 @@ Operation *contractionOf(FusionOp fusion) {
   return only;
 }
 
-/// Whether a kernel would make the same of constants in each run, and a product wait for the whole
-/// of it.
+/// Returns true if the first kernel would expand constant weights in each run, and the matmul is
+/// bound by weight bandwidth.
 bool expandsWeights(FusionOp first, Operation *contraction) {
   auto product = dyn_cast<MatmulOp>(contraction);
   return product && waitsForWeights(product) && !first.getInputs().empty() &&
@@ -37,8 +37,8 @@ bool expandsWeights(FusionOp first, Operation *contraction) {
          });
 }
 
-/// Operands that the fusion makes, and values after the contraction where all that comes later
-/// reads nothing else of what was before, the last one first.
+/// Returns the values at which the fusion can be split: computed operands of the contraction, and
+/// results after it that are the only values that later ops need. The latter are in reverse order.
 SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
   SmallVector<Value> cuts;
   for (Value operand : contraction->getOperands())
@@ -71,11 +71,11 @@ SmallVector<Value> cutsOf(FusionOp fusion, Operation *contraction) {
   return cuts;
 }
 
-/// Two kernels that stand before the fusion, or one and views.
+/// Two kernels inserted before the fusion, or one kernel and views.
 struct Division {
   SmallVector<Operation *> kernels;
   SmallVector<Operation *> views;
-  SmallVector<Value> results; ///< in the fusion's order
+  SmallVector<Value> results; ///< in the order of the fusion's results
 
   void erase() {
     for (Operation *op : llvm::reverse(views))
@@ -85,7 +85,8 @@ struct Division {
   }
 };
 
-/// Of one result that is the cut, reshaped: the reshapes, the last one first.
+/// Returns the reshapes between the cut and the result, the last one first; std::nullopt if there
+/// are other ops between them.
 std::optional<SmallVector<Operation *>> reshapesBehind(Value result, Value cut) {
   SmallVector<Operation *> reshapes;
   for (; result != cut; result = reshapes.back()->getOperand(0)) {
@@ -127,7 +128,8 @@ Division divideAt(FusionOp fusion, Value cut) {
   return division;
 }
 
-/// Microseconds of the best kernels; nothing where one of them has none but a reference.
+/// Microseconds of the best kernels; std::nullopt if an operation has none, or only a reference
+/// implementation.
 std::optional<double> timeOf(const Division &division, const CompileOptions &options,
                              const cpu::Target &target) {
   double time = 0;
@@ -146,10 +148,11 @@ std::optional<double> timeOf(const Division &division, const CompileOptions &opt
 SmallVector<Operation *> divideContraction(FusionOp fusion, ArrayRef<Candidate> whole,
                                            const CompileOptions &options,
                                            const cpu::Target &target) {
-  // Good enough, and not worth a second launch.
+  // A second launch is not worthwhile below kNear times the lower bound, or below kShort
+  // microseconds.
   constexpr double kNear = 1.5, kShort = 4;
   bool onGpu = isGpu(deviceOfCommand(fusion));
-  // Processors add to state in place, which wants the product and its sum in one kernel.
+  // On CPUs, a state is updated in place only if the matmul and the addition are one kernel.
   bool may = onGpu || (fusion.getNumResults() == 1 && !fusion->hasAttr(kUpdatesAttr));
   Operation *contraction = may ? contractionOf(fusion) : nullptr;
   if (!contraction)

@@ -1,11 +1,10 @@
-//===- Divide.h - a contraction and what comes before or after it as two kernels --===//
+//===- Divide.h - splits a fusion around a contraction into two kernels ---===//
 //
-// What fusion joined to a product or a convolution (steps, a transposition of an operand or of the
-// result) may be what no good kernel does with it: then a library falls back to its reference
-// implementation or multiplies batch by batch, or generated code falls back to scalars. The
-// contraction with as much of that as pays and a kernel before or behind it stand for election,
-// too.
-//
+// There may be no efficient kernel for everything that was fused with a matmul or a convolution
+// (epilogue ops, a transposition of an operand or of the result). A library then uses its reference
+// implementation or multiplies batch by batch, or generated code uses scalars. Therefore, a split
+// is also a candidate: the contraction with a part of the fused ops, and a kernel before or after
+// it.
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_DIVIDE_H
 #define DLC_CODEGEN_SELECT_DIVIDE_H
@@ -14,9 +13,9 @@
 
 namespace dlc {
 
-/// Two kernels in place of one that could do the fusion, where they take less time by estimate than
-/// the best that can do all of it (`whole`; none may). The fusion is gone then, and the operations
-/// that came of it are returned; else nothing.
+/// Splits the fusion into two kernels if their estimated time is less than that of the best single
+/// kernel in `whole`, which may be empty. Replaces the fusion and returns the new operations;
+/// returns an empty list if the fusion is not split.
 llvm::SmallVector<mlir::Operation *> divideContraction(FusionOp fusion,
                                                        llvm::ArrayRef<Candidate> whole,
                                                        const CompileOptions &options,

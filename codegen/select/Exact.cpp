@@ -1,4 +1,4 @@
-//===- Exact.cpp - what an operation's results are, in f64 -----------------===//
+//===- Exact.cpp - reference results in f64 -------------------------------===//
 #include "codegen/select/Exact.h"
 
 #include "ir/reference/Evaluate.h"
@@ -16,10 +16,10 @@ namespace {
 using Places = std::vector<int64_t>;
 using ref::Shape;
 
-/// Steps that are quick to take everywhere, and steps and elements beyond which nothing is
-/// evaluated in full.
+/// Number of operations up to which all elements are computed, and numbers of operations and
+/// elements above which no value is computed in full.
 constexpr double kQuick = 1 << 22, kMost = 2e8, kMostElements = 2e7;
-/// How many places are looked at.
+/// Number of sample positions; kFewPlaces for weight gradients, whose sums are long.
 constexpr int64_t kPlaces = 512, kFewPlaces = 64;
 
 ArrayRef<int64_t> shapeOf(Value v) { return cast<RankedTensorType>(v.getType()).getShape(); }
@@ -39,7 +39,8 @@ int64_t placeOf(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
   return place;
 }
 
-/// Multiplications that an operation takes everywhere; 0 for what is quick for its size.
+/// Number of multiplications to compute all elements; 0 for operations that are linear in their
+/// size.
 double heavySteps(Operation *op) {
   if (auto matmul = dyn_cast<MatmulOp>(op)) {
     ArrayRef<int64_t> a = shapeOf(matmul.getA());
@@ -144,7 +145,8 @@ private:
     return to;
   }
 
-  /// The operation on other shapes and wider types; its results in order, or none.
+  /// Evaluates the operation on other shapes and wider types. Returns its results in order; empty
+  /// if the evaluation fails.
   SmallVector<ref::Tensor> evaluate(Operation *from, ArrayRef<ref::Tensor> inputs,
                                     std::optional<int64_t> length) {
     Operation *clone = from->clone();
@@ -160,7 +162,7 @@ private:
     return outputs;
   }
 
-  /// As it was given, or evaluated everywhere: for who reads numbers of any type.
+  /// Returns the value in its given type, or fully evaluated, for users that read any element type.
   ref::Tensor source(Value v) {
     auto found = given.find(v);
     return found != given.end() ? found->second : whole(v);
@@ -235,7 +237,7 @@ private:
         .Default([&](Operation *) { return gather(v, whole(v), places); });
   }
 
-  /// Where elements of a stretched tensor come from.
+  /// Maps positions of a broadcast tensor to positions of its operand.
   static Places stretched(const Places &places, ArrayRef<int64_t> to, ArrayRef<int64_t> from) {
     if (to == from)
       return places;
@@ -337,8 +339,8 @@ private:
     return sum;
   }
 
-  /// Of one result of a convolution: over the taps whose place `reach` finds inside the image, x
-  /// times weight(channel, tap).
+  /// One result of a convolution: the sum of x times weight(channel, tap) over the taps for which
+  /// `reach` finds a position inside the image.
   static double sumOverTaps(const ref::Tensor &x, ArrayRef<int64_t> window, int64_t example,
                             int64_t first, int64_t channels,
                             function_ref<bool(ArrayRef<int64_t> tap, Shape &at)> reach,

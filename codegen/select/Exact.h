@@ -1,7 +1,8 @@
-//===- Exact.h - what an operation's results are, in f64 -------------------===//
+//===- Exact.h - reference results in f64 ---------------------------------===//
 //
-// The reference evaluator on operands widened to f64. Large products and convolutions, and whatever
-// follows them element by element, are evaluated at a few hundred places instead of everywhere.
+// Runs the reference evaluator on operands widened to f64. The results of large matmuls and
+// convolutions, and of elementwise ops after them, are computed at a few hundred sample positions
+// only.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_EXACT_H
@@ -14,14 +15,15 @@
 
 namespace dlc {
 
-/// One result: all of it, or at some places of its row-major order.
+/// One result: all elements, or a sample of its elements.
 struct Expected {
-  std::vector<int64_t> places; ///< none: everywhere
+  std::vector<int64_t> places; ///< positions in row-major order; empty: all elements
   ref::Tensor values;
 };
 
-/// `operands` are row-major whatever their layouts. With `inOwnTypes` each operation rounds to its
-/// type as the program does. Nothing where it would take too long or the evaluator has no answer.
+/// Returns the expected results. `operands` are row-major, whatever their layouts. `inOwnTypes`:
+/// each operation rounds to its type as the program does. Returns std::nullopt if the evaluation
+/// would take too long or is not supported.
 std::optional<std::vector<Expected>>
 expectedResults(mlir::Operation *op, llvm::ArrayRef<ref::Tensor> operands, bool inOwnTypes);
 

@@ -1,4 +1,4 @@
-//===- Form.cpp - operations that the same kernels can do -----------------===//
+//===- Form.cpp - structural key of an operation --------------------------===//
 #include "codegen/select/Form.h"
 
 #include "codegen/providers/Provider.h"
@@ -42,7 +42,7 @@ private:
     form.push_back(value.getType().getAsOpaquePointer());
   }
 
-  /// Inner values by their numbers, outer ones by what is known of them.
+  /// Writes values of the operation by number, and outer values by their known properties.
   void use(Value value) {
     auto [at, isNew] = numbers.try_emplace(value, numbers.size());
     count(at->second);
@@ -58,7 +58,8 @@ private:
                                                      : nullptr);
   }
 
-  /// Floats are as many weights as any; integers may fit into fewer bits, or not.
+  /// Only the type of float weights matters. The values of integers matter, too: they may fit into
+  /// fewer bits.
   static bool areWeights(ConstantOp constant) {
     auto type = cast<RankedTensorType>(constant.getY().getType());
     return isa<FloatType>(type.getElementType()) && type.getNumElements() > 1;

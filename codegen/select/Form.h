@@ -1,4 +1,4 @@
-//===- Form.h - operations that the same kernels can do -------------------===//
+//===- Form.h - structural key of an operation ----------------------------===//
 #ifndef DLC_CODEGEN_SELECT_FORM_H
 #define DLC_CODEGEN_SELECT_FORM_H
 
@@ -8,9 +8,9 @@
 
 namespace dlc {
 
-/// All of an operation that its candidates depend on: its attributes, types and body, which of its
-/// operands are constants, and the values of small ones; whether a loop repeats it. Networks repeat
-/// themselves. Valid as long as the context is.
+/// Everything that an operation's candidates depend on: its attributes, types and body, which
+/// operands are constants, the values of small constants, and whether a loop repeats it. Repeated
+/// layers of a model have equal keys. Valid as long as the context exists.
 using Form = std::vector<const void *>;
 
 Form formOf(mlir::Operation *op);

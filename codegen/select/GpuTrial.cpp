@@ -1,4 +1,4 @@
-//===- GpuTrial.cpp - one operation on a GPU, timed by the GPU's own clock ----===//
+//===- GpuTrial.cpp - one operation on a GPU, timed by the GPU's own clock ---===//
 #include "codegen/select/GpuTrial.h"
 
 #include "codegen/lower/Lower.h"
@@ -71,8 +71,8 @@ public:
     }
   }
 
-  /// Events before and behind each command, in its stream: what the host does between launches, or
-  /// a graph of the whole program would save, does not count.
+  /// Measures by events before and after each command in its stream. The host's work between
+  /// launches, which a graph of the whole program would avoid, is not included.
   std::optional<Sample> sample(int repeats, std::string &reason) override {
     double nanoseconds = 0;
     try {

@@ -1,4 +1,4 @@
-//===- GpuTrial.h - one operation on a GPU, timed by the GPU's own clock ------===//
+//===- GpuTrial.h - one operation on a GPU, timed by the GPU's own clock ---===//
 #ifndef DLC_CODEGEN_SELECT_GPUTRIAL_H
 #define DLC_CODEGEN_SELECT_GPUTRIAL_H
 
@@ -9,14 +9,14 @@
 
 namespace dlc {
 
-/// `module` is a program of the operation alone. Null, and why in `reason`, where it cannot be
-/// made.
+/// Builds a trial from `module`, a program of the operation alone. Returns null and sets `reason`
+/// if it cannot be built.
 std::unique_ptr<Trial> createGpuTrial(mlir::ModuleOp module, mlir::Operation *op,
                                       const std::string &device, const TrialOperands &operands,
                                       const TrialConditions &conditions, std::string &reason);
 
-/// What times on the GPU depend on: which one it is, driver and libraries. False where it is not
-/// here: then nothing can be measured.
+/// Adds what times on the GPU depend on: its model, driver and libraries. Returns false if the GPU
+/// is not available, so that nothing can be measured.
 bool addGpuFacts(const std::string &device, Facts &machine, Facts &versions);
 
 } // namespace dlc

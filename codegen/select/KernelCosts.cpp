@@ -1,4 +1,4 @@
-//===- KernelCosts.cpp - what kernels cost, for passes that choose by it --===//
+//===- KernelCosts.cpp - kernel costs for passes that choose by cost ------===//
 #include "codegen/select/KernelCosts.h"
 
 #include "codegen/cpu/Contract.h"
@@ -24,7 +24,7 @@ namespace dlc {
 
 namespace {
 
-/// A function with operands of these types, constants as they are, for an operation to be put in.
+/// A function for one operation, with operands of these types. Constants of the same type are kept.
 struct Stage {
   Stage(Operation *op, ArrayRef<Type> operands) : builder(op->getContext()) {
     module = ModuleOp::create(op->getLoc());
@@ -78,8 +78,8 @@ public:
     for (auto [result, type] : llvm::zip(inner->getResults(), results))
       result.setType(type);
     YieldOp::create(stage.builder, op->getLoc(), inner->getResults());
-    // A processor's generated convolutions are for plain images, where nothing of a library will
-    // do; a GPU's are for any.
+    // CPU code is generated for plain layouts, where no library may be suitable; GPU code for any
+    // layout.
     bool generated = isGpu(deviceOfCommand(fusion)) ||
                      llvm::all_of(llvm::concat<const Type>(operands, results),
                                   [](Type type) { return layoutOf(type).empty(); });
@@ -128,7 +128,7 @@ public:
     auto attention = dyn_cast<AttentionOp>(op);
     if (!attention || preferred)
       return true;
-    // A network has many of one kind.
+    // Cached, since a model has many attentions of one kind.
     Question question{op->getAttrDictionary(), SmallVector<Type>(op->getOperandTypes()), gradients};
     auto known = llvm::find_if(answers, [&](auto &each) { return each.first == question; });
     if (known == answers.end())
@@ -148,7 +148,7 @@ public:
            cpu::sumsIntegers(target);
   }
   bool multipliesHalves(Type element) override {
-    // No processor that was met has more than conversions for f16.
+    // For f16, CPUs are assumed to have conversions only.
     StringRef features = target.features;
     return can(options.device, DLC_DEVICE_GPU_CODE) ||
            (element.isBF16() &&
@@ -157,13 +157,14 @@ public:
   int64_t rowsOfBlocks() override { return options.accuracy == "strict" ? 0 : blocks::mostRows(); }
 
 private:
-  /// Whether an operand of integers is centred as generated code takes it.
+  /// Returns true if an integer operand's zero point is one that generated code supports.
   static bool hasZeroPoint(Value operand) {
     auto widened = matchWidenedBehindViews(operand);
     return !widened || isZeroPoint(widened->zeroPoint);
   }
 
-  /// Operands that a contraction in i32 reads as integers of 8 bits, as these.
+  /// Returns the operand types of an i32 contraction, with 8-bit types for operands that are
+  /// widened from 8 bits.
   SmallVector<Type> narrowed(Operation *op, ArrayRef<Type> operands) {
     SmallVector<Type> types(operands);
     if (!op->getNumResults() || !isInt32(op->getResult(0).getType()))
@@ -174,7 +175,7 @@ private:
       else if (isInt32(type) && operand.getOperandNumber() == 1 &&
                operand.get().getDefiningOp<ConstantOp>() &&
                can(options.device, DLC_DEVICE_GPU_CODE))
-        // Weights become these (passes/fuse/NarrowWeights.cpp).
+        // These weights are narrowed by passes/fuse/NarrowWeights.cpp.
         type = cast<RankedTensorType>(type).clone(IntegerType::get(op->getContext(), 8));
     return types;
   }
@@ -190,7 +191,8 @@ private:
     std::string refusals;
     std::vector<Candidate> candidates =
         candidatesFor(op, options, target, /*every=*/false, refusals, generated);
-    // Who is asked for by name does it wherever he can: what others do for it says nothing.
+    // A provider requested by name is used wherever possible, so the costs of others are
+    // irrelevant.
     if (isGpu(deviceOfCommand(op)))
       preferKernels(candidates, options.kernels);
     if (candidates.empty())

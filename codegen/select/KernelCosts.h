@@ -1,4 +1,4 @@
-//===- KernelCosts.h - what kernels cost, for passes that choose by it ----===//
+//===- KernelCosts.h - kernel costs for passes that choose by cost --------===//
 #ifndef DLC_CODEGEN_SELECT_KERNELCOSTS_H
 #define DLC_CODEGEN_SELECT_KERNELCOSTS_H
 
@@ -7,7 +7,7 @@
 
 namespace dlc {
 
-/// The best candidate's estimate, or its time where that was measured.
+/// Costs by the estimate of the best candidate, or by its time if it was measured.
 std::unique_ptr<Costs> kernelCosts(const CompileOptions &options);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Select.cpp - which kernel does each operation ----------------------===//
+//===- Select.cpp - kernel selection --------------------------------------===//
 #include "codegen/select/Select.h"
 
 #include "codegen/lower/GpuKernel.h"
@@ -22,8 +22,8 @@ namespace dlc {
 
 namespace {
 
-/// What becomes a command with a kernel: fusions, and operations that only the runtime or a library
-/// can do.
+/// Returns the operations that become commands with a kernel: fusions, and operations that only the
+/// runtime or a library implements.
 SmallVector<Operation *> operationsToSelect(ModuleOp module) {
   SmallVector<Operation *> work;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -40,23 +40,23 @@ SmallVector<Operation *> operationsToSelect(ModuleOp module) {
   return work;
 }
 
-/// Operations of one key, which are measured once.
+/// Operations with the same tuning key, which are measured once.
 struct Election {
   SmallVector<Operation *> operations;
   std::vector<Candidate> candidates;
   const TuningEntry *entry = nullptr;
   TunedOperation::From from = TunedOperation::From::LeftOver;
   bool reported = false;
-  /// In this run, and when the last of them was over.
+  /// Sessions in this run with and without a result, and (lastSat) the end of the last one.
   int sittings = 0, disturbed = 0;
-  double seconds = 0; ///< that they took
+  double seconds = 0; ///< duration of these sessions
   size_t resumed = 0;
   std::chrono::steady_clock::time_point lastSat = {};
 
   bool isChoice() const { return candidates.size() > 1; }
-  /// Whether one more sitting is wanted.
+  /// Returns true if another session is needed.
   bool isOpen(int most) const {
-    // What takes long has seen more than one mood of the machine within a sitting.
+    // A long session already covers the drift of the machine.
     constexpr double kLong = 10;
     if (from == TunedOperation::From::Disturbed)
       return disturbed < 2;
@@ -67,11 +67,11 @@ struct Election {
   double weight() const { return candidates[0].estimate * double(operations.size()); }
 };
 
-/// Who can do operations of one form.
+/// Candidates of all operations with the same structural key.
 struct Nomination {
   std::vector<Candidate> candidates;
   std::string refusals;
-  bool staysWhole = false; ///< it was asked whether two kernels are better, and they are not
+  bool staysWhole = false; ///< splitting into two kernels was considered and is not faster
   std::optional<TuningKey> key = {};
 };
 
@@ -121,8 +121,8 @@ private:
     warning.clear();
   }
 
-  /// Asks who can do it; where there is a choice that measurement can make, the operation takes
-  /// part in an election.
+  /// Enumerates the candidates of an operation. If they can be measured, adds the operation to the
+  /// group with its tuning key.
   LogicalResult nominate(Operation *op) {
     clearChoice(op);
     std::string refusals, device = deviceOfCommand(op);
@@ -163,7 +163,7 @@ private:
         op->setAttr(kRefusedAttr,
                     StringAttr::get(op->getContext(), StringRef(refusals).ltrim("; ")));
     };
-    // What has no choice is measured, and looked up for its figures.
+    // An operation with one candidate is also measured, and looked up for its measured time.
     bool alone =
         candidates.size() < 2 && tuning.onMiss != OnMiss::Measure && database.all().empty();
     if (!where || alone) {
@@ -185,7 +185,7 @@ private:
     return success();
   }
 
-  /// Null where the GPU is not here.
+  /// Returns null if the GPU is not available.
   const TuningConditions *gpuConditions(const std::string &device) {
     auto [at, isNew] = onGpus.try_emplace(device);
     if (isNew) {
@@ -209,13 +209,14 @@ private:
            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
-  /// Measured anew, not to its end, or not at all.
+  /// Returns true if the operation is to be measured again, or is not completely measured.
   bool wantsMore(const TuningKey &key, const Election &election) const {
     return tuning.again || !election.entry || election.entry->open || database.begun(key);
   }
 
-  /// Where there is a choice, and where most of the time goes, first. What is not settled, and what
-  /// other work disturbed, sits again when all have sat: a lead that only one moment knows is none.
+  /// Measures operations with several candidates and with the most total time first. Unsettled and
+  /// disturbed operations are measured again after all others, because a lead within a single
+  /// moment is not reliable.
   void measureMissing() {
     SmallVector<std::pair<const TuningKey *, Election *>> missing;
     for (auto &[key, election] : elections)
@@ -242,8 +243,8 @@ private:
           << disturbed << " operations, which are chosen by estimate; tune again when it is quiet";
   }
 
-  /// Until the operation's last sitting is long enough ago. False when there is no time left, or
-  /// nobody wants the program any more.
+  /// Waits until the operation's last session is long enough ago. Returns false if no time is left
+  /// or the compilation was cancelled.
   bool waitForTurn(const Election &election) {
     if (election.sittings > 0) {
       double ago =
@@ -265,7 +266,7 @@ private:
     TuningEntry anew;
     if (const TuningEntry *old = database.find(key);
         old && !known && tuning.again && election.sittings == 0) {
-      // What was known counts as further sittings; who was rejected has another chance.
+      // Known results count as further sessions. Rejected candidates are tried again.
       anew = *old;
       for (TunedCandidate &c : anew.candidates)
         if (!c.rejected.empty())
@@ -299,7 +300,7 @@ private:
     warn();
   }
 
-  /// What another machine measured says nothing about this one, and its owner should know.
+  /// Warns about measurements of another machine, which are not used here.
   void tellElsewhere() {
     size_t count = 0;
     const TuningEntry *example = nullptr;
@@ -377,9 +378,9 @@ private:
   std::map<Form, Nomination> nominations;
   std::string warning;
   TuningDatabase database;
-  /// In the order of the model.
+  /// In the order of the model's operations.
   std::vector<std::pair<TuningKey, Election>> elections;
-  std::map<std::string, size_t> numbers; ///< of elections, by identity
+  std::map<std::string, size_t> numbers; ///< index in `elections`, by identity
   size_t done = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };

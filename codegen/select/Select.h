@@ -1,7 +1,7 @@
-//===- Select.h - which kernel does each operation ------------------------===//
+//===- Select.h - kernel selection ----------------------------------------===//
 //
-// Every provider is asked for candidates; all stand in one list with their estimates, and choice
-// and election are written on the operation (codegen/providers/Candidate.h).
+// Queries all providers for candidates, and stores the choice and all candidates with their
+// estimates as attributes of the operation (codegen/providers/Candidate.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_SELECT_H
@@ -12,7 +12,7 @@
 
 namespace dlc {
 
-/// Chooses for every fusion and every operation that is a command of its own.
+/// Selects a kernel for every fusion and for every operation that is a command of its own.
 mlir::LogicalResult selectKernels(mlir::ModuleOp module, const CompileOptions &options,
                                   const cpu::Target &target);
 

@@ -1,4 +1,4 @@
-//===- Sitting.cpp - candidates built, checked and timed at one time ------===//
+//===- Sitting.cpp - one measurement session ------------------------------===//
 #include "codegen/select/Sitting.h"
 
 #include "codegen/lower/GpuKernel.h"
@@ -19,11 +19,11 @@ namespace dlc {
 
 namespace {
 
-/// Beyond so many times the best estimate, and what is always cheap enough to try, nothing is
-/// measured.
+/// A candidate is not measured if its estimate is at least kHopeless times the best estimate and at
+/// least kCheapToTry microseconds.
 constexpr double kHopeless = 20, kCheapToTry = 50;
 
-/// Seconds that nothing may take with one candidate: it does not end, then.
+/// Seconds after which a candidate without progress is assumed to hang.
 constexpr double kSilence = 120;
 
 class Sitting {
@@ -98,7 +98,7 @@ private:
     }
   }
 
-  /// Nothing is timed before it is right.
+  /// Checks the results. Only candidates with correct results are timed.
   void check() {
     if (llvm::all_of(sitting, [&](size_t i) { return !entry.candidates[i].checked.empty(); }))
       return;
@@ -176,11 +176,11 @@ private:
   WorkerLine &line;
   TuningEntry entry;
   TrialOperands operands;
-  std::vector<size_t> sitting; ///< numbers of candidates
+  std::vector<size_t> sitting; ///< indices of the candidates that are measured
   std::vector<std::unique_ptr<Trial>> trials;
 };
 
-/// For what is timed here.
+/// Connection for measurements in this process.
 class NoLine : public WorkerLine {
 public:
   explicit NoLine(const std::function<void(const TuningEntry &)> &progress) : progress(progress) {}
@@ -194,8 +194,8 @@ private:
   const std::function<void(const TuningEntry &)> &progress;
 };
 
-/// The operation alone, as bytes that another context reads: a copy of this process has none of
-/// this context's threads.
+/// Serializes the operation for another context: a forked process does not have the threads of this
+/// context.
 std::string bytesOf(Operation *op) {
   OwningOpRef<ModuleOp> module = moduleOf(op);
   std::string bytes;
@@ -204,7 +204,7 @@ std::string bytesOf(Operation *op) {
 }
 
 OwningOpRef<ModuleOp> moduleFrom(const std::string &bytes, MLIRContext &context) {
-  // Constants are used where they lie, and must lie as aligned as they were.
+  // Constants are used in place, so the buffer must have their alignment.
   auto buffer =
       llvm::WritableMemoryBuffer::getNewUninitMemBuffer(bytes.size(), "operation", llvm::Align(64));
   std::memcpy(buffer->getBufferStart(), bytes.data(), bytes.size());
@@ -253,7 +253,7 @@ SittingResult holdSittingApart(Operation *op, ArrayRef<Candidate> candidates,
       return;
     SittingResult made = holdSitting(own, candidates, result.entry, conditions, seconds, line);
     line.say((made.enough ? "+" : "-") + toLine(made.entry));
-    // Nothing here is worth tidying up: the process ends.
+    // The process ends, so that no cleanup is needed.
     _exit(0);
   };
   auto heard = [&](const std::string &message) {
@@ -274,10 +274,10 @@ SittingResult holdSittingApart(Operation *op, ArrayRef<Candidate> candidates,
     WorkerEnd end = runWorker(work, heard, kSilence, conditions.options.tuning.stop);
     if (done)
       break;
-    // Once it may be this process's fault: a lock that another thread held when it was copied.
+    // The first hang may be caused by the fork: another thread may have held a lock.
     if (end.hung && !std::exchange(hung, true))
       continue;
-    // A crash between candidates is nobody's in particular: then nothing is known.
+    // A crash between candidates cannot be attributed to one of them, so there is no result.
     if (end.place >= candidates.size()) {
       result.enough = false;
       break;

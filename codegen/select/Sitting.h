@@ -1,4 +1,4 @@
-//===- Sitting.h - candidates built, checked and timed at one time --------===//
+//===- Sitting.h - one measurement session --------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_SITTING_H
 #define DLC_CODEGEN_SELECT_SITTING_H
 
@@ -9,22 +9,22 @@
 namespace dlc {
 
 struct SittingResult {
-  /// In the candidates' order: times of this sitting, or why there are none.
+  /// In the order of the candidates: times of this session, or reasons for rejection.
   TuningEntry entry;
-  /// False: other work on the machine let too few runs finish undisturbed to say anything.
+  /// False if other work on the machine disturbed too many runs for a result.
   bool enough = false;
 };
 
-/// Those of `known` that are candidates, in order, with what is known of them: who is rejected
-/// there does not sit, whose results were compared is not compared again, and rounds that were
-/// played count. `line` hears how it goes on.
+/// Runs a measurement session: builds, checks and times the candidates. `known` has their earlier
+/// results in the same order. Candidates that are rejected there are skipped, checked results are
+/// not checked again, and finished rounds count. `line` receives the progress.
 SittingResult holdSitting(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates,
                           const TuningEntry &known, const TrialConditions &conditions,
                           double seconds, WorkerLine &line);
 
-/// The same, in a process of its own where the operation stands on the host: a candidate that
-/// crashes is rejected, and the others go on without it. `progress` hears of each candidate and of
-/// the rounds.
+/// The same in a separate process, if the operation runs on the host. A candidate that crashes is
+/// rejected, and the session continues without it. `progress` is called for each candidate and
+/// during the rounds.
 SittingResult holdSittingApart(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates,
                                const TuningEntry &known, const TrialConditions &conditions,
                                double seconds,

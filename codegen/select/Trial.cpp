@@ -38,15 +38,16 @@ RankedTensorType plainType(Type type) {
   return RankedTensorType::get(tensor.getShape(), tensor.getElementType());
 }
 
-/// A layout that pads holds more than a tensor of its shape does; callers of programs cannot give
-/// one.
+/// Returns true for a layout with padding: its size differs from that of a tensor of the same
+/// shape, which is all that callers of programs can pass.
 bool isPadded(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return storageBytes(tensor) !=
          tensor.getNumElements() * ref::elementBytes(tensor.getElementType());
 }
 
-/// Numbers as activations have them; integers small, so that they are indices into almost anything.
+/// Random values similar to activations. Integers are 0 or 1, so that they are valid indices almost
+/// everywhere.
 ref::Tensor randomTensor(Type type, uint64_t seed) {
   ref::Tensor tensor = ref::Tensor::empty(plainType(type));
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
@@ -61,7 +62,7 @@ ref::Tensor randomTensor(Type type, uint64_t seed) {
   return tensor;
 }
 
-/// Ends of groups that share the rows of the first operand evenly.
+/// Group ends that distribute the rows of the first operand evenly.
 ref::Tensor evenEnds(Operation *op, Value ends) {
   ref::Tensor tensor = ref::Tensor::empty(plainType(ends.getType()));
   int64_t rows = cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(0);
@@ -97,8 +98,8 @@ public:
 
   std::optional<Sample> sample(int repeats, std::string &reason) override {
     using Clock = std::chrono::steady_clock;
-    // The candidate before left its own operands in the caches: short runs find theirs there, as
-    // after the operation that made them.
+    // The previous candidate left its own operands in the caches. Short runs are preceded by a
+    // warm-up, since in a model their operands were just computed.
     if (lastMicroseconds < kShort && !run(reason))
       return std::nullopt;
     if (coldWeights)
@@ -130,7 +131,7 @@ private:
   std::vector<void *> outputPointers;
 };
 
-/// The context would keep the bytes for as long as it lives itself.
+/// Releases packed weights, which the context would otherwise keep until it is destroyed.
 void HostTrial::releasePacked() {
   if (packed.empty())
     return;
@@ -210,7 +211,7 @@ OwningOpRef<ModuleOp> moduleOf(Operation *op) {
       if (!map.contains(operand))
         b.clone(*constant, map);
     } else {
-      // An operand given twice is two arguments: any of them is it.
+      // An operand that is used twice becomes two arguments; either may be used.
       map.map(operand, block->getArgument(next++));
     }
   }
@@ -220,7 +221,7 @@ OwningOpRef<ModuleOp> moduleOf(Operation *op) {
 }
 
 TrialOperands::TrialOperands(Operation *op) {
-  // What is given twice is one tensor.
+  // An operand that is used twice is one tensor.
   llvm::DenseMap<Value, ref::Tensor> known;
   for (Value operand : op->getOperands()) {
     auto [at, isNew] = known.try_emplace(operand);

@@ -8,36 +8,35 @@
 
 namespace dlc {
 
-/// Operands of an operation: constants as they are, the others random.
+/// Operands of an operation: constants unchanged, the others random.
 struct TrialOperands {
   explicit TrialOperands(mlir::Operation *op);
-  std::vector<ref::Tensor> tensors; ///< in the operands' order; empty where constant
+  std::vector<ref::Tensor> tensors; ///< in the order of the operands; empty for constants
 };
 
-/// module { func @main(operands that are not constant) { op } }
+/// Returns module { func @main(operands that are not constant) { op } }.
 mlir::OwningOpRef<mlir::ModuleOp> moduleOf(mlir::Operation *op);
 
-/// A program of one operation, made by the phases that make whole ones, on the device that the
-/// operation stands on.
+/// Program of one operation, built by the same phases as whole models, on the operation's device.
 class Trial : public Timed {
 public:
-  /// False, and why in `reason`, when the program fails.
+  /// Returns false and sets `reason` if the program fails.
   virtual bool run(std::string &reason) = 0;
-  /// Results of the last run, as bytes in their layouts. They may be written to.
+  /// Results of the last run as bytes in their layouts. Callers may overwrite them.
   virtual std::vector<ref::Tensor> &results() = 0;
-  /// Bytes of scratch memory.
+  /// Returns the bytes of scratch memory.
   virtual uint64_t workspace() const = 0;
 };
 
-/// What a trial is made with.
+/// Parameters for building a trial.
 struct TrialConditions {
   const CompileOptions &options;
   const cpu::Target &target;
-  /// Constants leave the caches before each run.
+  /// Whether constants are evicted from the caches before each run.
   bool coldWeights = false;
 };
 
-/// Null, and why in `reason`, when the kernel cannot be made or nothing can time it.
+/// Returns null and sets `reason` if the kernel cannot be built or timed.
 std::unique_ptr<Trial> createTrial(mlir::Operation *op, const Candidate &candidate,
                                    const TrialOperands &operands, const TrialConditions &conditions,
                                    std::string &reason);

@@ -1,4 +1,4 @@
-//===- Tune.cpp - the choice by measurement -------------------------------===//
+//===- Tune.cpp - kernel selection by measurement -------------------------===//
 #include "codegen/select/Tune.h"
 
 #include "codegen/machine/Processor.h"
@@ -22,11 +22,11 @@ namespace dlc {
 
 namespace {
 
-/// To be raised when generated kernels become faster or slower: older figures are then no longer
-/// found.
+/// To be incremented when generated kernels become faster or slower, so that older measurements are
+/// no longer used.
 constexpr int kGeneratedRevision = 3;
 
-/// Few words for people, and a sum over all of them.
+/// Returns a short list of important features for users, followed by a hash of all features.
 std::string featuresText(StringRef features) {
   std::string text;
   for (const char *telling :
@@ -36,7 +36,7 @@ std::string featuresText(StringRef features) {
   return text + "#" + llvm::utohexstr(llvm::xxh3_64bits(features) >> 32, /*LowerCase=*/true);
 }
 
-/// Of the libraries that work on the host.
+/// Returns the versions of the libraries that run on the host.
 std::string libraryVersions() {
   SmallVector<std::string> versions;
   for (const Provider *provider : providers())
@@ -45,7 +45,8 @@ std::string libraryVersions() {
   return llvm::join(versions, " ");
 }
 
-/// What is known of each candidate, in their order; behind them, what is known of others.
+/// Returns the known results of each candidate, in their order, followed by those of other
+/// implementations.
 TuningEntry startOf(ArrayRef<Candidate> candidates, const TuningEntry *known) {
   TuningEntry entry = known ? *known : TuningEntry();
   std::vector<TunedCandidate> all;
@@ -161,7 +162,7 @@ Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, con
         holdSittingApart(op, sits, sitting, conditions, seconds,
                          [&](const TuningEntry &part) { progress(withAll(part)); });
     measurement.enough = held.enough;
-    // What is wrong or crashes is known whatever the times are worth.
+    // Wrong results and crashes are recorded even if the times are not usable.
     measurement.entry = held.enough ? combined(all, held.entry) : withAll(held.entry);
   }
   measurement.entry.unfinished = !measurement.enough;
@@ -182,19 +183,19 @@ void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidat
       return c.kernel == tuned.kernel && c.implementation == tuned.implementation;
     });
     if (!tuned.rejected.empty()) {
-      // One that gave wrong results stays out, where another can do the work.
+      // A candidate with wrong results is removed if there is another one.
       if (found != candidates.end() && candidates.size() > 1 &&
           !StringRef(tuned.rejected).starts_with("not measured"))
         candidates.erase(found);
       continue;
     }
-    // A file may name what no library here has.
+    // The file may name implementations that are not available here.
     if (found == candidates.end())
       continue;
     found->measured = tuned.median;
     found->error = tuned.error;
   }
-  // In the contest's order; by their times alone machine and moment would count.
+  // Sorted by ratios within the benchmark; times alone would depend on machine and moment.
   auto behind = [&](const Candidate &c) {
     auto *tuned = entry.find(c.implementation);
     return c.measured && tuned ? tuned->behind : 1e30;

@@ -1,4 +1,4 @@
-//===- Tune.h - the choice by measurement ---------------------------------===//
+//===- Tune.h - kernel selection by measurement ---------------------------===//
 #ifndef DLC_CODEGEN_SELECT_TUNE_H
 #define DLC_CODEGEN_SELECT_TUNE_H
 
@@ -7,41 +7,42 @@
 
 namespace dlc {
 
-/// What the candidates' times depend on beside the operation itself.
+/// Conditions that the candidates' times depend on, apart from the operation.
 struct TuningConditions {
   Facts settings, machine, versions;
-  /// The model has more weights than the caches hold: each run finds an operation's own in memory.
+  /// Whether the model's weights exceed the caches, so that each run reads an operation's weights
+  /// from memory.
   bool coldWeights = false;
 };
 
 TuningConditions conditionsOf(mlir::ModuleOp module, const CompileOptions &options,
                               const cpu::Target &target);
 
-/// The operation without names and places, with what it depends on: equal keys are equal
-/// measurements.
+/// Returns the operation without names and locations, and the conditions. Operations with equal
+/// keys share their measurements.
 TuningKey tuningKey(mlir::Operation *op, const TuningConditions &conditions);
 
 struct Measurement {
-  /// With what earlier sittings found.
+  /// Including the results of earlier sessions.
   TuningEntry entry;
-  /// False: other work on the machine let too few runs finish undisturbed to say anything.
+  /// False if other work on the machine disturbed too many runs for a result.
   bool enough = false;
 };
 
-/// One sitting: runs the candidates in turns, on random operands of real size, until their order is
-/// certain or `seconds` are over. Results are checked before a time counts. Candidates that the
-/// estimate rules out are written down as such; those that `known` (of earlier sittings, or of one
-/// that was broken off) leaves without hope sit out. `progress` hears of every step.
+/// Runs one measurement session: an interleaved benchmark of the candidates on random operands of
+/// their real size, until their order is certain or `seconds` have passed. Results are checked
+/// before times count. Candidates with hopeless estimates are recorded as rejected. Candidates that
+/// `known` (earlier sessions, or an interrupted one) shows to be too slow are skipped. `progress`
+/// is called after each step.
 Measurement measureCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates,
                               const TuningKey &key, const TuningEntry *known,
                               const TrialConditions &conditions, double seconds,
                               const std::function<void(const TuningEntry &)> &progress);
 
-/// Whether it has times of implementations that are not among these.
+/// Returns true if the entry has times of implementations that are not among the candidates.
 bool namesOthers(const TuningEntry &entry, llvm::ArrayRef<Candidate> candidates);
 
-/// Puts measured figures on the candidates and the entry's choice in front. Candidates that only
-/// the measurement knew are added.
+/// Stores measured times in the candidates and moves the entry's choice to the front.
 void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidates);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- TuningDatabase.cpp - what was measured before, in one file ----------===//
+//===- TuningDatabase.cpp - file of measured times ------------------------===//
 #include "codegen/select/TuningDatabase.h"
 
 #include "runtime/program/AtomicFile.h"
@@ -24,8 +24,8 @@ namespace {
 
 const std::string kHeader = "{\"dlc tuning database\":2}";
 
-/// Held while the file is appended to, or read and replaced. It is a file of its own: the other one
-/// is renamed over.
+/// Lock that is held while the file is appended to, or read and replaced. It is a separate file
+/// because the database file is replaced by renaming.
 class Lock {
 public:
   explicit Lock(const std::string &file)
@@ -47,10 +47,11 @@ private:
 struct Contents {
   std::vector<TuningEntry> entries;
   size_t damaged = 0, firstDamaged = 0;
-  bool foreign = false; ///< something else's file
+  bool foreign = false; ///< the file is not a tuning database
 };
 
-/// No file is no entries. A later line for an operation counts, and an earlier one does not.
+/// Reads a database; a missing file has no entries. Of several lines for an operation, the last one
+/// counts.
 Contents readFile(const std::string &path) {
   Contents contents;
   std::ifstream file(path, std::ios::binary);
@@ -103,7 +104,7 @@ std::optional<Facts> factsOf(const nlohmann::json &object, const char *name) {
   return facts;
 }
 
-/// What is no number is written as null.
+/// Reads a list of numbers, in which null stands for `otherwise`.
 std::vector<double> seriesOf(const nlohmann::json &object, const char *name, double otherwise) {
   std::vector<double> series;
   if (auto found = object.find(name); found != object.end() && found->is_array())
@@ -200,7 +201,7 @@ std::string TuningKey::identity() const {
 }
 
 std::string TuningKey::id() const {
-  // FNV-1a, which is the same in every build of every library.
+  // FNV-1a, which is independent of library versions and platforms.
   uint64_t hash = 0xcbf29ce484222325u;
   for (char c : identity())
     hash = (hash ^ uint8_t(c)) * 0x100000001b3u;
@@ -341,7 +342,7 @@ void TuningDatabase::append(const std::string &line) {
   if (::fstat(descriptor, &about) == 0 && about.st_size == 0) {
     text = kHeader + "\n";
   } else if (char last = 0; ::pread(descriptor, &last, 1, about.st_size - 1) == 1 && last != '\n') {
-    text = "\n"; // somebody was killed while he wrote
+    text = "\n"; // a writer was killed within a line
   }
   text += line + "\n";
   size_t done = 0;
@@ -391,7 +392,7 @@ void TuningDatabase::tidy(std::string &warning) {
   try {
     Lock lock(path);
     Contents contents = readFile(path);
-    // Of each operation what was found last, and after it the contest that goes on.
+    // For each operation, the latest finished entry, followed by its unfinished benchmark.
     std::map<std::string, std::pair<std::string, std::string>> lines;
     for (const TuningEntry &entry : contents.entries) {
       auto &[found, unfinished] = lines[entry.key.identity()];
@@ -416,7 +417,7 @@ void TuningDatabase::tidy(std::string &warning) {
 bool TuningDatabase::take(const TuningEntry &entry) {
   std::string identity = entry.key.identity();
   auto found = entries.find(identity);
-  // The greater text breaks ties, so that it does not matter which came first.
+  // Ties are resolved by the text, so that the result does not depend on the order of merging.
   if (found != entries.end() &&
       (found->second.samples() > entry.samples() ||
        (found->second.samples() == entry.samples() && toLine(found->second) >= toLine(entry))))

@@ -1,12 +1,11 @@
-//===- TuningDatabase.h - what was measured before, in one file ------------===//
+//===- TuningDatabase.h - file of measured times --------------------------===//
 //
-// A text of one line per operation, JSON each, sorted and with its members in one order: it can be
-// shipped, merged, compared by `diff` and put under version control. What is measured is appended
-// at once, contests that are not over with the rounds played so far, so that a kill costs the
-// candidate that was being timed and nothing else; who finishes sorts the file. All writers hold a
-// lock beside the file. A line that is damaged is named and left out, a file that is something else
-// is not touched.
-//
+// A text file with one JSON line per operation, sorted and with a fixed member order: it can be
+// shipped, merged, compared by `diff` and put under version control. Measurements are appended
+// immediately, including unfinished benchmarks with the rounds run so far, so that a kill loses
+// only the candidate that was being timed. A process that finishes sorts the file. All writers hold
+// a lock in a separate lock file. A damaged line is reported and skipped; a file with other
+// contents is not modified.
 //===----------------------------------------------------------------------===//
 #ifndef DLC_CODEGEN_SELECT_TUNINGDATABASE_H
 #define DLC_CODEGEN_SELECT_TUNINGDATABASE_H
@@ -18,7 +17,7 @@
 
 namespace dlc {
 
-/// One candidate's figures, or why it was none.
+/// Measured times of one candidate, or the reason why it was rejected.
 struct TunedCandidate {
   std::string kernel, implementation;
   double estimate = 0;        ///< microseconds, by the cost model
@@ -26,45 +25,45 @@ struct TunedCandidate {
   double spread = 0;          ///< see Standing
   double behind = 1, behindLow = 1, behindHigh = 1;
   int runs = 0, disturbed = 0;
-  double error = -1; ///< the largest difference from f64 in units of the largest value; -1: unknown
-  std::string checked;  ///< how the error was found
-  double workspace = 0; ///< bytes
-  std::string rejected; ///< why it does not count
-  /// How far it was behind the best of each sitting; 0 where it sat out.
+  double error = -1;    ///< largest difference from f64, relative to the largest value; -1: unknown
+  std::string checked;  ///< reference that the results were compared with
+  double workspace = 0; ///< bytes of scratch memory
+  std::string rejected; ///< why it must not be chosen; empty: it may be
+  /// Time relative to the best candidate of each session; 0 if it was not measured in that session.
   std::vector<double> sittings = {};
-  /// In an entry that is not finished: microseconds of the rounds of the sitting that goes on.
+  /// In an unfinished entry: microseconds of the rounds of the current session.
   std::vector<double> rounds = {};
 
   bool operator==(const TunedCandidate &) const = default;
 };
 
-/// Names and values, in the names' order.
+/// Values by name, sorted by name.
 using Facts = std::map<std::string, std::string>;
 
-/// All that figures depend on.
+/// Everything that measured times depend on.
 struct TuningKey {
-  std::string operation; ///< with its shapes, types, layouts and epilogue, without names and places
-  Facts settings;        ///< threads, accuracy, workspace, whether weights are found in the caches
+  std::string operation; ///< with shapes, types, layouts and epilogue, without names or locations
+  Facts settings;        ///< threads, accuracy, workspace, whether weights are in the caches
   Facts machine;         ///< processor, its features and caches
   Facts versions;        ///< of compiler and libraries
 
   std::string identity() const;
-  /// Twelve hexadecimal digits for people; the same everywhere.
+  /// Returns twelve hexadecimal digits that identify the key for users; the same on all machines.
   std::string id() const;
-  /// The machine in a few words.
+  /// Returns a short description of the machine.
   std::string machineText() const;
   auto operator<=>(const TuningKey &) const = default;
 };
 
 struct TuningEntry {
   TuningKey key;
-  std::string name;        ///< the operation's when it was measured first; no part of the key
-  bool certain = false;    ///< whether more sittings would hardly change the choice
-  bool open = false;       ///< who measured it wanted more sittings, and was stopped
-  bool unfinished = false; ///< a contest that goes on: nothing to choose by
+  std::string name;        ///< of the operation when it was measured first; not part of the key
+  bool certain = false;    ///< whether further sessions are unlikely to change the choice
+  bool open = false;       ///< whether further sessions were planned when measuring was stopped
+  bool unfinished = false; ///< benchmark in progress, from which nothing can be chosen yet
   std::vector<TunedCandidate> candidates; ///< the fastest first, rejected ones last
 
-  /// The candidate to take, see Decide.h. Null when all are rejected.
+  /// Returns the candidate to use, see Decide.h; null if all are rejected.
   const TunedCandidate *choice() const;
   const TunedCandidate *find(const std::string &implementation) const;
   int samples() const;
@@ -72,26 +71,26 @@ struct TuningEntry {
 
 class TuningDatabase {
 public:
-  /// Reads the file if it is there; an empty name means that nothing is kept. `warning` gets what
-  /// is wrong with it.
+  /// Reads the file if it exists. If `path` is empty, nothing is stored. Sets `warning` if the file
+  /// is damaged.
   TuningDatabase(const std::string &path, bool readOnly, std::string &warning);
 
   const TuningEntry *find(const TuningKey &key) const;
-  /// The same operation, measured on another machine or with other versions.
+  /// Returns the same operation measured on another machine or with other versions; null if none.
   const TuningEntry *findElsewhere(const TuningKey &key) const;
-  /// Remembers it and appends it to the file. What cannot be written is told once, and remembered
-  /// all the same.
+  /// Stores an entry and appends it to the file. If the file cannot be written, sets `warning` once
+  /// and keeps entries in memory only.
   const TuningEntry *put(TuningEntry entry, std::string &warning);
-  /// A contest that goes on: to be found after a kill, and gone when `put` says how it ended.
+  /// Stores an unfinished benchmark, which can be resumed after a kill. `put` replaces it.
   void note(const TuningEntry &entry, std::string &warning);
-  /// The contest that somebody did not finish.
+  /// Returns the unfinished benchmark of the key; null if there is none.
   const TuningEntry *begun(const TuningKey &key) const;
-  /// Sorts the file, with what others wrote meanwhile.
+  /// Sorts the file, including entries that other processes appended meanwhile.
   void tidy(std::string &warning);
-  /// Of two entries for one operation the one that more runs stand behind stays. True when
-  /// something came in.
+  /// Merges an entry. Of two entries for one operation, the one with more runs is kept. Returns
+  /// true if the entry was added.
   bool take(const TuningEntry &entry);
-  /// Writes a whole new file of what is here.
+  /// Writes all entries to a new file.
   void writeTo(const std::string &path) const;
 
   const std::map<std::string, TuningEntry> &all() const { return entries; }
@@ -105,10 +104,10 @@ private:
   std::string path;
   bool writable = true, wrote = false;
   std::map<std::string, TuningEntry> entries, unfinished; ///< by identity
-  std::multimap<std::string, std::string> elsewhere;      ///< operation and settings to identities
+  std::multimap<std::string, std::string> elsewhere; ///< from operation and settings to identities
 };
 
-/// The entry's line, and back; nothing for what no writer of ours would write.
+/// Converts an entry to its line and back; std::nullopt for a line with an invalid format.
 std::string toLine(const TuningEntry &entry);
 std::optional<TuningEntry> fromLine(const std::string &line);
 

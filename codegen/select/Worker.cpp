@@ -1,4 +1,4 @@
-//===- Worker.cpp - work that may crash, in a process of its own ----------===//
+//===- Worker.cpp - runs work that may crash in a separate process --------===//
 #include "codegen/select/Worker.h"
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// In memory that both processes see.
+/// In memory that both processes share.
 struct Whereabouts {
   std::atomic<uint32_t> place{kNowhere}, steps{0};
 };
@@ -60,7 +60,7 @@ public:
     char answer;
     if (!sendAll(socket, &bytes, sizeof bytes) ||
         !sendAll(socket, message.data(), message.size()) || !receiveAll(socket, &answer, 1))
-      _exit(1); // nobody listens any more
+      _exit(1); // the parent no longer listens
     ++where->steps;
   }
   void at(uint32_t place) override {
@@ -77,13 +77,14 @@ private:
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(1);
-  // A crash here is a result, not a report.
+  // A crash is an expected result here: no crash handlers and no core dumps.
   for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP})
     std::signal(signal, SIG_DFL);
   rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
   int status = 0;
-  // In a thread that never had a team of others: those of the calling one were left behind.
+  // In a new thread, which has no OpenMP thread pool. The pool threads of the calling thread do not
+  // exist in this process.
   std::thread([&] {
     try {
       work(line);
@@ -138,7 +139,7 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
       steps = now;
       moved = Clock::now();
     }
-    // Between candidates exact results are computed, which takes as long as it takes.
+    // Between candidates, reference results are computed, which may take longer.
     double most = where->place == kNowhere ? 5 * silence : silence;
     if (ready == 0 && std::chrono::duration<double>(Clock::now() - moved).count() > most) {
       killed = "did not come to an end within " + std::to_string(int(most)) + " s";

@@ -1,4 +1,4 @@
-//===- Worker.h - work that may crash, in a process of its own ------------===//
+//===- Worker.h - runs work that may crash in a separate process ----------===//
 #ifndef DLC_CODEGEN_SELECT_WORKER_H
 #define DLC_CODEGEN_SELECT_WORKER_H
 
@@ -8,28 +8,28 @@
 
 namespace dlc {
 
-/// The worker's end of the line to who started it.
+/// The worker's end of the connection to the process that started it.
 class WorkerLine {
 public:
   virtual ~WorkerLine() = default;
-  /// Sends a message, and waits until it was dealt with: what is timed afterwards is timed alone.
+  /// Sends a message and waits until it is processed, so that later timings are not disturbed.
   virtual void say(const std::string &message) = 0;
-  /// Notes what is being worked on, for the case that it is the end. kNowhere is nobody's fault.
+  /// Records the current work item for the report of a crash. kNowhere: no item.
   virtual void at(uint32_t place) = 0;
 };
 
 constexpr uint32_t kNowhere = ~0u;
 
 struct WorkerEnd {
-  bool hung = false;         ///< it was killed for silence
+  bool hung = false;         ///< it was killed because it made no progress
   std::string death;         ///< "segmentation fault", ..; empty: it finished
-  uint32_t place = kNowhere; ///< what it was working on
+  uint32_t place = kNowhere; ///< its work item when it ended
 };
 
-/// Runs `work` in a copy of this process, in which all memory is as it is here now, but no other
-/// thread is. `heard` gets its messages, here. A worker that stays at one place for longer than
-/// `silence` seconds is killed, and so it is when `stop` says so; when this process dies, it dies
-/// too.
+/// Runs `work` in a forked copy of this process, which has the same memory but none of the other
+/// threads. `heard` is called in this process with each message. The worker is killed if it stays
+/// at one work item for more than `silence` seconds, if `stop` returns true, or when this process
+/// dies.
 WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
                     const std::function<void(const std::string &)> &heard, double silence,
                     const std::function<bool()> &stop = {});

@@ -1,4 +1,4 @@
-//===- Contraction.cpp - products, convolutions and pools as oneDNN calls ===//
+//===- Contraction.cpp - matmuls, convolutions and pools as oneDNN calls ---===//
 #include "codegen/providers/onednn/Words.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/onednn/Describe.h"
@@ -18,7 +18,7 @@ void addZeroPoint(const char *name, int64_t value, MLIRContext *context, Pending
   call.packs.push_back({std::string("zero_points.") + name, tensor, "a"});
 }
 
-/// A value of the fusion's body; null: nothing is subtracted.
+/// Adds a zero point from a value of the fusion's body; a null value means a zero point of 0.
 void addZeroPoint(const char *name, FusionOp fusion, Value value, Pending &call) {
   if (!value)
     return;
@@ -28,7 +28,7 @@ void addZeroPoint(const char *name, FusionOp fusion, Value value, Pending &call)
   call.sources.push_back({std::string("zero_points.") + name, sourceOf(fusion, value)});
 }
 
-/// The elements of a step's operand where they are constants.
+/// Returns the elements of an epilogue op's operand if it is constant.
 std::optional<ref::Tensor> constantOperand(const EpilogueStep &step) {
   ConstantOp constant =
       step.source.kind == CallArgument::Kind::Value ? constantOf(step.source.value) : ConstantOp();
@@ -46,9 +46,9 @@ bool isBinary(const std::vector<EpilogueStep> &steps, StringRef alg) {
          steps[0].operand.isF32();
 }
 
-/// A factor of sums of integers, one for all or one for each of so many channels, as the library's
-/// own scale: it is applied where sums leave registers. `mask`: of weights with one per channel.
-/// False where the first step is none.
+/// Moves a leading factor of integer sums, one for all or one per channel, from the epilogue to the
+/// library's own scales, which are applied before the sums leave registers. `mask`: the mask of
+/// weight scales per channel. Returns false if the first op is not such a factor.
 bool takeScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask, Pending &call) {
   if (!isBinary(steps, "mul"))
     return false;
@@ -62,8 +62,8 @@ bool takeScales(std::vector<EpilogueStep> &steps, int64_t channels, int mask, Pe
   return true;
 }
 
-/// What the conversion to integers of 8 bits does by itself: it saturates, and rounds to the
-/// nearest even number. An even zero point after rounding may as well come before.
+/// Removes trailing ops that the conversion to 8-bit integers does itself: it saturates and rounds
+/// to the nearest even number. An even zero point after rounding can be added before it.
 void leaveToConversion(std::vector<EpilogueStep> &steps, Type result) {
   if (!result.isInteger(8))
     return;
@@ -86,7 +86,7 @@ void leaveToConversion(std::vector<EpilogueStep> &steps, Type result) {
   } else if (isAt(0, "linear") && isAt(1, "round") && steps.back().alpha == 1 &&
              std::fmod(steps.back().beta, 2) == 0) {
     steps.erase(steps.end() - 2);
-    // Two sums of constants stay two.
+    // Merges the zero point into a preceding linear op, unless that op already adds a constant.
     if (isAt(1, "linear") && steps[steps.size() - 2].beta == 0) {
       EpilogueStep &before = steps[steps.size() - 2];
       before.beta = steps.back().beta;
@@ -142,7 +142,7 @@ std::optional<Answer> matmul(const Product &given, const Query &query) {
   return finish(std::move(call), query);
 }
 
-/// What a convolution or pool becomes, before oneDNN is asked.
+/// State of a convolution or pool that is described, before oneDNN is queried.
 struct Builder {
   FusionOp fusion;
   Epilogue epilogue;
@@ -157,20 +157,21 @@ struct Builder {
   void addResult() { call.sources.push_back({"dst", resultOf(fusion)}); }
 };
 
-/// General code, or products over unfolded images.
+/// Returns true for a reference implementation, or for im2col with GEMM.
 bool isSlow(const LibraryCall &call) {
   return call.isReference || StringRef(call.implementation).contains("gemm:");
 }
 
-/// A transposed convolution without bias is a convolution's gradient in its operand; the library
-/// has more code for that.
+/// Describes a transposed convolution without bias as the data gradient of a convolution, for which
+/// the library has more implementations.
 Pending dataGradient(const Pending &call, ConvTransposeOp op, Type element) {
   Pending gradient = call;
   json &desc = gradient.desc;
   desc["kind"] = "convolution_backward_data";
   desc["diff_dst"] = desc["src"];
   desc["diff_src"] = desc["dst"];
-  // The convolution's own padding: what does not fill its last stride is no padding taken away.
+  // High padding of the forward convolution. Output padding (`extra`) smaller than the stride does
+  // not reduce it.
   std::vector<int64_t> high;
   for (auto [pad, extra, stride] : llvm::zip(op.getHigh(), op.getExtra(), op.getStrides()))
     high.push_back(extra < stride ? pad : pad - extra);
@@ -195,8 +196,9 @@ Pending dataGradient(const Pending &call, ConvTransposeOp op, Type element) {
   return gradient;
 }
 
-/// Scales and bias of a convolution of integers. The library adds the bias after the scales: one of
-/// sums before them is multiplied with them, or stays and leaves them as a step.
+/// Sets the scales and bias of an integer convolution. The library adds the bias after the scales.
+/// A bias that is added before the scales is multiplied by them if both are constant; otherwise the
+/// scales remain an epilogue op.
 void addIntegerBias(Builder &b, Value bias, std::vector<EpilogueStep> &steps, bool isGrouped) {
   json &desc = b.call.desc;
   int64_t channels = typeOf(b.fusion.getResult(0)).getDimSize(1);
@@ -236,7 +238,8 @@ std::optional<Answer> convolution(Builder &b) {
   Value bias = e.bias ? e.bias : conv ? conv.getBias() : transposed.getBias();
   int64_t groups = conv ? conv.getGroups() : transposed.getGroups();
   auto yType = typeOf(b.fusion.getResult(0));
-  // Weights are of the operand's type, but for integers of 8 bits: these have a sign.
+  // Weights have the operand's element type, except for 8-bit integers, where they are always
+  // signed.
   Type element = e.isInteger() ? IntegerType::get(x.getContext(), 8) : typeOf(x).getElementType();
   json &desc = b.call.desc;
   desc["kind"] = conv ? "convolution" : "deconvolution";
@@ -253,8 +256,8 @@ std::optional<Answer> convolution(Builder &b) {
     wTag = plainTag(wDims.size());
     addGeometry(desc, conv);
   } else {
-    // ONNX keeps [C, O/groups, ..]; the library's dimensions are (g) o i .., its memory what we
-    // have.
+    // ONNX stores [C, O/groups, ..]; the library's dimensions are (g) o i .., and the tag describes
+    // our memory order.
     int64_t in = wDims[0] / groups;
     SmallVector<int64_t> dims;
     if (groups > 1)
@@ -266,14 +269,14 @@ std::optional<Answer> convolution(Builder &b) {
     wTag = plainTag(wDims.size());
     std::swap(wTag[groups > 1 ? 1 : 0], wTag[groups > 1 ? 2 : 1]);
     addGeometry(desc, transposed);
-    // What lengthens the result at the end is padding taken away there.
+    // Output padding (`extra`) at the end is expressed as less padding there.
     auto pads = list(transposed.getHigh());
     for (size_t d = 0; d < pads.size(); ++d)
       pads[d] -= transposed.getExtra()[d];
     desc["pads_r"] = pads;
   }
-  // Each element of the result, or of a transposed convolution's operand, meets the weights of its
-  // channel.
+  // Each element of the result, or of a transposed convolution's operand, is multiplied with the
+  // weights of its channel.
   double meets = double((conv ? yType : typeOf(x)).getNumElements());
   b.call.flops = 2.0 * meets * double(typeOf(w).getNumElements()) / double(typeOf(w).getDimSize(0));
   if (ConstantOp weights = constantOf(outside(b.fusion, w))) {
@@ -291,8 +294,8 @@ std::optional<Answer> convolution(Builder &b) {
     desc["weights"] = packedInside(wDims, element, wTag);
     b.addSource("weights", w);
   } else {
-    // Layouts are of the operation's dimensions: the library's are the same where there are no
-    // groups to split off.
+    // Layouts refer to the dimensions of the operation. The library's dimensions are the same only
+    // if there are no groups to split off.
     if (groups > 1 || (transposed && bias))
       return b.no("weights in layout '" + tag + "' that have other dimensions in the library");
     desc["weights"] = argument(w);

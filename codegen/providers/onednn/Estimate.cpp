@@ -1,4 +1,4 @@
-//===- Estimate.cpp - how long oneDNN takes, by arithmetic alone ----------===//
+//===- Estimate.cpp - analytical cost model of oneDNN ---------------------===//
 #include "codegen/providers/onednn/Words.h"
 
 using namespace mlir;
@@ -19,14 +19,14 @@ bool isPlainLayout(const json &desc, const char *argument) {
          StringRef("abcdefghijkl").starts_with(found->value("tag", std::string()));
 }
 
-/// Whether it lies in blocks of a dimension.
+/// Returns true if the argument has a blocked layout.
 bool isBlocked(const json &desc, const char *argument) {
   auto found = desc.find(argument);
   return found != desc.end() &&
          llvm::any_of(StringRef(found->value("tag", std::string())), llvm::isUpper);
 }
 
-/// Whether a matrix lies column by column.
+/// Returns true if a matrix is stored by columns.
 bool isTransposed(const json &desc, const char *argument) {
   auto found = desc.find(argument);
   auto strides = found == desc.end() ? std::vector<int64_t>()
@@ -34,7 +34,7 @@ bool isTransposed(const json &desc, const char *argument) {
   return strides.size() > 1 && strides.back() != 1;
 }
 
-/// Whether the rows of all batches do not follow each other.
+/// Returns true if the rows of successive batches do not follow each other in memory.
 bool isApart(const json &desc, const char *argument) {
   auto dims = dimsOf(desc, argument), strides = desc[argument].value("strides", dims);
   if (!desc[argument].contains("strides"))
@@ -45,7 +45,7 @@ bool isApart(const json &desc, const char *argument) {
   return false;
 }
 
-/// Elements that a call packs or unpacks each time.
+/// Number of weight elements that each call packs or unpacks.
 double packedInside(const json &desc) {
   double elements = 0;
   for (const char *argument : {"weights", "diff_weights"})
@@ -55,8 +55,7 @@ double packedInside(const json &desc) {
   return elements;
 }
 
-/// Channels of a convolution's result in each group: the rows of the product over its unfolded
-/// images.
+/// Output channels per group of a convolution: the rows of the matmul over its im2col images.
 double resultsPerGroup(const json &desc) {
   auto weights = dimsOf(desc, desc.contains("weights") ? "weights" : "diff_weights"),
        src = dimsOf(desc, desc.contains("src") ? "src" : "diff_src");
@@ -64,22 +63,22 @@ double resultsPerGroup(const json &desc) {
   return weights.empty() ? 1 : double(weights[isGrouped ? 1 : 0]);
 }
 
-/// Lanes of the vectors that an implementation's name tells of; all that there are if it does not.
+/// Vector lanes given by an implementation's name; all of the machine's lanes if it gives none.
 double lanesNamed(StringRef implementation, const CostModel &cost) {
   auto [name, instructions] = implementation.rsplit(':');
   return instructions.starts_with("avx2") ? 8 : instructions.starts_with("sse") ? 4 : cost.lanes;
 }
 
-/// Whether each channel of a convolution has a window of its own.
+/// Returns true if each channel of a convolution has its own window.
 bool isDepthwise(const json &desc) {
   auto weights = dimsOf(desc, desc.contains("weights") ? "weights" : "diff_weights"),
        src = dimsOf(desc, desc.contains("src") ? "src" : "diff_src");
   return weights.size() > src.size() && weights[1] == 1 && weights[2] == 1;
 }
 
-/// What a convolution in vectors of its results' channels reaches of its rate: few channels leave
-/// lanes idle, and a transposed one with strides scatters. Lanes are channels in the code for
-/// depthwise ones alone, and not where that scatters.
+/// Fraction of its rate that a convolution reaches in vectors of output channels. Few channels
+/// leave lanes idle, and strided transposed convolutions scatter. The specialized depthwise code
+/// uses all lanes, unless it scatters.
 double convolutionPart(const LibraryCall &call, const CostModel &cost) {
   const json &desc = call.desc;
   std::string kind = desc.value("kind", "");
@@ -100,13 +99,13 @@ double convolutionPart(const LibraryCall &call, const CostModel &cost) {
   return 1;
 }
 
-/// Steps after a product over unfolded images that the library does number by number.
+/// Number of epilogue ops after an im2col matmul that the library applies element by element.
 double slowSteps(const json &desc) {
   return double(llvm::count_if(desc.value("post_ops", json::array()),
                                [](const json &op) { return op.value("alg", "") != "relu"; }));
 }
 
-/// Elements of unfolded images that a transposed convolution adds up to its results.
+/// Number of im2col elements that a transposed convolution adds to its results (col2im).
 double summedUp(const json &desc) {
   bool isGradient = desc.value("kind", "") == "convolution_backward_data";
   if (!isGradient && desc.value("kind", "") != "deconvolution")
@@ -121,8 +120,7 @@ double summedUp(const json &desc) {
   return double(to[0] * to[1]) * taps * positions;
 }
 
-/// Elements of a convolution's source that a window of one pixel reads where strides leave others
-/// out.
+/// Number of source elements that a strided 1x1 convolution reads; 0 without strides.
 double pixelsLeft(const json &desc) {
   auto src = dimsOf(desc, "src"), dst = dimsOf(desc, "dst"),
        strides = desc.value("strides", std::vector<int64_t>());
@@ -132,8 +130,8 @@ double pixelsLeft(const json &desc) {
              : 0;
 }
 
-/// Bytes that unfolding images moves beside their elements: of a group's few channels that lie
-/// last each element is in a cache line of its own.
+/// Additional bytes that im2col moves: with channels last and few channels per group, each group's
+/// elements of a pixel are in a separate cache line.
 double linesApart(const json &desc) {
   constexpr double kLine = 64, kElement = 4;
   auto src = dimsOf(desc, "src"), dst = dimsOf(desc, "dst"), weights = dimsOf(desc, "weights");
@@ -149,7 +147,7 @@ double linesApart(const json &desc) {
   return elements * (kLine / together - 1) * kElement;
 }
 
-/// Runs of elements that lie side by side before and after they are moved.
+/// Number of runs that are contiguous both in the source and in the destination of a reorder.
 double runsMoved(const json &desc) {
   auto dims = dimsOf(desc, "dst");
   auto stridesOf = [&](const char *name) {
@@ -168,7 +166,7 @@ double runsMoved(const json &desc) {
   return productOf(dims) / double(run);
 }
 
-/// Nanoseconds of a matrix product.
+/// Nanoseconds of a matmul.
 double product(const LibraryCall &call, const CostModel &cost) {
   const Machine &machine = cost.machine;
   auto src = dimsOf(call.desc, "src"), weights = dimsOf(call.desc, "weights"),
@@ -191,13 +189,13 @@ double product(const LibraryCall &call, const CostModel &cost) {
         productOf(weights) /
         ((isTransposed(call.desc, "weights") ? machine.gemmTransposed : machine.gemmPacked) *
          cores);
-    // What comes after the sums is another pass over them.
+    // Epilogues after a GEMM are another pass over the sums.
     if (call.desc.contains("bias") || call.desc.contains("post_ops"))
       packing += cost.traffic(8 * productOf(dst), cores);
     if (isTransposed(call.desc, "src"))
       packing += batches * m * double(src.back()) / (machine.gemmAcross * cores);
     double part = double(src.back()) > machine.gemmInner ? machine.gemmLongPart : machine.gemmPart;
-    // One right operand for all.
+    // The batches share one right operand, but are not contiguous with each other.
     if (productOf(weights, 2) == 1 && (isApart(call.desc, "src") || isApart(call.desc, "dst")))
       part *= machine.gemmApartPart;
     return std::max(nanoseconds / part + batches * machine.gemmBatchNanoseconds / cores + packing,
@@ -213,7 +211,7 @@ double product(const LibraryCall &call, const CostModel &cost) {
          (double(src.back()) <= machine.shortInner ? machine.shortInnerPart : 1);
 }
 
-/// Whether a convolution's kernel multiplies by blocks of a matrix.
+/// Returns true if a convolution's kernel is a blocked matmul (brgemm or 1x1).
 bool multipliesBlocks(StringRef implementation) {
   return implementation.contains("brg") || implementation.contains("1x1");
 }

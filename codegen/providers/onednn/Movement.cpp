@@ -5,8 +5,8 @@ using namespace mlir;
 
 namespace dlc::onednn_desc {
 
-/// Moves elements without looking at them: what oneDNN knows of the same width will do. It has fast
-/// code for bf16, and none for f16.
+/// Name of an element type of the same width that oneDNN can copy, since elements are only moved.
+/// oneDNN has fast code for bf16, and none for f16.
 static std::optional<std::string> movedName(Type element) {
   if (element.isF16())
     return "bf16";

@@ -1,4 +1,4 @@
-//===- Onednn.cpp - what oneDNN can do, as candidates ---------------------===//
+//===- Onednn.cpp - oneDNN implementations as candidates ------------------===//
 #include "codegen/providers/Provider.h"
 #include "codegen/providers/onednn/Words.h"
 #include "passes/layout/Tag.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace dlc {
 
-/// Before the library's own name of an implementation.
+/// Prefix of the library's own implementation names.
 constexpr llvm::StringLiteral kPrefix = "onednn:";
 
 namespace onednn_desc {
@@ -82,7 +82,7 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
   LibraryCall call;
   call.library = "onednn";
   call.implementation = kPrefix.str() + described->implementation;
-  // What it calls its reference for recurrent networks multiplies by its gemm.
+  // oneDNN's "reference" for recurrent networks is not slow: it uses oneDNN's GEMM.
   call.isReference = onednn::isReference(described->implementation) && !isRecurrent(pending.op);
   call.desc = described->desc;
   call.flops = pending.flops;
@@ -157,7 +157,7 @@ std::optional<Answer> ask(Operation *op, const Query &query) {
       return answer;
     if (auto answer = training(fusion, query))
       return answer;
-    // A lone transpose or cast.
+    // A fusion of a single op may be a transpose.
     auto &body = fusion.getBody().front();
     if (std::distance(body.begin(), body.end()) == 2)
       return movement(op, query);
@@ -170,14 +170,13 @@ std::optional<Answer> ask(Operation *op, const Query &query) {
   return movement(op, query);
 }
 
-/// Implementations that the library offers for the same request, in its order of preference, few
-/// and worth measuring.
+/// Returns the library's best implementations for the request, in its order of preference.
 std::vector<std::string> implementations(const json &request, int threads) {
   constexpr size_t worthMeasuring = 3;
   std::vector<std::string> names;
   for (auto &described : onednn::describeAll(request, threads))
-    // The reference implementations are for tests; repetitions of a name differ in nothing that is
-    // seen.
+    // Reference implementations are meant for tests. Repetitions of a name differ in no visible
+    // property.
     if (described.ok && names.size() < worthMeasuring &&
         !onednn::isReference(described.implementation) &&
         described.implementation.find('#') == std::string::npos)
@@ -185,18 +184,20 @@ std::vector<std::string> implementations(const json &request, int threads) {
   return names;
 }
 
-/// Whether estimates tell the library's implementations apart: products of f32 whose operands both
-/// come as they lie.
+/// Returns true if the estimates can distinguish the library's implementations: f32 matmuls whose
+/// weights are not packed.
 bool isRankable(const LibraryCall &call) {
   return call.desc.value("kind", "") == "matmul" && call.desc["src"].value("dtype", "") == "f32" &&
          call.desc["weights"].contains("strides");
 }
 
-/// The implementation, in the library's words; and that one thread runs it.
+/// Keys in dlc.parameters: the library's name of the implementation, and whether one thread runs
+/// it.
 constexpr llvm::StringLiteral kImplementation = "implementation", kAlone = "alone";
 
-/// Steps wait for one another. Threads that share a step must save more than they take to meet: a
-/// part of what waking takes, since they are awake.
+/// Returns true if one thread should run all time steps, which depend on one another. Threads that
+/// share a step must save more than they take to synchronize, which is a fraction of the wake-up
+/// time since they are awake.
 bool worksAlone(Operation *op, const CostModel &cost) {
   constexpr double kMeeting = 0.33;
   if (!isRecurrent(op) || cost.threads <= 1 || cost.machine.recurrentGflops <= 0)
@@ -235,7 +236,8 @@ public:
     add(first, 1);
     if (!proposals.situation.every && !isRankable(call))
       return;
-    // The model tells them apart by little or nothing: then the library's own order stands.
+    // The model hardly distinguishes these implementations, so the library's own order is
+    // preserved.
     constexpr double kLater = 1.001;
     double later = kLater;
     for (const std::string &other : implementations(answer->request, threads))

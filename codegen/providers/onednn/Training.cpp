@@ -1,4 +1,4 @@
-//===- Training.cpp - what only training needs, as oneDNN calls -----===//
+//===- Training.cpp - operations of training as oneDNN calls --------------===//
 #include "codegen/providers/onednn/Words.h"
 
 using namespace mlir;
@@ -7,10 +7,10 @@ namespace dlc::onednn_desc {
 
 namespace {
 
-/// An operation that stands alone, or is all that a fusion holds.
+/// An operation outside of fusions, or the only operation of a fusion.
 struct Single {
   Operation *outer, *op;
-  Value wide = {}; ///< what the operation's result becomes in f32
+  Value wide = {}; ///< f32 value to which the operation's result is cast
 
   static std::optional<Single> of(Operation *outer) {
     auto fusion = dyn_cast<FusionOp>(outer);
@@ -18,7 +18,7 @@ struct Single {
       return Single{outer, outer};
     auto &body = fusion.getBody().front();
     auto size = std::distance(body.begin(), body.end());
-    // A weight gradient's sums may go out in f32, before they are rounded.
+    // The sums of a weight gradient may be returned in f32, before they are rounded.
     auto widening = dyn_cast_or_null<CastOp>(
         isa<ConvWeightGradOp>(body.front()) ? body.front().getNextNode() : nullptr);
     if (size == 3 && widening && widening.getX() == body.front().getResult(0) &&
@@ -34,7 +34,8 @@ struct Single {
     return fusion ? outside(fusion, inner) : inner;
   }
 
-  /// Which of the outer results a result is; nothing when a fusion does not give it away.
+  /// Index of the outer operation's result for a result of the inner one; std::nullopt if the
+  /// fusion does not yield it.
   std::optional<unsigned> result(Value inner) const {
     auto fusion = dyn_cast<FusionOp>(outer);
     if (!fusion)
@@ -87,7 +88,7 @@ struct Training {
     else
       call.desc["diff_weights"] = argument(dims, type.getElementType(), layoutOf(type));
     addGeometry(call.desc, op);
-    // Each element of dy meets the weights of one output channel.
+    // Each element of dy is multiplied with the weights of one output channel.
     call.flops = 2.0 * double(typeOf(op.getDy()).getNumElements()) * double(type.getNumElements()) /
                  double(type.getDimSize(0));
     if (!writes("diff_weights", op.getDw()))

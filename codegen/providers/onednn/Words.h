@@ -1,4 +1,4 @@
-//===- Words.h - tensors, steps and calls in oneDNN's words ---------------===//
+//===- Words.h - tensors, epilogues and calls as oneDNN descriptions ------===//
 #ifndef DLC_CODEGEN_PROVIDERS_ONEDNN_WORDS_H
 #define DLC_CODEGEN_PROVIDERS_ONEDNN_WORDS_H
 
@@ -8,27 +8,27 @@
 
 namespace dlc::onednn_desc {
 
-/// {"dims", "dtype", "tag"}: the type's layout, or the plain one.
+/// {"dims", "dtype", "tag"}: `tag` or the type's layout; row-major if empty.
 json argument(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef tag = "");
 json argument(mlir::Value value);
 json argument(const TensorForm &form);
 /// {"dims", "dtype", "strides"}
 json strided(llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> strides, mlir::Type element);
-/// abcd for rank 4.
+/// Returns the row-major tag: abcd for rank 4.
 std::string plainTag(int64_t rank);
 
-/// Weights that change from run to run: the library packs them as it likes within each call.
+/// Describes weights that are not constant: the library packs them in its preferred layout within
+/// each call. `plain` is the tag of the unpacked weights.
 json packedInside(llvm::ArrayRef<int64_t> dims, mlir::Type element, llvm::StringRef plain);
 
-/// Ends a call: asks oneDNN, gives each argument its buffer. `sources` are the values in the
-/// library's order without result and packed ones; on failure says why.
+/// Incomplete call: finish() queries oneDNN and assigns a buffer to each argument.
 struct Pending {
   mlir::Operation *op = nullptr;
   json desc;
-  /// By argument name: where its bytes come from.
+  /// Buffers of the arguments, by argument name.
   std::vector<std::pair<std::string, CallArgument>> sources;
-  /// Arguments that are constants to be packed: name, plain bytes, plain tag ("" is row-major). Of
-  /// i32 that become i8: what is taken from each first.
+  /// Constant argument to be packed: its name, unpacked data and unpacked tag ("" is row-major).
+  /// `shift`: the value subtracted from each i32 element that is narrowed to i8.
   struct Pack {
     std::string name;
     ref::Tensor plain;
@@ -40,37 +40,37 @@ struct Pending {
   std::vector<std::pair<std::string, std::string>> inplace; ///< (written, read) by name
   std::optional<CallArgument> accumulates;
 };
-/// A call, and what the library was asked for: layouts of its choice still open, and which of its
-/// implementations where one was named.
+/// A call, and the request that oneDNN answered: layouts are still left to the library, and an
+/// implementation is given only if the query named one.
 struct Answer {
   LibraryCall call;
   json request;
 };
 
-/// How the library is asked.
+/// Parameters of a oneDNN query.
 struct Query {
   int threads;
-  std::string implementation; ///< in the library's words; empty: the one that it prefers
+  std::string implementation; ///< the library's name of an implementation; empty: its preferred one
   std::string *why;
-  /// By one thread, whatever the others do.
+  /// Whether a single thread runs the call, while other threads may run other work.
   bool alone = false;
 
   std::nullopt_t no(const llvm::Twine &reason) const { return Refusal{why}(reason); }
 };
 std::optional<Answer> finish(Pending pending, const Query &query);
 
-/// Adds the steps, and sources of their operands.
+/// Adds the epilogue and the buffers of its operands.
 void addSteps(const std::vector<EpilogueStep> &steps, Pending &call);
 
-/// Families.
+/// Queries for each family of operations.
 std::optional<Answer> contraction(FusionOp fusion, const Query &query);
 std::optional<Answer> training(mlir::Operation *op, const Query &query);
 std::optional<Answer> recurrent(mlir::Operation *op, const Query &query);
-/// What one step of a recurrent layer multiplies and adds up.
+/// Number of operations of the recurrent matmul in one time step.
 double flopsOfStep(mlir::Operation *recurrent);
 std::optional<Answer> movement(mlir::Operation *op, const Query &query);
 
-/// Microseconds.
+/// Returns the estimated time in microseconds.
 double estimate(const LibraryCall &call, const CostModel &cost);
 
 } // namespace dlc::onednn_desc
