@@ -1,4 +1,4 @@
-//===- ClockOffset.cpp - how far ranks' clocks are apart -------------------------===//
+//===- ClockOffset.cpp - clock offsets between ranks -------------------------===//
 #include "runtime/collective/ClockOffset.h"
 
 #include "runtime/collective/Driver.h"
@@ -24,7 +24,8 @@ ClockOffset clockOffset(World &world, const std::function<int64_t()> &now) {
   const auto rank = static_cast<size_t>(world.rank());
   int64_t least = INT64_MIN, most = INT64_MAX;
   for (int round = 0; round < kRounds; ++round) {
-    // Nobody has all times before everybody has given his own.
+    // An all-gather completes on a rank only after all ranks have started it, which bounds the
+    // offset.
     std::vector<int64_t> before = ofAll(clock());
     std::vector<int64_t> after = ofAll(clock());
     most = std::min(most, after[rank] - before[0]);

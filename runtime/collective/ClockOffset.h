@@ -1,4 +1,4 @@
-//===- ClockOffset.h - how far ranks' clocks are apart ---------------------------===//
+//===- ClockOffset.h - clock offsets between ranks ---------------------------===//
 #ifndef DLC_RUNTIME_COLLECTIVE_CLOCKOFFSET_H
 #define DLC_RUNTIME_COLLECTIVE_CLOCKOFFSET_H
 
@@ -8,13 +8,14 @@
 
 namespace dlc::runtime {
 
-/// Nanoseconds that this rank's clock is ahead of rank 0's, and how much it may be wrong. 0 where
-/// nothing speaks against it: the ranks of one machine have one clock.
+/// Offset in nanoseconds of this rank's clock relative to rank 0's, and its maximum error. The
+/// offset is 0 if the measurement is consistent with 0: ranks of one machine share a clock.
 struct ClockOffset {
   int64_t ns = 0, error = 0;
 };
 
-/// All ranks must call it together. `now` is the clock; null: std::chrono::steady_clock.
+/// Measures the offset. All ranks must call it together. `now` is the clock; null:
+/// std::chrono::steady_clock.
 DLC_EXPORT ClockOffset clockOffset(World &world, const std::function<int64_t()> &now = nullptr);
 
 } // namespace dlc::runtime

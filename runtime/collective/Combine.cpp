@@ -1,4 +1,4 @@
-//===- Combine.cpp - what is reduced, element by element ----------------------===//
+//===- Combine.cpp - element-wise reductions ---------------------------------===//
 #include "runtime/collective/Combine.h"
 
 #include "runtime/program/Message.h"
@@ -44,7 +44,7 @@ template <typename Body> void withElement(DType type, Body body) {
   }
 }
 
-/// Modulo the range, which signed additions do not promise.
+/// Integer sums wrap around; signed overflow would be undefined.
 template <typename T> Compute<T> sum(Compute<T> a, Compute<T> b) {
   if constexpr (std::is_same_v<T, Boolean>)
     return a | b;
@@ -55,7 +55,7 @@ template <typename T> Compute<T> sum(Compute<T> a, Compute<T> b) {
 }
 
 template <typename T> Compute<T> greater(Compute<T> a, Compute<T> b) {
-  // What is not a number is no equal of itself.
+  // a != a: NaN is propagated.
   return a > b || a != a ? a : b;
 }
 
@@ -79,7 +79,7 @@ void sumInOrder(DType type, void *to, const void *parts, uint64_t partCount, uin
   withElement(type, [&](auto element) {
     using T = decltype(element);
     const auto *from = static_cast<const T *>(parts);
-    // A block of sums at a time, so that `to` may be one of the parts.
+    // Sums are computed in blocks, so that `to` may be one of the parts.
     constexpr uint64_t kBlock = 1024;
     Compute<T> sums[kBlock];
     for (uint64_t done = 0; done < count; done += kBlock) {

@@ -1,4 +1,4 @@
-//===- Combine.h - what is reduced, element by element ------------------------===//
+//===- Combine.h - element-wise reductions -----------------------------------===//
 #ifndef DLC_RUNTIME_COLLECTIVE_COMBINE_H
 #define DLC_RUNTIME_COLLECTIVE_COMBINE_H
 
@@ -15,12 +15,13 @@ constexpr std::string_view reductionName(Reduction how) {
   return how == Reduction::Sum ? "sum" : "max";
 }
 
-/// into[i] = into[i] + from[i], or the greater of both; halves by way of f32. The greater of
-/// anything and what is not a number is not a number.
+/// Computes into[i] = into[i] + from[i], or the maximum. f16 and bf16 are computed in f32. The
+/// maximum propagates NaN.
 void combine(Reduction how, DType type, void *into, const void *from, uint64_t count);
 
-/// to[i] = parts[0][i] + parts[1][i] + ..., added in this order, halves in f32 and rounded once;
-/// part p begins `count` elements behind part p - 1. `to` may be one of the parts.
+/// Computes to[i] = parts[0][i] + parts[1][i] + ..., added in this order. f16 and bf16 are added in
+/// f32 and rounded once. Part p begins at element p * count of `parts`. `to` may be one of the
+/// parts.
 void sumInOrder(DType type, void *to, const void *parts, uint64_t partCount, uint64_t count);
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Cores.cpp - a share of the machine's processors for each rank ----------===//
+//===- Cores.cpp - binding of ranks to CPUs ----------------------------------===//
 #include "runtime/collective/Cores.h"
 
 #include "runtime/collective/Process.h"
@@ -21,7 +21,8 @@ int topology(int processor, const char *what) {
   return number;
 }
 
-/// The threads of a core are neighbours.
+/// Returns the CPUs of a set, sorted by package and core, so that the hardware threads of a core
+/// are adjacent.
 std::vector<int> inOrder(const cpu_set_t &set) {
   std::vector<std::tuple<int, int, int>> found;
   for (int processor = 0; processor < CPU_SETSIZE; ++processor)
@@ -36,7 +37,7 @@ std::vector<int> inOrder(const cpu_set_t &set) {
   return processors;
 }
 
-/// Of one rank.
+/// CPUs that a rank may use, and the machine on which they are.
 struct Place {
   uint64_t machine = 0;
   cpu_set_t processors;
@@ -79,7 +80,7 @@ void shareProcessors(World &world) {
     }
   if (count == 1)
     return;
-  // What cannot be bound runs all the same.
+  // The error of sched_setaffinity is ignored: an unbound rank still works.
   cpu_set_t share = shareOf(inOrder(mine.processors), index, count);
   sched_setaffinity(0, sizeof share, &share);
 }

@@ -1,4 +1,4 @@
-//===- Cores.h - a share of the machine's processors for each rank ------------===//
+//===- Cores.h - binding of ranks to CPUs ------------------------------------===//
 #ifndef DLC_RUNTIME_COLLECTIVE_CORES_H
 #define DLC_RUNTIME_COLLECTIVE_CORES_H
 
@@ -9,13 +9,13 @@ namespace dlc::runtime {
 
 class World;
 
-/// Where ranks of a machine may run on the same processors, since the launcher bound none, each
-/// binds the calling thread, and those that it starts from then on, to its share. All ranks must
-/// call it together.
+/// Binds each rank to a part of the machine's CPUs if several ranks of the machine have the same
+/// CPU affinity mask, that is, if the launcher has not bound them. Affects the calling thread and
+/// the threads that it starts later. All ranks must call it together.
 void shareProcessors(World &world);
 
-/// The `index`th of `count` shares: neighbours, whole cores first; where there are more shares than
-/// processors, one of them.
+/// Returns part `index` of `count` of the list: a contiguous range of CPUs. If there are more parts
+/// than CPUs, a single CPU, shared between parts.
 cpu_set_t shareOf(const std::vector<int> &processors, int index, int count);
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Driver.cpp - the thread of a world, which drives its engine ------------===//
+//===- Driver.cpp - the thread of a world that drives its engine -------------===//
 #include "runtime/collective/Driver.h"
 
 #include "runtime/collective/Process.h"
@@ -17,12 +17,13 @@ using std::chrono::microseconds;
 
 namespace {
 
-// Waiting threads look on for so long, then they sleep.
+// A thread that waits polls for kSpin, then sleeps between polls.
 constexpr microseconds kSpin(100), kFirstNap(20), kLongestNap(200);
 
 constexpr double kDefaultTimeout = 20;
 
-/// Launchers leave those that are still there about a second after one has died: enough to say so.
+/// Heartbeat interval in seconds. After the death of a rank, launchers terminate the others after
+/// about a second; within this time they must report the failure.
 constexpr double kBeat = 0.25;
 
 double timeoutSeconds() {
@@ -138,7 +139,7 @@ void Driver::carriedEnds(uint64_t number) {
 }
 
 void Driver::loop(const void *argument) {
-  // Naps are short.
+  // Reduce the timer slack, because sleeps are as short as 20 us.
   prctl(PR_SET_TIMERSLACK, 1000UL);
   char error[1024] = "";
   int result = engine.open(argument, combineFor, &world, &place, error, sizeof error);
@@ -279,8 +280,10 @@ void Driver::sendBeat(bool leaving) {
     breakWorld(message("rank ", next, " cannot be reached: ", error));
 }
 
-/// A command that takes long gives no sign of its own. Seen twice in a row, since threads that have
-/// nothing to do run for moments, too. Ranks of one process cannot be told apart.
+/// Counts a sign of life for a long-running command, which gives none itself, if other threads of
+/// the process are working. They must be seen working twice in a row, because idle threads also run
+/// for short moments. Not used for ranks in one process, whose threads cannot be attributed to
+/// ranks.
 void Driver::showWork() {
   if (watch->beat().process == getpid())
     return;
@@ -297,7 +300,7 @@ void Driver::keepInTouch() {
     return;
   if (nextBeat != Clock::time_point() && secondsOf(now) - secondsOf(nextBeat) > timeout / 4)
     watch->startAnew(secondsOf(now));
-  // Often enough that one that comes late is no fault.
+  // Several heartbeats per timeout, so that a late heartbeat is not mistaken for a failure.
   nextBeat = now + std::chrono::duration_cast<Clock::duration>(
                        std::chrono::duration<double>(std::min(kBeat, timeout / 8)));
   showWork();
@@ -333,7 +336,7 @@ std::string Driver::fault() {
   uint64_t waitingFor = 0;
   double now = secondsOf(Clock::now()), since = now;
   const Beat &last = watch->beat();
-  // The first that the other rank has not come to.
+  // Finds the first collective that the other rank has not started.
   auto waits = [&](uint64_t number, int64_t startNs) {
     if (number <= last.started || (waitingFor != 0 && number >= waitingFor))
       return;

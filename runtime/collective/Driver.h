@@ -1,4 +1,4 @@
-//===- Driver.h - the thread of a world, which drives its engine --------------===//
+//===- Driver.h - the thread of a world that drives its engine ---------------===//
 #ifndef DLC_RUNTIME_COLLECTIVE_DRIVER_H
 #define DLC_RUNTIME_COLLECTIVE_DRIVER_H
 
@@ -20,15 +20,15 @@ struct Ticket::State {
   enum Phase : int { Going, Done, Failed };
 
   CollectiveCall call;
-  /// Counted from 1 in the order in which calls were given.
+  /// Numbered from 1 in the order of the calls.
   uint64_t number = 0;
   std::atomic<int> phase = Going;
-  /// Written before the phase is.
+  /// Written before `phase`, which publishes it.
   std::string error;
   TicketTimes times;
-  // Of the driver's thread.
+  // Used by the driver's thread only.
   void *request = nullptr;
-  std::vector<char> parts; ///< of an OrderedSum: all chunks
+  std::vector<char> parts; ///< gathered chunks of an OrderedSum
 };
 
 int64_t steadyNs();
@@ -37,9 +37,9 @@ class Driver {
 public:
   using State = std::shared_ptr<Ticket::State>;
 
-  /// Returns when the world is open. Throws dlc::Error where it cannot be.
+  /// Starts the thread and returns when the world is open. Throws dlc::Error on failure.
   Driver(const dlc_engine_table &engine, const void *argument);
-  /// After what is under way.
+  /// Waits for pending collectives; see leave().
   ~Driver();
 
   const dlc_engine_table &engine;
@@ -48,14 +48,14 @@ public:
   std::atomic<uint64_t> life = 0;
 
   void give(const State &state);
-  /// Returns when it is done or has failed.
+  /// Blocks until the collective is done or has failed.
   void wait(const State &state);
-  /// Returns when the engine has been told, if it does.
+  /// Aborts the world. Returns, if at all, after the engine was called.
   void abort(const std::string &message);
-  /// Returns when what is under way is done and the engine is closed.
+  /// Waits for pending collectives and closes the engine.
   void leave();
 
-  // As in World.
+  // See World.
   void watchCarrier(Carrier &carrier);
   void forgetCarrier(Carrier &carrier);
   uint64_t carriedStarts();
@@ -64,7 +64,7 @@ public:
 private:
   void loop(const void *argument);
   void begin(const State &state);
-  /// Whether it is no longer under way.
+  /// Tests the request. Returns whether the collective has completed or failed.
   bool advance(const State &state);
   void finish(const State &state, const std::string &error);
   void keepInTouch();
@@ -77,23 +77,23 @@ private:
   void rest(std::chrono::steady_clock::time_point idleSince);
 
   std::mutex mutex;
-  std::condition_variable wake;    ///< the thread
-  std::condition_variable changed; ///< those that wait
+  std::condition_variable wake;    ///< wakes the driver's thread
+  std::condition_variable changed; ///< wakes threads that wait for collectives
   std::deque<State> given;
   uint64_t count = 0;
   bool opened = false, stopping = false, aborted = false;
   std::optional<std::string> abortWith;
   std::string openError;
-  /// When each of them started, and the number of the last.
+  /// Start times of the pending collectives of carriers by number, and the last number.
   std::map<uint64_t, int64_t> carried;
   uint64_t lastCarried = 0;
 
-  /// Held while carriers are called.
+  /// Held during calls of carriers.
   std::mutex carriersMutex;
   std::vector<Carrier *> carriers;
-  std::string ended; ///< why, once they have been told
+  std::string ended; ///< reason that was reported to the carriers; empty before
 
-  // Of the thread.
+  // Used by the driver's thread only.
   void *world = nullptr;
   std::vector<State> going;
   uint64_t started = 0;

@@ -1,4 +1,4 @@
-//===- Engine.cpp - the engine of the launcher that started this process ------===//
+//===- Engine.cpp - the launcher that started this process, and its engine ---===//
 #include "runtime/collective/Engine.h"
 
 #include "runtime/kind/Plugin.h"
@@ -10,7 +10,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// Each launcher says in the environment how many ranks it started.
+/// A launcher: the environment variable with its number of ranks, and its engine.
 struct Launcher {
   const char *size;
   const char *engine;

@@ -1,4 +1,4 @@
-//===- Engine.h - the engine of the launcher that started this process --------===//
+//===- Engine.h - the launcher that started this process, and its engine -----===//
 #ifndef DLC_RUNTIME_COLLECTIVE_ENGINE_H
 #define DLC_RUNTIME_COLLECTIVE_ENGINE_H
 
@@ -9,17 +9,17 @@
 namespace dlc::runtime {
 
 struct Launched {
-  /// Null: no launcher did, or one that started this process alone.
+  /// Null if no launcher started the process, or if it started a single process.
   const dlc_engine_table *engine = nullptr;
-  /// What says how many ranks it started.
+  /// Environment variable of the launcher with the number of ranks.
   const char *variable = nullptr;
   int size = 1;
 };
 
-/// Throws dlc::Error where a launcher did, and its engine is not there.
+/// Detects the launcher and loads its engine. Throws dlc::Error if the engine cannot be loaded.
 Launched launchedEngine();
 
-/// Throws dlc::Error for the table of another version; `whose` begins the message.
+/// Throws dlc::Error if the table has another version; `whose` is the beginning of the message.
 void requireVersion(const dlc_engine_table &table, const std::string &whose);
 
 } // namespace dlc::runtime

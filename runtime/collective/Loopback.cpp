@@ -1,4 +1,4 @@
-//===- Loopback.cpp - a world of threads --------------------------------------===//
+//===- Loopback.cpp - engine for ranks that are threads of one process -------===//
 #include "runtime/collective/World.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// What all ranks share.
+/// State that all ranks share.
 struct Hub {
   explicit Hub(int count) : size(count), next(count, 0), letters(count) {}
 
@@ -27,10 +27,11 @@ struct Hub {
 
   const int size;
   std::mutex mutex;
-  /// One for each collective; the first is number `base`.
+  /// Collectives that are not executed yet because some ranks have not started them; the first one
+  /// has number `base`.
   std::deque<std::shared_ptr<Round>> rounds;
   uint64_t base = 0;
-  std::vector<uint64_t> next; ///< of each rank
+  std::vector<uint64_t> next; ///< number of each rank's next collective
   std::vector<std::deque<Letter>> letters;
   std::string broken;
 };
@@ -58,8 +59,8 @@ uint64_t bytesOf(const dlc_engine_call &call) {
 const char *from(const dlc_engine_call &call) { return static_cast<const char *>(call.from); }
 char *to(const dlc_engine_call &call) { return static_cast<char *>(call.to); }
 
-/// Carries out what all ranks have asked for: reads everything before it writes anything, since
-/// sides may be the same. Sums are added in the order of ranks.
+/// Executes a collective after all ranks have started it. Reads all operands before it writes
+/// results, because source and destination may be the same memory. Sums are added in rank order.
 void carryOut(const std::vector<dlc_engine_call> &calls, dlc_engine_combine combine) {
   const dlc_engine_call &first = calls.front();
   uint64_t share = bytesOf(first);
@@ -161,7 +162,7 @@ int sendLetter(void *world, int to, const void *data, uint32_t bytes, char *, si
 int receiveLetter(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
   auto &member = *static_cast<Member *>(world);
   std::lock_guard lock(member.hub->mutex);
-  // Ranks that wait for nothing of the engine's must know, too.
+  // Report a failure also to ranks that have no pending collective.
   if (!member.hub->broken.empty())
     return failWith(error, size, member.hub->broken);
   std::deque<Hub::Letter> &mine = member.hub->letters[member.rank];

@@ -1,4 +1,4 @@
-//===- Network.cpp - what collectives take, on paper ----------------------------===//
+//===- Network.cpp - cost model of collectives -------------------------------===//
 #include "runtime/collective/Network.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ double tree(const MessageCost &link, Collective what, double bytes, int ranks) {
     return levels(ranks) * (link.latency + bytes * link.secondsPerByte);
   case Collective::AllGather:
   case Collective::ReduceScatter:
-  case Collective::OrderedSum: // what is exchanged doubles at each level
+  case Collective::OrderedSum: // the exchanged size doubles at each level
     return levels(ranks) * link.latency + (n - 1) / n * bytes * link.secondsPerByte;
   }
   return 0;
@@ -64,7 +64,8 @@ CollectiveCost collectiveCost(const Network &network, Collective what, double by
   const MessageCost between = network.between.value_or(network.inside);
   if (network.perMachine == 1)
     return flat(between, what, bytes, ranks);
-  // All ranks of a machine are on the way out at once, each with its piece of the whole.
+  // All ranks of a machine communicate concurrently with other machines, each with its piece of the
+  // data.
   CollectiveCost levels{ring(network.inside, what, bytes, network.perMachine) +
                             flat(between, what, bytes, machines).seconds,
                         "two levels"};
@@ -75,7 +76,7 @@ MessageCost messageCost(const WorldLink &allReduce, int ranks) {
   if (ranks < 2)
     return {};
   double n = ranks;
-  // Two ranks exchange the whole at once.
+  // Two ranks exchange all of the data at the same time.
   double bytes = ranks == 2 ? 1 : 2 * (n - 1) / n;
   return {allReduce.latency / levels(ranks), allReduce.secondsPerByte / bytes};
 }

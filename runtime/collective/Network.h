@@ -1,4 +1,4 @@
-//===- Network.h - what collectives take, on paper ------------------------------===//
+//===- Network.h - cost model of collectives ---------------------------------===//
 #ifndef DLC_RUNTIME_COLLECTIVE_NETWORK_H
 #define DLC_RUNTIME_COLLECTIVE_NETWORK_H
 
@@ -9,35 +9,36 @@
 
 namespace dlc::runtime {
 
-/// A message of n bytes from one rank to another takes latency + n * secondsPerByte: the field's
-/// alpha and beta.
+/// Cost of a message of n bytes between two ranks: latency + n * secondsPerByte (the alpha-beta
+/// model).
 struct MessageCost {
   double latency = 0, secondsPerByte = 0;
 };
 
 struct Network {
   MessageCost inside;                 ///< between ranks of one machine
-  std::optional<MessageCost> between; ///< between machines; nothing: as inside
-  int perMachine = 0;                 ///< ranks; 0: all of them
+  std::optional<MessageCost> between; ///< between machines; if absent: same as `inside`
+  int perMachine = 0;                 ///< ranks per machine; 0: all ranks on one machine
 
   DLC_EXPORT int machines(int ranks) const;
 };
 
 struct CollectiveCost {
   double seconds = 0;
-  std::string_view how; ///< ring, tree, or two levels
+  std::string_view how; ///< algorithm: ring, tree or two levels
 };
 
-/// `bytes`: of the whole, where sides differ. The cheapest of
-/// - ring: each rank talks to the next one, in pieces of bytes / ranks, and no link is idle;
-/// - tree: pairs at distance 1, 2, 4 .., so that latency grows with the logarithm of the ranks;
-/// - two levels, where there are several machines: a ring within each, and between machines either
-///   of the others, over the one link that each machine has.
+/// Returns the cost of the cheapest algorithm for a collective. `bytes` is the size of the larger
+/// buffer. Algorithms:
+/// - ring: each rank sends pieces of bytes / ranks to the next rank; all links are busy;
+/// - tree: pairs of ranks at distance 1, 2, 4, ..; latency is logarithmic in the number of ranks;
+/// - two levels, for several machines: a ring within each machine, and between machines one of the
+///   other algorithms over the single link of each machine.
 DLC_EXPORT CollectiveCost collectiveCost(const Network &network, Collective what, double bytes,
                                          int ranks);
 
-/// By what an all-reduce was measured to take among so many ranks: a small one by a tree, a large
-/// one by a ring.
+/// Derives the cost of a message from the measured cost of an all-reduce with `ranks` ranks.
+/// Assumes that small all-reduces use a tree and large ones a ring.
 DLC_EXPORT MessageCost messageCost(const WorldLink &allReduce, int ranks);
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Process.cpp - whether another process of this machine lives, and what this one is at -===//
+//===- Process.cpp - liveness of other processes, activity of this process ---===//
 #include "runtime/collective/Process.h"
 
 #include <cerrno>
@@ -32,7 +32,7 @@ bool isBusy() {
   for (const auto &thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
     if (thread.path().filename() == self)
       continue;
-    // The state is behind the name, which may have anything in it.
+    // The state follows the name in parentheses, which may contain any characters.
     std::string stat;
     std::getline(std::ifstream(thread.path() / "stat"), stat);
     const size_t name = stat.rfind(')');

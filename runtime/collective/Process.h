@@ -1,4 +1,4 @@
-//===- Process.h - whether another process of this machine lives, and what this one is at ---===//
+//===- Process.h - liveness of other processes, activity of this process -----===//
 #ifndef DLC_RUNTIME_COLLECTIVE_PROCESS_H
 #define DLC_RUNTIME_COLLECTIVE_PROCESS_H
 
@@ -6,14 +6,14 @@
 
 namespace dlc::runtime {
 
-/// The same for processes that know each other by their numbers: those of one machine and, where
-/// there are containers, of one of them. 0 where nobody can tell.
+/// Returns an ID that is equal for processes of the same machine and PID namespace (container),
+/// which can see each other by PID. 0 if it cannot be determined.
 uint64_t machineOfProcess();
 
 bool isGone(int64_t process);
 
-/// Whether a thread of this process beside the calling one runs, or waits for a processor or a
-/// disk: not for anybody who may never come.
+/// Returns whether another thread of this process is running, waiting for a CPU or waiting for a
+/// disk. Threads that wait for events that may never occur do not count.
 bool isBusy();
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Waiting.cpp - a world whose collectives take the time that they are given ===//
+//===- Waiting.cpp - a simulated world with a given duration of collectives --===//
 #include "runtime/collective/World.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Line {
   WaitingWorld how;
-  Clock::time_point free; ///< when the last collective is through
+  Clock::time_point free; ///< when the last collective completes
 };
 
 int openLine(const void *argument, dlc_engine_combine, void **world, dlc_engine_place *place,

@@ -1,4 +1,4 @@
-//===- Watch.cpp - whether another rank lives, by what it says ----------------===//
+//===- Watch.cpp - failure detection by heartbeats ---------------------------===//
 #include "runtime/collective/Watch.h"
 
 #include "runtime/program/Message.h"
@@ -27,7 +27,7 @@ std::string Watch::fault(uint64_t waitingFor, double since, double now, bool gon
     return message("rank ", rank, " has sent no sign for ", static_cast<int64_t>(now - heard),
                    " s, it was in step ", last.step,
                    "; its process is stopped or its machine out of reach");
-  // What a silent rank has done lately is not known.
+  // A hang is reported only if recent heartbeats exist: otherwise the rank's progress is unknown.
   bool waits = waitingFor > last.started && now - since > timeout && now - heard < timeout / 2;
   if (waits && now - lived > timeout)
     return message("rank ", rank, " hangs in step ", last.step, ": it has done nothing for ",

@@ -1,4 +1,4 @@
-//===- Watch.h - whether another rank lives, by what it says ------------------===//
+//===- Watch.h - failure detection by heartbeats -----------------------------===//
 #ifndef DLC_RUNTIME_COLLECTIVE_WATCH_H
 #define DLC_RUNTIME_COLLECTIVE_WATCH_H
 
@@ -7,29 +7,32 @@
 
 namespace dlc::runtime {
 
-/// What a rank tells the next one some times a second.
+/// Heartbeat that a rank sends to the next rank several times a second.
 struct Beat {
-  uint64_t machine = 0; ///< of processes that can see each other (Process.h)
+  uint64_t machine = 0; ///< ID of machine and PID namespace (Process.h)
   int64_t process = 0;
   int64_t step = 0;
-  uint64_t started = 0; ///< collectives
-  uint64_t life = 0;    ///< signs of life: commands, calls of the world
+  uint64_t started = 0; ///< number of started collectives
+  uint64_t life = 0;    ///< counter of signs of life: commands, calls of the world
   uint8_t leaving = 0;
 };
 
-/// One rank's view of the one before it. A rank that is busy shows signs of life, so that a slow
-/// step is no fault; a stopped one sends no beats; one that hangs sends beats without signs.
+/// Monitors the previous rank. Signs of life in its heartbeats distinguish the causes: a slow rank
+/// sends heartbeats with signs of life and is not faulty, a hanging rank sends heartbeats without
+/// signs of life, and a stopped rank sends no heartbeats.
 class Watch {
 public:
-  /// Times are in seconds, from anywhere.
+  /// Times are in seconds with an arbitrary origin.
   Watch(int watchedRank, double timeoutSeconds, double now)
       : rank(watchedRank), timeout(timeoutSeconds), heard(now), lived(now) {}
 
   void take(const Beat &beat, double now);
-  /// The watcher itself was stopped until now, and has no right to blame others for that time.
+  /// Restarts the timeouts because this process itself was stopped until now, so that the missing
+  /// heartbeats are not a failure of the other rank.
   void startAnew(double now) { heard = lived = now; }
-  /// "" or what is wrong. `waitingFor`: the number of collectives that the watched rank must have
-  /// started for this one to go on; `since`: when that wait began; `gone`: its process is no more.
+  /// Returns a description of the failure, or "" if there is none. `waitingFor`: number of the
+  /// collective for which this rank waits and which the watched rank must have started; `since`:
+  /// start of this wait; `gone`: whether the watched process has terminated.
   std::string fault(uint64_t waitingFor, double since, double now, bool gone = false) const;
   const Beat &beat() const { return last; }
 

@@ -1,4 +1,4 @@
-//===- World.cpp - processes that run one program together --------------------===//
+//===- World.cpp - processes that run one program together -------------------===//
 #include "runtime/collective/World.h"
 
 #include "runtime/collective/Cores.h"
@@ -28,10 +28,10 @@ std::string_view collectiveName(Collective what) {
 
 namespace {
 
-/// The process's own. Closed at its end: launchers want to be told.
+/// The process's world. It is left at process exit, as launchers require.
 struct OfProcess {
   ~OfProcess() {
-    // A forked process has none of the world's threads, and no part in it.
+    // A forked child has no thread of the world and must not leave it.
     if (process == getpid())
       return;
     [[maybe_unused]] World *parents = world.release();
@@ -46,7 +46,7 @@ OfProcess &ofThisProcess() {
   return one;
 }
 
-/// What all ranks do first, as they are together here, whatever they do next.
+/// Setup that needs all ranks; done here because they are together when the world is formed.
 void settle(World &world) {
   shareProcessors(world);
   world.link();
@@ -164,7 +164,7 @@ void World::barrier() {
 
 namespace {
 
-/// Whether all ranks have this text, by the least and the greatest hash.
+/// Returns whether all ranks have the same text, by comparing minimum and maximum of the hashes.
 bool areAlike(World &world, const std::string &text) {
   const auto hash =
       static_cast<int64_t>(format::hashBytes(text.data(), text.size()) & uint64_t(INT64_MAX));
@@ -235,7 +235,7 @@ const WorldLink &World::link() {
   std::lock_guard lock(impl->mutex);
   if (impl->link)
     return *impl->link;
-  // The first calls of an engine make its connections.
+  // The first calls are warm-up: engines establish connections then.
   constexpr uint64_t kSmall = 2, kLarge = uint64_t(1) << 18;
   constexpr int kWarm = 2, kOften = 7, kSeldom = 3;
   std::vector<float> values(kLarge, 0.0f);
@@ -250,7 +250,7 @@ const WorldLink &World::link() {
     return least;
   };
   double small = best(kSmall, kOften), large = best(kLarge, kSeldom);
-  // Buckets are cut by these: all ranks must cut alike.
+  // Bucket sizes are derived from these values, so they must be equal on all ranks.
   std::array<double, 2> figures{small, std::max(0.0, large - small) / (kLarge * sizeof(float))};
   run({.type = DType::F64,
        .from = figures.data(),

@@ -1,8 +1,9 @@
-//===- World.h - processes that run one program together ----------------------===//
+//===- World.h - processes that run one program together ---------------------===//
 //
-// A world is this process's rank, the size, and an engine (dlc/engine.h) that carries collectives.
-// All ranks start the same collectives in the same order. They go on behind the caller's work: a
-// thread of the world drives the engine, nobody waits who does not need a result.
+// A world consists of this process's rank, the number of ranks, and an engine (dlc/engine.h) that
+// executes collectives. All ranks start the same collectives in the same order. Collectives are
+// asynchronous: a thread of the world drives the engine, and callers wait only for results that
+// they need.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_COLLECTIVE_WORLD_H
@@ -26,9 +27,10 @@ enum class Collective : uint8_t { AllReduce, AllGather, ReduceScatter, Broadcast
 
 DLC_EXPORT std::string_view collectiveName(Collective what);
 
-/// The first four as dlc/engine.h says. OrderedSum: of `chunks` chunks, each of share elements,
-/// every rank has chunks / size, in order; to[share] becomes their sum, added in the order of all
-/// chunks, so that it does not depend on the world's size.
+/// Arguments of a collective. For the first four kinds see dlc/engine.h. OrderedSum: there are
+/// `chunks` chunks of `share` elements; each rank has chunks / size of them in `from`, in rank
+/// order. to[share] is the sum of all chunks, added in chunk order. The result is therefore bitwise
+/// independent of the world size.
 struct CollectiveCall {
   Collective collective = Collective::AllReduce;
   DType type = DType::F32;
@@ -40,7 +42,7 @@ struct CollectiveCall {
   int chunks = 0;
 };
 
-/// A collective under way. Holds nothing that must be waited for.
+/// Handle of a collective in progress. It may be destroyed without waiting.
 class Ticket {
 public:
   struct State;
@@ -53,38 +55,39 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// By std::chrono::steady_clock. start: when the engine was given the call.
+/// Times by std::chrono::steady_clock. `startNs` is when the call was passed to the engine.
 struct TicketTimes {
   int64_t askedNs = 0, startNs = 0, endNs = 0;
 };
 
-/// An all-reduce of n bytes takes about latency + n * secondsPerByte.
+/// Performance of the network: an all-reduce of n bytes takes about latency + n * secondsPerByte.
 struct WorldLink {
   double latency = 0, secondsPerByte = 0;
 };
 
-/// What carries collectives beside the engine: a device, for ranks whose operands lie on it. The
-/// world watches those ranks, too. All of this is called by a thread of the world's.
+/// Executes collectives outside the engine: a device, for operands in its memory. The world also
+/// monitors ranks that wait in a carrier. All functions are called by a thread of the world.
 class Carrier {
 public:
   virtual ~Carrier() = default;
-  /// Empty, or what has gone wrong; asked some times a second.
+  /// Returns an error that has occurred, or an empty string. Polled several times a second.
   virtual std::string fault() = 0;
-  /// The world ends: whoever waits for other ranks must go on, and fail.
+  /// Called when the world ends: all waits for other ranks must stop and fail.
   virtual void end(const std::string &why) = 0;
 };
 
 class DLC_EXPORT World {
 public:
-  /// The process's own. Formed when it is first asked for: by mpirun or srun, or of one rank where
-  /// no launcher started the process. Throws dlc::Error.
+  /// Returns the process's world, which is formed at the first call: by the launcher (mpirun,
+  /// srun), or with one rank if no launcher started the process. Throws dlc::Error.
   static World &ofProcess();
-  /// The same, formed now by this engine and no launcher's. Throws where it is formed already.
+  /// Forms the process's world now, with this engine instead of a launcher's. Throws if it is
+  /// already formed.
   static World &formOfProcess(const dlc_engine_table &engine, const void *argument);
 
-  /// Of one rank, without an engine.
+  /// World of one rank, without an engine.
   World();
-  /// `argument` must live until this returns.
+  /// `argument` is passed to the engine's `open` and must be valid until the constructor returns.
   explicit World(const dlc_engine_table &engine, const void *argument = nullptr);
   ~World();
   World(const World &) = delete;
@@ -92,51 +95,55 @@ public:
 
   int rank() const { return here.rank; }
   int size() const { return here.size; }
-  /// Among the ranks of this machine.
+  /// Rank and number of ranks on this machine.
   int localRank() const { return here.local_rank; }
   int localSize() const { return here.local_size; }
-  /// Its name; "" in a world of one.
+  /// Name of the engine; "" in a world of one rank.
   std::string_view engine() const;
 
-  /// From any thread; all ranks must start the same calls in one order. Memory is the collective's
-  /// until it is done. Throws dlc::Error for a call that cannot be.
+  /// Starts a collective; may be called by any thread. All ranks must start the same collectives in
+  /// the same order. The memory must not be changed until the collective is done. Throws dlc::Error
+  /// if the call is invalid.
   Ticket start(const CollectiveCall &call);
-  /// These throw dlc::Error where the collective failed. An empty ticket is done.
+  /// Test or wait for a collective. Throw dlc::Error if it failed. An empty ticket is done.
   bool done(const Ticket &ticket);
   void wait(const Ticket &ticket);
   void run(const CollectiveCall &call) { wait(start(call)); }
-  /// Of one that is done.
+  /// Times of a completed collective.
   static TicketTimes times(const Ticket &ticket);
 
   void barrier();
   /// All ranks must call these together.
   ///
-  /// Throws dlc::Error on all ranks, which names those whose lines are others than rank 0's, and
-  /// the first such line. `what` is what the lines are, as in "the program"; `mend` what to do.
-  /// Where they are alike, it is one small reduction.
+  /// Checks that all ranks have the same lines; this costs one small reduction. Otherwise throws
+  /// dlc::Error on all ranks; the message has the ranks that differ from rank 0 and the first
+  /// differing line. `what` describes the lines, as in "the program"; `mend` is a hint.
   void agree(std::string_view what, std::span<const std::string> lines,
              std::string_view mend = "start all ranks with the same file");
-  /// Measured when first asked for, in some milliseconds; the same on all ranks.
+  /// Returns the performance of the network, which is measured within some milliseconds at the
+  /// first call. The result is the same on all ranks.
   const WorldLink &link();
 
-  /// Until it is forgotten. Where the world has ended already, the carrier is told at once.
+  /// Registers a carrier until forget(). If the world has already ended, the carrier's end() is
+  /// called at once.
   void watch(Carrier &carrier);
   void forget(Carrier &carrier);
-  /// A carrier's collective: this rank has started it, and waits for others until it ends. Returns
-  /// its number.
+  /// Report the start and the end of a collective of a carrier, during which this rank waits for
+  /// others. carriedStarts() returns the number of the collective.
   uint64_t carriedStarts();
   void carriedEnds(uint64_t number);
 
-  /// For messages: the step that this rank is in.
+  /// Sets the step in which this rank is, for messages.
   void setStep(int64_t step);
-  /// A sign of life. A rank that others wait for and that shows none for $DLC_WORLD_TIMEOUT seconds
-  /// is taken for hung; start() and wait() are signs too, and threads at work.
+  /// Gives a sign of life. A rank counts as hanging if another rank waits for it and it gives no
+  /// sign of life for $DLC_WORLD_TIMEOUT seconds. start() and wait() are signs of life too, and so
+  /// are running threads.
   void alive();
-  /// Ends all ranks: shows rank, step and message once. Between processes this ends the process;
-  /// within one all that wait throw, and this does.
+  /// Aborts all ranks and prints rank, step and message once. If ranks are separate processes, this
+  /// terminates the process. If they are threads, this function and all waits throw.
   [[noreturn]] void abort(const std::string &message);
-  /// Tells the others that this rank is through, waits for them, and closes the engine: what is
-  /// asked of the world from then on is an error. So does the destructor.
+  /// Leaves the world: notifies the other ranks, waits for them and closes the engine. Later calls
+  /// are errors. Also called by the destructor.
   void leave();
 
 private:
@@ -145,11 +152,13 @@ private:
   dlc_engine_place here{0, 1, 0, 1};
 };
 
-/// N ranks in one process, for as many threads; each world is destroyed by its rank.
+/// Creates a world of `size` ranks for as many threads of this process. Each thread must destroy
+/// its own world.
 DLC_EXPORT std::vector<std::unique_ptr<World>> loopbackWorlds(int size);
 
-/// A world that only waits, to measure what hides behind work: one collective after the other takes
-/// latency + bytes / bandwidth; the other ranks give zeros and take nothing.
+/// A simulated world to measure the overlap of collectives with computation. Collectives are
+/// executed one after the other and take latency + bytes / bandwidth. The other ranks contribute
+/// zeros and cause no load.
 struct WaitingWorld {
   int size = 2;
   double latencySeconds = 0, bytesPerSecond = 0;

@@ -1,4 +1,4 @@
-//===- Arrays.cpp - arrays in memory and in NumPy's files as datasets ---------===//
+//===- Arrays.cpp - datasets of arrays in memory and in NumPy files ----------===//
 #include "runtime/data/Npz.h"
 #include "runtime/data/Source.h"
 
@@ -48,7 +48,8 @@ Dataset arraysOf(const std::vector<std::pair<std::string, NpyArray>> &arrays,
   return Dataset(source);
 }
 
-/// A tensor's elements can be read in place only where their address allows.
+/// Returns a tensor that uses the array's memory; copies it if it is not aligned for the element
+/// type.
 Tensor tensorOf(const NpyArray &array) {
   runtime::Span span = array.data;
   if (reinterpret_cast<uintptr_t>(span.data) % dtypeBytes(array.dtype) != 0)

@@ -1,4 +1,4 @@
-//===- Buffers.h - memory for batches that comes back when it is free ---------===//
+//===- Buffers.h - reusable memory for batches -------------------------------===//
 #ifndef DLC_RUNTIME_DATA_BUFFERS_H
 #define DLC_RUNTIME_DATA_BUFFERS_H
 
@@ -8,17 +8,18 @@
 
 namespace dlc::data {
 
-/// One full batch's tensors, aligned.
+/// Tensors of one full batch.
 struct Buffers {
   std::vector<Tensor> tensors;
 };
 
-/// Outlives the loader as long as batches do.
+/// Pool of batch buffers. Kept alive by the batches, also after the loader is destroyed.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
 public:
   BufferPool(const std::vector<TensorSpec> &fields, int64_t batch) : fields(fields), batch(batch) {}
 
-  /// Free ones, or new ones. They come back when the last copy of the pointer is gone.
+  /// Returns free or newly allocated buffers. They return to the pool when the last copy of the
+  /// pointer is destroyed.
   std::shared_ptr<Buffers> take() {
     std::unique_ptr<Buffers> buffers;
     {

@@ -1,4 +1,4 @@
-//===- Dataset.cpp - slices, functions and generators as datasets -------------===//
+//===- Dataset.cpp - datasets of slices, functions and generators ------------===//
 #include "runtime/data/Source.h"
 
 #include "runtime/program/Message.h"

@@ -1,9 +1,10 @@
-//===- Loader.cpp - batches made ahead by threads, handed out in order --------===//
+//===- Loader.cpp - prefetches batches with worker threads and returns them in order -===//
 //
-// A batch has a number in its epoch. Threads take the numbers in order, as far as `prefetch` beyond
-// what was handed out, and put what they made where next() finds it by its number: so the order of
-// the batches does not depend on who is faster. All that is shared lies under one mutex; samples
-// are read outside of it. What was begun before a seek bears an old round and is thrown away.
+// Batches are numbered within an epoch. Worker threads take the numbers in order, up to `prefetch`
+// ahead of the consumer, and store the finished batch under its number, so that the order of
+// batches does not depend on the speed of the workers. All shared state is protected by one mutex;
+// samples are read without holding it. Each seek starts a new round; batches that were started in
+// an older round are discarded.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/data/Buffers.h"
@@ -24,7 +25,7 @@ using runtime::message;
 
 namespace {
 
-/// What a thread made of a number: a batch, an error, or the end of a generator.
+/// Result of a worker: a batch, an error, or the end of a generator.
 struct Made {
   std::shared_ptr<Buffers> buffers;
   int64_t samples = 0;
@@ -32,12 +33,12 @@ struct Made {
   bool atEnd = false;
 };
 
-/// One epoch as threads see it; never changed but for `stream`, which one thread uses.
+/// An epoch as the workers see it. Immutable except `stream`, which only one thread uses.
 struct Epoch {
   Order order;
   int64_t share = 0;
   Generator stream;
-  int64_t skip = 0; // samples of the stream that were used before a checkpoint
+  int64_t skip = 0; // samples of the generator that were consumed before a checkpoint
 };
 
 std::string causeOf(const std::exception_ptr &exception) {
@@ -84,22 +85,22 @@ struct Loader::Impl {
   const LoaderOptions options;
   const std::shared_ptr<const std::vector<TensorSpec>> specs;
   const std::shared_ptr<BufferPool> pool;
-  const int64_t total; // batches of an epoch; -1: nobody knows
+  const int64_t total; // batches per epoch; -1 if unknown
   std::vector<size_t> sampleBytes;
 
-  // The consumer's own.
+  // Used by the consumer only.
   Position position;
-  bool fresh = true; // nothing was taken since the epoch's beginning or a seek
+  bool fresh = true; // no batch was returned since the start of the epoch or a seek
 
-  // Under the mutex.
+  // Protected by the mutex.
   std::mutex mutex;
   std::condition_variable wake, ready;
   bool stopping = false;
   uint64_t round = 0;
-  std::shared_ptr<Epoch> epoch; // null: none is open, threads sleep
-  int64_t begun = 0;            // the next number that a thread takes
-  int64_t limit = 0;            // and where threads must wait
-  bool ended = false;           // the generator has no more
+  std::shared_ptr<Epoch> epoch; // null if no epoch is open; the workers sleep
+  int64_t begun = 0;            // number of the next batch that a worker takes
+  int64_t limit = 0;            // number at which workers must wait
+  bool ended = false;           // the generator has ended
   std::map<int64_t, Made> made;
   std::vector<std::thread> threads;
 };
@@ -115,7 +116,7 @@ Made Loader::Impl::makeOfStream(Epoch &epoch) const {
         return made;
       }
     while (made.samples < options.batch) {
-      // Of each group of as many samples as there are ranks, this rank has one.
+      // Samples are distributed round-robin: this rank takes one of each group of `world` samples.
       std::optional<Sample> own;
       int64_t member = 0;
       for (; member < options.world; ++member) {
@@ -127,7 +128,7 @@ Made Loader::Impl::makeOfStream(Epoch &epoch) const {
           own = std::move(sample);
       }
       if (member < options.world) {
-        epoch.stream = nullptr; // an ended generator is not asked again
+        epoch.stream = nullptr; // a generator is not called again after its end
         break;
       }
       checkSample(*specs, *own);
@@ -191,11 +192,11 @@ void Loader::Impl::work() {
     Made result;
     try {
       result = make(*current, which, number);
-    } catch (...) { // no memory for the buffers
+    } catch (...) { // for example, out of memory for the buffers
       result.error =
           message("epoch ", which, ", batch ", number, ": ", causeOf(std::current_exception()));
     }
-    // Its samples may be the user's: they leave while no lock is held.
+    // The epoch's destructor may run user code, so no lock is held here.
     current.reset();
     lock.lock();
     if (mine != round) {
@@ -211,7 +212,7 @@ void Loader::Impl::work() {
 }
 
 void Loader::Impl::startThreads() {
-  // A generator has no use for more than one.
+  // A generator is called sequentially, so one worker suffices.
   int wanted = isStream() ? std::min(options.workers, 1) : options.workers;
   while (static_cast<int>(threads.size()) < wanted)
     threads.emplace_back([this] { work(); });
@@ -286,7 +287,7 @@ std::optional<Batch> Loader::next() {
     endEpoch();
     return std::nullopt;
   }
-  // Only this thread ever opens or closes.
+  // Only this thread opens and closes epochs.
   if (!s.epoch)
     s.open();
   Made made;

@@ -1,4 +1,4 @@
-//===- Npz.cpp - NumPy's archives of arrays -----------------------------------===//
+//===- Npz.cpp - reads NumPy .npz archives -----------------------------------===//
 #include "runtime/data/Npz.h"
 
 #include "runtime/program/MappedFile.h"
@@ -17,8 +17,8 @@ namespace dlc::runtime {
 namespace {
 
 constexpr uLong kStored = 0, kDeflated = 8;
-/// Deflate makes at most so many bytes of one: a larger promise is a lie, found before memory is
-/// taken for it.
+/// Maximum compression ratio of deflate. A larger uncompressed size in the header is invalid, and
+/// is rejected before memory is allocated.
 constexpr uint64_t kDeflateRatio = 1032;
 constexpr size_t kEndRecordBytes = 22;
 
@@ -100,9 +100,9 @@ NpyArray readMember(Archive &archive, const Member &member, const MappedFile &ma
 } // namespace
 
 std::vector<std::pair<std::string, NpyArray>> readNpz(const std::string &path) {
-  MappedFile mapped(path); // says why, when it cannot be opened
+  MappedFile mapped(path); // reports the error if the file cannot be opened
   std::vector<std::pair<std::string, NpyArray>> arrays;
-  // An archive of nothing is an end record only: an error to minizip, and none to NumPy.
+  // An empty archive consists of the end record only, which minizip rejects and NumPy accepts.
   if (mapped.size() == kEndRecordBytes && std::memcmp(mapped.data(), "PK\5\6", 4) == 0)
     return arrays;
   Archive archive(path);

@@ -1,4 +1,4 @@
-//===- Npz.h - NumPy's archives of arrays -------------------------------------===//
+//===- Npz.h - reads NumPy .npz archives -------------------------------------===//
 #ifndef DLC_RUNTIME_DATA_NPZ_H
 #define DLC_RUNTIME_DATA_NPZ_H
 
@@ -10,8 +10,9 @@
 
 namespace dlc::runtime {
 
-/// The arrays in the file's order, by name without ".npy". Stored ones lie in the mapped file,
-/// perhaps at odd addresses; deflated ones are unpacked. Checksums are compared. Throws dlc::Error.
+/// Returns the arrays in the order of the file, with their names without ".npy". Uncompressed
+/// arrays are views of the mapped file and may be unaligned; compressed arrays are decompressed.
+/// Verifies checksums. Throws dlc::Error.
 DLC_EXPORT std::vector<std::pair<std::string, NpyArray>> readNpz(const std::string &path);
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Order.cpp - which sample stands where in an epoch ----------------------===//
+//===- Order.cpp - order of the samples in an epoch --------------------------===//
 #include "runtime/data/Order.h"
 
 #include "runtime/program/Message.h"
@@ -9,7 +9,7 @@ namespace dlc::data {
 
 namespace {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): a counter through a mixing function.
+/// SplitMix64 random number generator (Steele, Lea, Flood 2014): a mixed counter.
 struct SplitMix64 {
   uint64_t state;
 
@@ -37,7 +37,8 @@ std::vector<int64_t> shuffled(int64_t size, uint64_t seed, uint64_t epoch) {
     runtime::fail("required: a size of 0 or more; found: ", size);
   std::vector<int64_t> order(static_cast<size_t>(size));
   std::iota(order.begin(), order.end(), int64_t(0));
-  // The seed is mixed before the epoch is added: seeds 1 and 2 share no epoch.
+  // The seed is mixed before the epoch is added, so that seeds 1 and 2, for example, have no epoch
+  // in common.
   SplitMix64 draw{SplitMix64::mix(seed + 0x9e3779b97f4a7c15u) + epoch * 0xd1342543de82ef95u};
   for (size_t i = order.size(); i > 1; --i)
     std::swap(order[i - 1], order[draw.below(i)]);

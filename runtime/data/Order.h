@@ -1,4 +1,4 @@
-//===- Order.h - which sample stands where in an epoch ------------------------===//
+//===- Order.h - order of the samples in an epoch ----------------------------===//
 #ifndef DLC_RUNTIME_DATA_ORDER_H
 #define DLC_RUNTIME_DATA_ORDER_H
 
@@ -6,31 +6,32 @@
 
 namespace dlc::data {
 
-/// One rank's samples of one epoch.
+/// Order of one rank's samples in one epoch.
 class Order {
 public:
   Order() = default;
   Order(int64_t size, const LoaderOptions &options, uint64_t epoch);
 
-  /// The sample at a place of this rank's share.
+  /// Returns the sample at an index of this rank's share.
   int64_t operator[](int64_t place) const {
     int64_t at = globalPlace(place) % size;
     return permutation.empty() ? at : permutation[static_cast<size_t>(at)];
   }
 
 private:
-  /// A whole batch is that of each rank, one after the other; what fills none goes round.
+  /// Converts an index of this rank's share to an index of the epoch. Full global batches are split
+  /// into contiguous parts, one per rank; the remaining samples are distributed round-robin.
   int64_t globalPlace(int64_t place) const {
     const int64_t step = place / batch, whole = size / (batch * world);
     if (step < whole)
       return (step * world + rank) * batch + place % batch;
     return whole * batch * world + (place - whole * batch) * world + rank;
   }
-  std::vector<int64_t> permutation; // empty: as they come
+  std::vector<int64_t> permutation; // empty if not shuffled
   int64_t size = 0, batch = 1, rank = 0, world = 1;
 };
 
-/// Samples in a rank's share of an epoch, the same for all ranks.
+/// Number of samples in a rank's share of an epoch; the same for all ranks.
 int64_t shareOf(int64_t size, const LoaderOptions &options);
 int64_t batchesOf(int64_t size, const LoaderOptions &options);
 

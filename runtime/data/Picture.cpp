@@ -1,4 +1,4 @@
-//===- Picture.cpp - an image file's pixels -----------------------------------===//
+//===- Picture.cpp - reads and resizes image files ---------------------------===//
 #include "runtime/data/Picture.h"
 
 #include "runtime/program/MappedFile.h"
@@ -19,7 +19,7 @@ using Bytes = PictureOf<uint8_t>;
 
 namespace {
 
-/// More pixels than this are a mistake, or an attack on the machine's memory.
+/// Limit that rejects corrupt or malicious files before memory is allocated.
 constexpr int64_t kMostPixels = int64_t(1) << 28;
 
 Bytes sized(int64_t height, int64_t width, const std::string &path) {
@@ -32,7 +32,7 @@ Bytes sized(int64_t height, int64_t width, const std::string &path) {
 Bytes readJpeg(const MappedFile &file) {
   std::unique_ptr<void, int (*)(tjhandle)> handle(tjInitDecompress(), tjDestroy);
   auto check = [&](int status) {
-    // Warnings (a byte too many) leave a whole picture; a cut file does not.
+    // Warnings (such as an extra byte) still yield a complete picture; a truncated file does not.
     if (status != 0 && tjGetErrorCode(handle.get()) == TJERR_FATAL)
       fail("'", file.path(), "': not a usable JPEG file: ", tjGetErrorStr2(handle.get()));
     if (status != 0 && std::strstr(tjGetErrorStr2(handle.get()), "Premature end"))
@@ -59,7 +59,7 @@ Bytes readPng(const MappedFile &file) {
   };
   check(png_image_begin_read_from_memory(&image, file.data(), file.size()));
   Bytes picture = sized(image.height, image.width, file.path());
-  // With its alpha, or libpng would blend with a background.
+  // Read with alpha and drop it, because libpng would otherwise blend with a background.
   image.format = PNG_FORMAT_RGBA;
   std::vector<uint8_t> rgba(PNG_IMAGE_SIZE(image));
   check(png_image_finish_read(&image, nullptr, rgba.data(), 0, nullptr));
@@ -68,13 +68,14 @@ Bytes readPng(const MappedFile &file) {
   return picture;
 }
 
-/// The old pixels that make a new one, along one dimension.
+/// Weights of the old pixels that contribute to a new pixel, along one dimension.
 struct Tap {
   int64_t first;
   std::vector<float> weights;
 };
 
-/// New pixels [skip, skip + count) of `full`, which the `from` old ones become.
+/// Returns the taps of the new pixels [skip, skip + count) of a dimension that is resized from
+/// `from` to `full` pixels.
 std::vector<Tap> tapsOf(int64_t from, double full, double skip, int64_t count) {
   double step = double(from) / full, reach = std::max(step, 1.0);
   std::vector<Tap> taps;
@@ -119,7 +120,7 @@ Picture resized(const Bytes &picture, int64_t height, int64_t width, bool crop) 
       tapsOf(picture.width, fullWidth, (fullWidth - double(width)) / 2, width);
   std::vector<Tap> rows =
       tapsOf(picture.height, fullHeight, (fullHeight - double(height)) / 2, height);
-  // Each old row that is needed, narrowed or widened; then rows of these are mixed.
+  // Separable filter: first resize the needed old rows horizontally, then combine rows vertically.
   std::vector<float> narrow(static_cast<size_t>(picture.height * width * 3));
   for (int64_t y = rows.front().first; y < picture.height; ++y)
     for (int64_t x = 0; x < width; ++x)

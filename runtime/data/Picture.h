@@ -1,4 +1,4 @@
-//===- Picture.h - an image file's pixels -------------------------------------===//
+//===- Picture.h - reads and resizes image files -----------------------------===//
 #ifndef DLC_RUNTIME_DATA_PICTURE_H
 #define DLC_RUNTIME_DATA_PICTURE_H
 
@@ -10,18 +10,20 @@
 
 namespace dlc::data {
 
-/// Rows of red, green, blue, each from 0 to 255.
+/// RGB pixels in row-major order, each value from 0 to 255.
 template <typename T> struct PictureOf {
   int64_t height = 0, width = 0;
   std::vector<T> pixels;
 };
 using Picture = PictureOf<float>;
 
-/// A JPEG or PNG file, told by its content. Transparency is left out. Throws dlc::Error.
+/// Reads a JPEG or PNG file; the format is detected by its content. The alpha channel is ignored.
+/// Throws dlc::Error.
 PictureOf<uint8_t> readPicture(const std::string &path);
 
-/// Smoothed where it shrinks (a triangle as wide as the step between the new pixels). With `crop`,
-/// scaled by one factor so that it covers the new size, and its middle taken.
+/// Resizes a picture with linear interpolation; when shrinking, a triangle filter as wide as the
+/// step between new pixels prevents aliasing. With `crop`, the picture is scaled to cover the new
+/// size, keeping its aspect ratio, and cropped at the center.
 DLC_EXPORT Picture resized(const PictureOf<uint8_t> &picture, int64_t height, int64_t width,
                            bool crop);
 

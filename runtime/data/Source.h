@@ -1,4 +1,4 @@
-//===- Source.h - what a dataset must be able to do ---------------------------===//
+//===- Source.h - interface of dataset implementations -----------------------===//
 #ifndef DLC_RUNTIME_DATA_SOURCE_H
 #define DLC_RUNTIME_DATA_SOURCE_H
 
@@ -12,16 +12,17 @@ struct Dataset::Source {
   int64_t size = 0;
 
   virtual ~Source() = default;
-  /// Writes each field of a sample to its place; several threads may do so at once.
+  /// Writes the fields of a sample to the given addresses. May be called by several threads
+  /// concurrently.
   virtual void read(int64_t index, void *const *to) const = 0;
-  /// Of a source whose size is -1 only.
+  /// Only for sources of size -1 (generators): starts an epoch.
   virtual Generator start(uint64_t) const { return nullptr; }
 };
 
-/// Throws unless the tensors are as the fields say.
+/// Throws unless the tensors have the types and shapes of the fields.
 void checkSample(const std::vector<TensorSpec> &fields, const Sample &sample);
 
-/// "f32[3, 224, 224]".
+/// Formats a type as "f32[3, 224, 224]".
 std::string specText(DType dtype, const std::vector<int64_t> &shape);
 
 } // namespace dlc::data

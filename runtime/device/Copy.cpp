@@ -1,4 +1,4 @@
-//===- Copy.cpp - copies that go on while their callers do something else ------===//
+//===- Copy.cpp - asynchronous copies between devices ------------------------===//
 #include "runtime/device/Copy.h"
 
 #include <condition_variable>
@@ -12,7 +12,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// What a thread does, in order, for as long as the process lives.
+/// Thread that executes tasks in order. It is never joined and lives as long as the process.
 class Worker {
 public:
   Worker() {
@@ -46,13 +46,14 @@ private:
 
 Worker &workerOf(const Device &device) {
   static std::mutex mutex;
-  // Never destroyed: its thread may still wait when the process ends.
+  // Never destroyed: the threads of the workers may still wait when the process ends.
   static auto &workers = *new std::map<const Device *, Worker>;
   std::lock_guard lock(mutex);
   return workers[&device];
 }
 
-/// Not the stream of copies that somebody waits for: these would have to wait too.
+/// Returns a stream for asynchronous copies. It is separate from Device::copyStream(): a
+/// synchronous copy there would have to wait for pending copies.
 void *streamOf(const Device &device) {
   static std::mutex mutex;
   static auto &streams = *new std::map<const Device *, void *>;
@@ -93,7 +94,7 @@ PendingCopy::~PendingCopy() {
   try {
     wait();
   } catch (const std::exception &) {
-    // Nobody is left to hear of it.
+    // A destructor cannot report the error.
   }
 }
 

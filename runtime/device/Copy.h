@@ -1,4 +1,4 @@
-//===- Copy.h - copies that go on while their callers do something else --------===//
+//===- Copy.h - asynchronous copies between devices --------------------------===//
 #ifndef DLC_RUNTIME_DEVICE_COPY_H
 #define DLC_RUNTIME_DEVICE_COPY_H
 
@@ -8,22 +8,24 @@
 
 namespace dlc::runtime {
 
-/// Bytes on their way from one place to another; both are left alone until wait() has returned.
+/// An asynchronous copy. Source and destination must not be modified or freed until wait() returns.
 class DLC_EXPORT PendingCopy {
 public:
   PendingCopy(void *to, Device &toDevice, const void *from, Device &fromDevice, uint64_t bytes);
-  /// Waits.
+  /// Waits for the copy.
   ~PendingCopy();
   PendingCopy(const PendingCopy &) = delete;
   PendingCopy &operator=(const PendingCopy &) = delete;
 
-  /// Throws what went wrong.
+  /// Waits for the copy. Throws the error if it failed.
   void wait();
 
 private:
-  /// Where no device does it, a thread of the target's copies.
+  /// Result of a copy that a worker thread of the target device executes, if no device can copy
+  /// directly.
   std::future<void> done;
-  /// Otherwise an event behind the copy, in a stream of that device.
+  /// Otherwise: the device that copies, and the event recorded after the copy in a stream of this
+  /// device.
   Device *worker = nullptr;
   void *event = nullptr;
 };

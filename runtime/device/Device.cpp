@@ -31,7 +31,7 @@ std::string describeLibraries(const std::string &kind) {
 
 Device &openDevice(const DeviceName &name) {
   static std::mutex mutex;
-  // Never destroyed: memory on a device may outlive every static object.
+  // Never destroyed: device memory may outlive every static object.
   static auto &open = *new std::map<std::string, std::unique_ptr<Device>>;
   std::lock_guard lock(mutex);
   std::unique_ptr<Device> &device = open[name.text()];

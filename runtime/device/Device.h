@@ -1,4 +1,4 @@
-//===- Device.h - devices by name, and memory on them -------------------------===//
+//===- Device.h - devices by name, and memory on them ------------------------===//
 #ifndef DLC_RUNTIME_DEVICE_DEVICE_H
 #define DLC_RUNTIME_DEVICE_DEVICE_H
 
@@ -13,7 +13,7 @@
 
 namespace dlc::runtime {
 
-/// An open device. Devices are opened once and stay open.
+/// An open device. Each device is opened once and never closed.
 class DLC_EXPORT Device {
 public:
   Device(DeviceName name, const DeviceKind &kind, void *handle)
@@ -25,8 +25,8 @@ public:
   const dlc_device_table &table;
   void *const handle;
 
-  /// Calls a function of the table whose first argument is the device; throws dlc::Error with what
-  /// it says.
+  /// Calls a function of the table whose first argument is the device handle. Throws dlc::Error
+  /// with the function's message if it fails.
   template <typename... Parameters, typename... Arguments>
   void call(int (*function)(void *, Parameters...), Arguments... arguments) const {
     char error[1024] = "";
@@ -35,9 +35,9 @@ public:
   }
 
   dlc_device_properties properties() const;
-  /// Whether the host reads and writes its memory by its address.
+  /// Whether the host can access the device's memory directly by its address.
   bool hasHostMemory() const { return kind.can(DLC_DEVICE_HOST_MEMORY); }
-  /// A stream for copies that somebody waits for; one for the whole process.
+  /// Stream for synchronous copies; one per device, shared by the whole process.
   void *copyStream();
 
 private:
@@ -45,35 +45,39 @@ private:
   void *stream = nullptr;
 };
 
-/// Throws dlc::Error where there is no such device: what there is, and how to get one.
+/// Throws dlc::Error if there is no such device. The message lists the available devices and says
+/// how to get one.
 DLC_EXPORT Device &openDevice(const DeviceName &name);
-/// The host's memory.
+/// The host as a device.
 DLC_EXPORT Device &hostDevice();
 
-/// How many there are of a kind; why there is none goes to `why`. Never throws.
+/// Returns the number of devices of a kind, and sets `why` to the reason if there are none. Never
+/// throws.
 DLC_EXPORT int deviceCount(const std::string &kind, std::string *why = nullptr);
 
-/// For people to read: where the libraries that a kind of device needs were found, or what is
-/// missing.
+/// Returns a human-readable report of the libraries that a device kind needs: where each was found,
+/// or what is missing.
 DLC_EXPORT std::string describeLibraries(const std::string &kind);
 
-/// Whether bytes go between them without a stop on the host.
+/// Whether bytes can be copied between the devices without a staging copy on the host.
 bool areNeighbours(const Device &to, const Device &from);
 
-/// As the table's `copy` takes it: which way bytes go between neighbours.
+/// Returns the copy direction for the table's `copy`. The devices must be neighbors
+/// (areNeighbours).
 int copyDirection(const Device &to, const Device &from);
 
-/// Bytes from anywhere to anywhere, done when it returns.
+/// Copies bytes between any two devices. Synchronous.
 DLC_EXPORT void copyBytes(void *to, Device &toDevice, const void *from, Device &fromDevice,
                           uint64_t bytes);
 
-/// Memory on a device, given back at the end.
+/// Owning handle of a memory block on a device.
 class DLC_EXPORT DeviceMemory {
 public:
   DeviceMemory() = default;
-  /// Throws dlc::Error where there is not so much; `purpose` names it in the message. Zeroed.
+  /// Allocates zeroed memory. Throws dlc::MemoryError if the allocation fails; `purpose` is part of
+  /// the message.
   DeviceMemory(Device &device, uint64_t bytes, const char *purpose);
-  /// Host memory that a device copies from and to without a detour.
+  /// Allocates pinned host memory, which the device copies from and to without staging.
   static DeviceMemory pinned(Device &device, uint64_t bytes, const char *purpose);
   ~DeviceMemory();
   DeviceMemory(DeviceMemory &&other) noexcept { *this = std::move(other); }

@@ -1,4 +1,4 @@
-//===- DeviceName.h - devices as people type them: cpu, cpu:1, cuda:0 ---------===//
+//===- DeviceName.h - device names: cpu, cpu:1, cuda:0 -----------------------===//
 #ifndef DLC_RUNTIME_KIND_DEVICENAME_H
 #define DLC_RUNTIME_KIND_DEVICENAME_H
 
@@ -9,7 +9,7 @@
 
 namespace dlc::runtime {
 
-/// The first device of this kind is the host, and goes by the kind's name alone.
+/// Device kind whose device 0 is the host. The host's canonical name has no ordinal.
 constexpr std::string_view kHostName = "cpu";
 
 struct DeviceName {
@@ -17,12 +17,12 @@ struct DeviceName {
   int ordinal = 0;
 
   bool isHost() const { return kind == kHostName && ordinal == 0; }
-  /// One name for each device: that of cpu:0 is cpu.
+  /// Canonical name of the device: "cpu" for cpu:0.
   std::string text() const { return isHost() ? kind : kind + ":" + std::to_string(ordinal); }
   bool operator==(const DeviceName &) const = default;
 };
 
-/// Of lower-case letters, digits and '_', from a letter on.
+/// Whether `text` is a valid kind name: lower-case letters, digits and '_', starting with a letter.
 inline bool isKindName(std::string_view text) {
   return !text.empty() && text.size() <= 32 && text[0] >= 'a' && text[0] <= 'z' &&
          std::all_of(text.begin(), text.end(), [](char c) {
@@ -30,8 +30,8 @@ inline bool isKindName(std::string_view text) {
          });
 }
 
-/// Also takes cpu:0, and cuda for cuda:0. Nothing where no device could be called so; whether there
-/// is one of that kind, Kind.h knows.
+/// Parses a device name. Also accepts "cpu:0", and "cuda" for cuda:0. Returns std::nullopt if the
+/// syntax is invalid. Does not check that the kind exists; see Kind.h.
 inline std::optional<DeviceName> parseDeviceName(std::string_view text) {
   size_t colon = text.find(':');
   DeviceName name{std::string(text.substr(0, colon)), 0};

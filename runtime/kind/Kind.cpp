@@ -1,4 +1,4 @@
-//===- Kind.cpp - the table of kinds, and plugins found by their names ---------===//
+//===- Kind.cpp - registry of device kinds; loads plugins by name ------------===//
 #include "runtime/kind/Kind.h"
 
 #include "dlc/Error.h"
@@ -16,20 +16,21 @@ namespace dlc::runtime {
 
 namespace {
 
-/// A kind that comes with dlc.
+/// A device kind that is part of dlc.
 struct Row {
   const char *name;
   DLDeviceType dlpack;
-  /// Of host memory that its devices copy without a detour; kDLCPU: there is none.
+  /// DLPack type of the host memory that is pinned for this kind; kDLCPU if there is none.
   DLDeviceType pinned;
-  /// Null: a plugin.
+  /// Null if the kind's table is loaded from a plugin.
   dlc_device_table_function table;
 };
 
 constexpr Row kRows[] = {{"cpu", kDLCPU, kDLCPU, dlc_cpu_device_table},
                          {"cuda", kDLCUDA, kDLCUDAHost, nullptr}};
 
-/// An extension's number: the plugin's, and that of its device.
+/// Device ID of an extension: the plugin's number in the high bits, the device's ordinal in the low
+/// 16 bits.
 constexpr int kNumberBits = 16;
 
 const Row *rowOf(std::string_view kind) {
@@ -39,12 +40,13 @@ const Row *rowOf(std::string_view kind) {
   return nullptr;
 }
 
-/// The first function that the capabilities ask for and the table lacks; null: none.
+/// Returns the name of the first function that the table's capabilities require and that is null;
+/// null if there is none.
 const char *missingFunction(const dlc_device_table &table) {
   struct Required {
     const char *name;
     bool given;
-    uint32_t by; ///< a capability; 0: every kind
+    uint32_t by; ///< capability that requires the function; 0: required for every kind
   };
 #define DLC_REQUIRED(name, by)                                                                     \
   { #name, table.name != nullptr, by }
@@ -93,7 +95,7 @@ const char *missingFunction(const dlc_device_table &table) {
   return nullptr;
 }
 
-/// Takes the table where it can be used, or says why not.
+/// Registers the table if it is valid; otherwise sets `kind.why` to the reason.
 void take(DeviceKind &kind, const dlc_device_table *table) {
   std::string plugin = "the plugin " + kind.path;
   if (table->version != DLC_DEVICE_TABLE_VERSION)
@@ -126,7 +128,8 @@ void loadPlugin(DeviceKind &kind) {
     kind.why = "the plugin " + kind.path + " cannot work: " + error;
 }
 
-/// What was asked for so far. Never destroyed: devices may outlive every static object.
+/// Registry of the kinds that were requested so far. Never destroyed: devices may outlive every
+/// static object.
 struct Known {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<DeviceKind>, std::less<>> kinds;
@@ -167,7 +170,8 @@ std::vector<std::string> deviceKinds() {
   for (const Row &row : kRows)
     kinds.emplace_back(row.name);
   std::vector<std::string> folders = pluginFolders();
-  // Other libraries lie where dlc's own plugins do.
+  // Skip the last folder, which also has dlc's other libraries: a match of libdlc_*.so there need
+  // not be a plugin.
   folders.pop_back();
   std::set<std::string> found;
   constexpr std::string_view kBefore = "libdlc_", kAfter = ".so";

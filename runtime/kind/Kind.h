@@ -1,8 +1,8 @@
-//===- Kind.h - the kinds of devices, and what each can do --------------------===//
+//===- Kind.h - registry of device kinds and their capabilities --------------===//
 //
-// The one place where a device's kind is told by its name: everybody else asks what it can do. The
-// table in Kind.cpp has the kinds that come with dlc; others are plugins (dlc/device.h), found by
-// their names when one of their devices is first asked for.
+// Only this registry identifies a device kind by its name; all other code tests capabilities. The
+// table in Kind.cpp has the kinds that are part of dlc. Other kinds are plugins (dlc/device.h),
+// which are loaded by name when one of their devices is first requested.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_KIND_KIND_H
@@ -22,33 +22,36 @@ namespace dlc::runtime {
 
 struct DeviceKind {
   std::string name;
-  /// Null: there is no such kind here, and `why`.
+  /// Device table of the kind. Null if the kind is unavailable; `why` is the reason.
   const dlc_device_table *table = nullptr;
   std::string why;
-  /// The library that it came from; empty: this one.
+  /// Path of the plugin's library; empty for a built-in kind.
   std::string path;
-  /// Plugins are counted from 1, in the order in which they were asked for.
+  /// Number of the plugin, from 1, in the order in which plugins were first requested.
   int number = 0;
 
   /// Whether it has all of these capabilities (DLC_DEVICE_...).
   bool can(uint32_t wanted) const { return table && (table->capabilities & wanted) == wanted; }
 };
 
-/// What was found when the kind was first asked for. Never throws for a kind that is not there.
+/// Returns the kind, which is looked up at the first request. If there is no such kind, `table` is
+/// null; never throws for this reason.
 DLC_EXPORT const DeviceKind &deviceKind(std::string_view kind);
 
-/// The kinds that come with dlc, and those that lie in the folders of plugins.
+/// Names of the kinds that are part of dlc and of those found in the plugin folders.
 DLC_EXPORT std::vector<std::string> deviceKinds();
 
-/// The name of a device whose kind is here. Throws dlc::Error: how names are written, and where the
-/// kind was looked for.
+/// Parses a device name and checks that its kind is available. Otherwise throws dlc::Error with the
+/// syntax of device names and the folders that were searched.
 DLC_EXPORT DeviceName deviceNamed(std::string_view text);
 
-/// DLPack's number for a device. Virtual CPU devices and those of plugins have none: for them these
-/// are extensions. Nothing where it is a device that the runtime does not know.
+/// Conversions between device names and DLPack device IDs. Virtual CPU devices and plugin devices
+/// are not part of DLPack; dlc maps them to kDLExtDev. Returns std::nullopt for a device ID that
+/// the runtime does not know.
 DLC_EXPORT std::optional<DeviceName> deviceName(DLDevice device);
 DLC_EXPORT DLDevice dlpackDevice(const DeviceName &name);
-/// The device that host memory with this number is pinned for.
+/// The device for which this kind of host memory is pinned; std::nullopt if `device` is not pinned
+/// memory.
 std::optional<DeviceName> pinnedFor(DLDevice device);
 
 } // namespace dlc::runtime

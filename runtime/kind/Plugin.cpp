@@ -1,4 +1,4 @@
-//===- Plugin.cpp - libraries found by their names ----------------------------===//
+//===- Plugin.cpp - loads plugin libraries by name ---------------------------===//
 #include "runtime/kind/Plugin.h"
 
 #include <algorithm>

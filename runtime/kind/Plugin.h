@@ -1,4 +1,4 @@
-//===- Plugin.h - libraries found by their names ------------------------------===//
+//===- Plugin.h - loads plugin libraries by name -----------------------------===//
 #ifndef DLC_RUNTIME_KIND_PLUGIN_H
 #define DLC_RUNTIME_KIND_PLUGIN_H
 
@@ -7,19 +7,19 @@
 
 namespace dlc::runtime {
 
-/// Where plugins lie, in the order in which they are looked for: those of $DLC_PLUGINS, and dlc's
-/// own; the last folder is for those that come with dlc.
+/// Folders of plugins in search order: those of $DLC_PLUGINS, the folder "dlc" next to this
+/// library, and the folder of this library, where the plugins of dlc itself are.
 std::vector<std::string> pluginFolders();
 
 struct Plugin {
-  /// Where it was found; empty: nowhere.
+  /// Path of the library; empty if it was not found.
   std::string path;
-  /// Null: it cannot be used, and `why`.
+  /// Address of the exported function; null if the plugin cannot be used, and `why` is the reason.
   void *function = nullptr;
   std::string why;
 };
 
-/// The function that libdlc_NAME.so exports. Stays open.
+/// Loads libdlc_NAME.so and looks up the exported function. The library is never unloaded.
 Plugin openPlugin(const std::string &name, const std::string &function);
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Library.h - what is known of any library of the CPU's ------------------===//
+//===- Library.h - interface of the CPU's kernel libraries ----------------===//
 #ifndef DLC_RUNTIME_LIBRARY_LIBRARY_H
 #define DLC_RUNTIME_LIBRARY_LIBRARY_H
 
@@ -20,31 +20,34 @@ struct BufferInfo {
 };
 
 struct CallContext {
-  /// At least scratchBytes() bytes, aligned to 64; used by nobody else during the call.
+  /// Scratch memory of at least scratchBytes() bytes, aligned to 64 bytes. No other call uses it at
+  /// the same time.
   void *scratch = nullptr;
   int threads = 1;
 };
 
-/// One library command, ready to run.
+/// Call of a library kernel for one command of a program, ready to execute.
 class LibraryCall {
 public:
   virtual ~LibraryCall() = default;
-  /// The buffers come in the command's order. May throw dlc::Error.
+  /// Executes the call. `buffers` holds the addresses in the order of the command's buffers. May
+  /// throw dlc::Error.
   virtual void execute(void *const *buffers, const CallContext &context) = 0;
   virtual std::string implementation() const = 0;
   virtual uint64_t scratchBytes() const { return 0; }
 };
 
-/// Makes a call that `buffers` fit: a CPU's library by its name (Table.cpp). Checks the description
-/// and that every buffer is large enough and writable where it must be; throws dlc::Error.
+/// Creates a call of the CPU library named `library` (see Table.cpp) for the given buffers. Checks
+/// the description, and that every buffer is large enough and, if the call writes it, writable.
+/// Throws dlc::Error if a check fails.
 DLC_EXPORT std::unique_ptr<LibraryCall> createCall(std::string_view library,
                                                    const nlohmann::json &desc,
                                                    std::span<const BufferInfo> buffers,
                                                    int threads);
 
-/// Weights as a library wants them, made once.
+/// Weights that are packed once into a library's own layout.
 struct Packed {
-  std::shared_ptr<void> data; ///< aligned to 64; null on failure
+  std::shared_ptr<void> data; ///< packed bytes, aligned to 64 bytes; null on failure
   uint64_t bytes = 0;
   std::string error;
 };

@@ -1,4 +1,4 @@
-//===- Table.cpp - the libraries that a CPU has -------------------------------===//
+//===- Table.cpp - table of the CPU's kernel libraries --------------------===//
 #include "runtime/library/Library.h"
 
 #include "runtime/program/Message.h"
@@ -7,7 +7,8 @@ namespace dlc::runtime {
 
 using nlohmann::json;
 
-// Each library's own files define one. All throw dlc::Error, or what reading JSON throws.
+// Factory functions, each defined in its library's folder. They throw dlc::Error, or the JSON
+// library's exceptions for a malformed description.
 using Create = std::unique_ptr<LibraryCall>(const json &desc, std::span<const BufferInfo> buffers,
                                             int threads);
 Create createOneDnnCall;
@@ -23,14 +24,14 @@ static constexpr struct {
   const char *name;
   Create *create;
 } kLibraries[] = {
-    {"onednn", createOneDnnCall},       // most of what networks do
-    {"tiles", createTilesCall},         // products and convolutions on tiles (AMX)
-    {"vectors", createVectorsCall},     // products of f32
-    {"blocks", createBlocksCall},       // products by weights of few bits in blocks
-    {"direct", createDirectCall},       // convolutions with constant weights, as products
-    {"winograd", createWinogradCall},   // convolutions with fewer products
-    {"attention", createAttentionCall}, // without the score matrix
-    {"builtin", createBuiltinCall},     // what no library does
+    {"onednn", createOneDnnCall},       // most operations of neural networks
+    {"tiles", createTilesCall},         // matmuls and convolutions on AMX tiles
+    {"vectors", createVectorsCall},     // f32 matmuls in vector registers
+    {"blocks", createBlocksCall},       // matmuls with block-quantized weights of 4 or 8 bits
+    {"direct", createDirectCall},       // convolutions with constant weights, computed as matmuls
+    {"winograd", createWinogradCall},   // Winograd convolutions
+    {"attention", createAttentionCall}, // attention without a stored score matrix
+    {"builtin", createBuiltinCall},     // operations that no other library implements
 };
 
 std::unique_ptr<LibraryCall> createCall(std::string_view library, const json &desc,

@@ -1,4 +1,4 @@
-//===- AtomicFile.cpp - write a whole new file or leave the old one -----------===//
+//===- AtomicFile.cpp - atomic replacement of files --------------------------===//
 #include "runtime/program/AtomicFile.h"
 
 #include "runtime/program/Message.h"
@@ -19,8 +19,9 @@ namespace dlc::runtime {
 
 namespace {
 
-/// A writer holds a lock on its temporary file, "NAME.PID-NUMBER.tmp": what nobody holds is a
-/// killed writer's. Numbers of processes would not do, those of other machines mean nothing here.
+/// A writer holds a file lock (flock) on its temporary file "NAME.PID-NUMBER.tmp". A temporary file
+/// without a lock belongs to a killed writer. The PID alone is not sufficient: on a shared file
+/// system it may belong to a process of another machine.
 void removeLeftovers(const std::string &target) {
   namespace fs = std::filesystem;
   fs::path path(target);
@@ -39,8 +40,9 @@ void removeLeftovers(const std::string &target) {
   }
 }
 
-/// Whether the new file stays the writer's: another one may have taken it for a leftover before it
-/// was locked. Where files cannot be locked nobody takes it.
+/// Locks the new temporary file. Returns whether the writer still owns it: another writer may have
+/// removed it before it was locked. If the file system does not support locks, no writer removes
+/// temporary files, so the result is true.
 bool keep(int file) {
   struct stat status;
   if (flock(file, LOCK_EX | LOCK_NB) != 0)
@@ -60,15 +62,15 @@ void removeLeftover(const std::string &temporary) {
 }
 
 AtomicFile::AtomicFile(const std::string &path) : target(path) {
-  // A reader of a pipe or device wants the bytes there, not a file renamed over it.
+  // Pipes and devices are written directly: their readers would not see a file renamed over them.
   struct stat status;
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     removeLeftovers(path);
     static std::atomic<unsigned> counter = 0;
-    // mkostemp() would make a file that only its owner may read. Another machine's process may have
-    // the first name tried.
+    // mkostemp() would create the file with mode 0600. The first candidate may exist if a process
+    // of another machine with the same PID created it.
     for (int attempt = 0; attempt < 100 && descriptor < 0; ++attempt) {
       std::string candidate = message(path, ".", getpid(), "-", counter++, ".tmp");
       descriptor = open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -1,4 +1,4 @@
-//===- AtomicFile.h - write a whole new file or leave the old one -------------===//
+//===- AtomicFile.h - atomic replacement of files ----------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_ATOMICFILE_H
 #define DLC_RUNTIME_PROGRAM_ATOMICFILE_H
 
@@ -10,9 +10,9 @@
 
 namespace dlc::runtime {
 
-/// Writes to a temporary file in the same folder; commit() syncs and renames it. Destroyed without
-/// commit(), nothing is left behind, and what a writer that was killed has left is removed by the
-/// next one. Every function throws dlc::Error.
+/// Writes to a temporary file in the same folder; commit() syncs it and renames it to the target
+/// path. Without commit(), the destructor removes the temporary file. Temporary files of killed
+/// writers are removed by the next writer of the same path. Every function throws dlc::Error.
 class DLC_EXPORT AtomicFile {
 public:
   explicit AtomicFile(const std::string &path);
@@ -21,7 +21,7 @@ public:
   AtomicFile &operator=(const AtomicFile &) = delete;
 
   void write(const void *data, size_t bytes);
-  /// Zeros up to `offset`.
+  /// Writes zeros up to `offset`.
   void padTo(uint64_t offset);
   uint64_t position() const { return at; }
   void commit();
@@ -34,7 +34,7 @@ private:
   uint64_t at = 0;
 };
 
-/// Removes a temporary file whose writer is no more.
+/// Removes a temporary file if its writer has terminated.
 void removeLeftover(const std::string &temporary);
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Checker.cpp - every offset, size and index of a manifest, before use ---===//
+//===- Checker.cpp - validates all offsets, sizes and indices of a manifest --===//
 #include "runtime/program/Checker.h"
 
 #include "runtime/kind/Kind.h"
@@ -111,7 +111,8 @@ private:
              " constants, listed are ", plan.constantBytes.size());
   }
 
-  /// The constant that a tensor's bytes are, or -1.
+  /// Returns the index of the constant with the tensor's value (`init` or `value` in the manifest),
+  /// or -1 if absent.
   int64_t constantOf(const Node &node, const TensorInfo &info) const {
     if (node.absent())
       return -1;
@@ -264,7 +265,7 @@ private:
     plan.kernels.push_back(std::move(kernel));
   }
 
-  /// Bytes of what a buffer lies in.
+  /// Returns the size in bytes of the memory space that contains the buffer.
   uint64_t spaceBytes(const Buffer &buffer) const {
     switch (buffer.space) {
     case Space::Arena:
@@ -327,7 +328,8 @@ private:
     plan.buffers.push_back(buffer);
   }
 
-  /// [offset, bytes]: what a buffer that moves stays in; all of its space where nothing is said.
+  /// Reads `within` = [offset, bytes]: the range of the space that a buffer with a step must not
+  /// leave. If absent, it is the whole space.
   static void readWithin(const Node &node, uint64_t limit, Buffer &buffer) {
     buffer.end = limit;
     if (node.absent())
@@ -539,7 +541,7 @@ private:
 
   const Program &program;
   Plan plan;
-  int loops = 0; ///< around the command that is read
+  int loops = 0; ///< number of loops around the current command
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Checker.h - every offset, size and index of a manifest, before use -----===//
+//===- Checker.h - validates all offsets, sizes and indices of a manifest ----===//
 #ifndef DLC_RUNTIME_PROGRAM_CHECKER_H
 #define DLC_RUNTIME_PROGRAM_CHECKER_H
 
@@ -7,8 +7,9 @@
 
 namespace dlc::runtime {
 
-/// Checks the manifest against the program's constants and code. Throws dlc::Error naming the place
-/// in the manifest ("commands[3].buffers[1]"), what was required and what was found.
+/// Validates the manifest against the program's constants and code and converts it into a Plan.
+/// Throws dlc::Error with the position in the manifest ("commands[3].buffers[1]"), what was
+/// required and what was found.
 DLC_EXPORT Plan checkProgram(const Program &program);
 
 } // namespace dlc::runtime

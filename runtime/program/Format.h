@@ -1,4 +1,4 @@
-//===- Format.h - the byte layout of a .dlcx file -----------------------------===//
+//===- Format.h - byte layout of a .dlcx file --------------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_FORMAT_H
 #define DLC_RUNTIME_PROGRAM_FORMAT_H
 
@@ -12,7 +12,8 @@ inline constexpr uint32_t kVersion = 1;
 inline constexpr uint32_t kMaxSections = 16;
 inline constexpr uint64_t kPage = 4096;
 inline constexpr uint64_t kConstantAlignment = 64;
-/// Larger constants are not hashed: that would read what is only to be mapped.
+/// Larger constant sections are not hashed: hashing would read pages that otherwise stay unread in
+/// the mapping.
 inline constexpr uint64_t kHashedConstants = 4 << 20;
 inline constexpr uint64_t kMaxManifest = uint64_t(1) << 30;
 
@@ -41,7 +42,8 @@ constexpr uint64_t alignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
-/// Guards against damage, not against malice. Any change of one word changes the result.
+/// Detects accidental corruption, not malicious changes. Any change of a single word changes the
+/// result.
 uint64_t hashBytes(const void *data, size_t bytes, uint64_t seed = 0);
 
 } // namespace dlc::runtime::format

@@ -1,4 +1,4 @@
-//===- MappedFile.cpp - a file mapped read-only, shared by its users ----------===//
+//===- MappedFile.cpp - a read-only mapped file with shared ownership --------===//
 #include "runtime/program/MappedFile.h"
 
 #include "runtime/program/Message.h"

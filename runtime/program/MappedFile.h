@@ -1,4 +1,4 @@
-//===- MappedFile.h - a file mapped read-only, shared by its users ------------===//
+//===- MappedFile.h - a read-only mapped file with shared ownership ----------===//
 #ifndef DLC_RUNTIME_PROGRAM_MAPPEDFILE_H
 #define DLC_RUNTIME_PROGRAM_MAPPEDFILE_H
 
@@ -10,18 +10,20 @@ namespace dlc::runtime {
 
 class DLC_EXPORT MappedFile {
 public:
-  /// Throws dlc::Error (missing, a directory, not readable). An empty file maps to no bytes.
+  /// Maps the file. Throws dlc::Error if the file is missing, a directory or not readable. An empty
+  /// file is an empty mapping.
   explicit MappedFile(const std::string &path);
 
   const uint8_t *data() const { return static_cast<const uint8_t *>(whole.data); }
   size_t size() const { return whole.bytes; }
   const std::string &path() const { return name; }
 
-  /// Bytes [offset, offset + bytes) that keep the mapping alive; throws if they are not in the
-  /// file.
+  /// Returns the bytes [offset, offset + bytes) as a Span that keeps the mapping alive. Throws if
+  /// the range exceeds the file.
   Span slice(uint64_t offset, uint64_t bytes) const;
 
-  /// The same bytes mapped for execution; offset must be a multiple of the page size.
+  /// Maps the same range again with execute permission. `offset` must be a multiple of the page
+  /// size.
   Span mapExecutable(uint64_t offset, uint64_t bytes) const;
 
 private:

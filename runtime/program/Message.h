@@ -1,4 +1,4 @@
-//===- Message.h - building error messages from parts -------------------------===//
+//===- Message.h - builds error messages from parts --------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_MESSAGE_H
 #define DLC_RUNTIME_PROGRAM_MESSAGE_H
 

@@ -1,4 +1,4 @@
-//===- Node.h - a manifest's values with their places, for errors -------------===//
+//===- Node.h - values of a manifest with their positions, for error messages -===//
 #ifndef DLC_RUNTIME_PROGRAM_NODE_H
 #define DLC_RUNTIME_PROGRAM_NODE_H
 
@@ -13,10 +13,10 @@ namespace dlc::runtime {
 
 using nlohmann::json;
 
-/// More than any program needs.
+/// Upper limit of all sizes and offsets in a manifest, far above real programs.
 constexpr uint64_t kMaxBytes = uint64_t(1) << 46;
 
-/// A place in the manifest; text is made only when there is something to complain about.
+/// Position in the manifest. Its text is built only for error messages.
 struct Where {
   const Where *parent = nullptr;
   const char *key = nullptr;
@@ -37,7 +37,7 @@ template <typename... Parts> [[noreturn]] void failAt(const Where &where, const 
   fail("program manifest: ", place, place.empty() ? "" : ": ", parts...);
 }
 
-/// A JSON value together with its place.
+/// A JSON value with its position.
 struct Node {
   const json &value;
   Where where;
@@ -62,7 +62,7 @@ struct Node {
   }
 
   uint64_t unsignedUpTo(uint64_t limit) const {
-    // Numbers that were parsed are unsigned; those put in by a program may be signed.
+    // Integers from the JSON parser are unsigned; integers inserted by C++ code may be signed.
     bool fits =
         value.is_number_unsigned() || (value.is_number_integer() && value.get<int64_t>() >= 0);
     if (!fits)

@@ -1,4 +1,4 @@
-//===- Npy.cpp - NumPy's array files ------------------------------------------===//
+//===- Npy.cpp - reads and writes NumPy .npy files ---------------------------===//
 #include "runtime/program/Npy.h"
 
 #include "runtime/program/AtomicFile.h"
@@ -35,7 +35,7 @@ constexpr DescrName kDescrs[] = {{"<f4", DType::F32},
                                  {"<i8", DType::I64},
                                  {"<u8", DType::U64},
                                  {"|b1", DType::Bool},
-                                 // Other spellings of the same, read but never written.
+                                 // Alternative spellings, accepted when reading but never written.
                                  {"|V2", DType::BF16},
                                  {"<V1", DType::U4},
                                  {"|V1", DType::U4},
@@ -45,7 +45,8 @@ constexpr DescrName kDescrs[] = {{"<f4", DType::F32},
                                  {"=f4", DType::F32},
                                  {"=f8", DType::F64}};
 
-/// The header is a Python dict literal with three known keys; this reads just that much of Python.
+/// Parses the header, a Python dict literal with three known keys. Supports only the subset of
+/// Python that NumPy writes.
 class HeaderParser {
 public:
   HeaderParser(std::string_view text, const std::string &name) : text(text), name(name) {}
@@ -187,7 +188,7 @@ Span toRowMajor(const NpyArray &array, size_t count) {
   return result;
 }
 
-/// The elements, of a byte each, packed.
+/// Packs 4-bit elements that are stored one per byte.
 Span packedSpan(const NpyArray &array) {
   std::vector<char> packed(tensorBytes(DType::U4, array.shape));
   pack(array.shape, array.data.data, packed.data());

@@ -1,12 +1,12 @@
-//===- Npy.h - NumPy's array files --------------------------------------------===//
+//===- Npy.h - reads and writes NumPy .npy files -----------------------------===//
 //
-// Versions 1 to 3, little-endian. NumPy has no bfloat16: it is written as '<V2' (raw two-byte
-// records, what ml_dtypes arrays are saved as) and '<V2' reads as bf16; '<u2' stays u16. Arrays in
-// Fortran order are turned to C order when read.
+// Supports versions 1 to 3, little-endian. NumPy has no bfloat16: bf16 is written as '<V2' (raw
+// two-byte records, as ml_dtypes does), and '<V2' is read as bf16; '<u2' is u16. Arrays in Fortran
+// order are transposed to C order when read.
 //
-// 4-bit integers have a byte each in files. They are written as int8 or uint8, which NumPy reads;
-// '<V1', what ml_dtypes arrays of int4 and uint4 are saved as, reads as u4. packedArray() makes an
-// array of i4 or u4 of any of these.
+// 4-bit integers occupy one byte each in files. They are written as int8 or uint8, which NumPy can
+// read. '<V1', which ml_dtypes uses for int4 and uint4, is read as u4. packedArray() converts each
+// of these to an array of i4 or u4.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_NPY_H
@@ -24,15 +24,15 @@ namespace dlc::runtime {
 struct NpyArray {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
-  /// C order. Aligned to 64 unless it lies in a mapped file.
+  /// Elements in C order. Aligned to 64 bytes unless they are in a mapped file.
   Span data;
 };
 
-/// Throws dlc::Error saying where and what.
+/// Throw dlc::Error with the position in the file and the reason.
 DLC_EXPORT NpyArray readNpy(const std::string &path);
 DLC_EXPORT NpyArray parseNpy(const Span &file, const std::string &name);
-/// The array as one of i4 or u4 if its elements are integers of 8 bits, or the bits of integers
-/// of 4. Throws dlc::Error if an element is out of range. Other arrays are returned unchanged.
+/// Converts an array of 8-bit integers, or of unpacked 4-bit integers, to packed i4 or u4. Throws
+/// dlc::Error if an element is out of range. Returns other arrays unchanged.
 DLC_EXPORT NpyArray packedArray(const NpyArray &array, DType dtype, const std::string &name);
 /// Writes atomically. `data` is contiguous in C order.
 DLC_EXPORT void writeNpy(const std::string &path, DType dtype, const std::vector<int64_t> &shape,

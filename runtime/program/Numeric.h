@@ -1,4 +1,4 @@
-//===- Numeric.h - element types as C++ types, and how to compute with them ---===//
+//===- Numeric.h - element types as C++ types, with arithmetic ---------------===//
 #ifndef DLC_RUNTIME_PROGRAM_NUMERIC_H
 #define DLC_RUNTIME_PROGRAM_NUMERIC_H
 
@@ -70,7 +70,7 @@ struct Boolean {
 template <typename T>
 inline constexpr bool isHalf = std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>;
 
-/// What values of T are compared and stored through.
+/// Type in which values of T are computed and compared.
 template <typename T>
 using Compute =
     std::conditional_t<isHalf<T>, float, std::conditional_t<std::is_same_v<T, Boolean>, int, T>>;
@@ -93,7 +93,7 @@ template <typename T> bool isNan(T value) {
     return false;
 }
 
-/// The least value of a computing type.
+/// The lowest value of a compute type: -infinity for floating point.
 template <typename T> T lowest() {
   if constexpr (std::is_floating_point_v<T>)
     return -std::numeric_limits<T>::infinity();
@@ -101,7 +101,7 @@ template <typename T> T lowest() {
     return std::numeric_limits<T>::lowest();
 }
 
-/// NaN is greater than everything, as NumPy sorts.
+/// Less-than with NumPy's sort order: NaN is greater than all other values.
 template <typename T> bool lessThan(T a, T b) {
   if constexpr (std::is_floating_point_v<T>)
     return isNan(b) ? !isNan(a) : a < b;
@@ -109,7 +109,7 @@ template <typename T> bool lessThan(T a, T b) {
     return a < b;
 }
 
-/// Addition and multiplication that wrap for integers, and are logical for booleans.
+/// Addition and multiplication. Integers wrap around; for booleans they are logical or and and.
 template <typename T> Compute<T> wrappingAdd(Compute<T> a, Compute<T> b) {
   if constexpr (std::is_same_v<T, Boolean>)
     return a | b;
@@ -156,7 +156,7 @@ template <typename Fn> auto dispatch(DType type, Fn &&fn) {
     return fn(Type<int64_t>{});
   case DType::U64:
     return fn(Type<uint64_t>{});
-  // Programs have no operations on packed types.
+  // Packed types are not computed on: programs have no operations on them.
   case DType::I4:
   case DType::U4:
   case DType::Bool:

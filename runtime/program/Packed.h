@@ -1,4 +1,4 @@
-//===- Packed.h - 4-bit integers, packed and one per byte ---------------------===//
+//===- Packed.h - packing and unpacking of 4-bit integers --------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_PACKED_H
 #define DLC_RUNTIME_PROGRAM_PACKED_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc::runtime {
 
-/// Calls `f(element, byte, shift)` for each element of a packed tensor: its index in row-major
-/// order, the index of its byte, and the position of its bits in that byte.
+/// Calls `f(element, byte, shift)` for each element of a packed tensor: the element's index in
+/// row-major order, the index of its byte, and the bit offset within this byte.
 template <typename F> void forEachPacked(const std::vector<int64_t> &shape, F f) {
   const uint64_t bytes = tensorBytes(DType::U4, shape),
                  columns = shape.empty() ? 1 : static_cast<uint64_t>(shape.back()),
@@ -17,7 +17,7 @@ template <typename F> void forEachPacked(const std::vector<int64_t> &shape, F f)
       f(element++, row * rowBytes + column / 2, static_cast<int>(column % 2 * 4));
 }
 
-/// Writes packed elements as integers of 8 bits.
+/// Unpacks 4-bit elements to 8-bit integers.
 inline void unpack(DType type, const std::vector<int64_t> &shape, const void *from, void *to) {
   const auto *packed = static_cast<const uint8_t *>(from);
   auto *values = static_cast<uint8_t *>(to);
@@ -27,7 +27,7 @@ inline void unpack(DType type, const std::vector<int64_t> &shape, const void *fr
   });
 }
 
-/// Packs the low 4 bits of integers of 8 bits.
+/// Packs the low 4 bits of 8-bit integers.
 inline void pack(const std::vector<int64_t> &shape, const void *from, void *to) {
   const auto *values = static_cast<const uint8_t *>(from);
   auto *packed = static_cast<uint8_t *>(to);
@@ -37,8 +37,8 @@ inline void pack(const std::vector<int64_t> &shape, const void *from, void *to) 
   });
 }
 
-/// Index of the first integer of 8 bits, signed for I4 and unsigned for U4, that 4 bits cannot
-/// hold; `count` if there is none.
+/// Returns the index of the first 8-bit integer (signed for I4, unsigned for U4) that does not fit
+/// into 4 bits, or `count` if all fit.
 inline uint64_t findUnpackable(DType type, const void *values, uint64_t count) {
   const auto *bytes = static_cast<const uint8_t *>(values);
   for (uint64_t i = 0; i < count; ++i)

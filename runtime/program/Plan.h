@@ -1,4 +1,4 @@
-//===- Plan.h - a manifest that was checked, as plain structures --------------===//
+//===- Plan.h - a validated manifest as C++ structures -----------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_PLAN_H
 #define DLC_RUNTIME_PROGRAM_PLAN_H
 
@@ -19,57 +19,60 @@ struct TensorInfo {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
   uint64_t bytes = 0;
-  /// Index of the constant that the given bytes must equal, or -1.
+  /// Index of the constant to which an input must be equal (the input is fixed at compile time), or
+  /// -1.
   int64_t value = -1;
-  /// Index of the device where the program reads or leaves it.
+  /// Index of the device where the program reads the input or writes the output.
   uint32_t device = 0;
-  /// How its elements lie, as oneDNN writes it: aBcd16b; empty: row by row.
+  /// Memory layout of the elements as a oneDNN format tag, for example aBcd16b; empty: row-major.
   std::string layout;
-  /// Of an output of which the run finds a size: the output that says how many there are along this
-  /// dimension, of which `shape` has the most that there may be; else -1.
+  /// For an output with a bounded dynamic dimension: index of the output that holds the run-time
+  /// size of dimension `countedDim`, whose upper bound is in `shape`. -1 if the shape is static.
   int64_t counter = -1;
   uint32_t countedDim = 0;
 };
 
-/// A tensor that ranks have shares of.
+/// A tensor that is a part of a state sharded over ranks.
 struct SharedTensor {
   std::string name;
   std::vector<int64_t> shape;
-  /// Where it begins among the elements of all, and how many it has.
+  /// Offset of its first element in the concatenation of the state's tensors, and its number of
+  /// elements.
   uint64_t begin = 0, count = 0;
 };
 
-/// Of a whole tensor whose parts are shared among ranks: along `dimension` each of `blocks` blocks
-/// has a part for every rank, in their order.
+/// Sharding of a whole tensor over ranks. Dimension `dimension` consists of `blocks` blocks, each
+/// of which is split into one part per rank, in rank order.
 struct RankPart {
   uint32_t dimension = 0;
   int64_t ranks = 1, blocks = 1;
 };
 
-/// What lives in a session from run to run.
+/// A tensor that persists in a session between runs.
 struct StateInfo : TensorInfo {
-  /// Gradients go to it.
+  /// Whether it is a trainable parameter, which receives gradients.
   bool parameter = false;
-  /// With more than one rank the shape is that of a part, and `init` has the whole.
+  /// Sharding of the tensor. If `part.ranks` > 1, the shape is that of one rank's part, while
+  /// `init` holds the whole tensor.
   RankPart part;
-  /// Index of the constant that it begins as, or -1: zeros.
+  /// Index of the constant with the initial value, or -1 for zeros.
   int64_t init = -1;
-  /// Where it is each rank's share of tensors that stand one after another, padded: how many ranks
-  /// there are, and the tensors.
+  /// If the state is one rank's shard of a padded concatenation of tensors: the number of ranks and
+  /// the tensors.
   int sharers = 0;
   std::vector<SharedTensor> sharedTensors;
 };
 
 struct Kernel {
   std::string name;
-  /// In the code, of a kernel that is the processor's machine code.
+  /// Offset in `code` of a CPU kernel.
   uint64_t offset = 0;
-  /// Of another device's kernel, else -1.
+  /// Index of the module of a GPU kernel; -1 for a CPU kernel.
   int64_t module = -1;
   std::string function;
 };
 
-/// Code for a GPU. Both are constants; the source may be missing (-1).
+/// GPU code. `image` and `source` are indices of constants; source is -1 if absent.
 struct Module {
   std::string arch;
   uint32_t image = 0;
@@ -77,11 +80,11 @@ struct Module {
 };
 
 struct DeviceInfo {
-  std::string name; ///< as people type it: cpu, cpu:1, cuda:0
+  std::string name; ///< cpu, cpu:1, cuda:0
   uint64_t arenaBytes = 0;
-  uint32_t capabilities = 0; ///< its kind's
+  uint32_t capabilities = 0; ///< capabilities of its kind (DLC_DEVICE_...)
   bool can(uint32_t wanted) const { return (capabilities & wanted) == wanted; }
-  /// Whether the host runs its commands, where its memory is.
+  /// Whether the host executes its commands directly on host memory.
   bool isWalked() const { return can(DLC_DEVICE_HOST_CODE | DLC_DEVICE_HOST_MEMORY); }
 };
 
@@ -89,30 +92,31 @@ enum class Space : uint8_t { Arena, Constant, Input, Output, State };
 
 struct Buffer {
   Space space = Space::Arena;
-  /// Of a state: its new value.
+  /// For a state buffer: whether it denotes the new value (`new` in the manifest).
   bool fresh = false;
   uint32_t index = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;
   uint32_t device = 0;
-  /// How far it moves with each iteration of the innermost loop around who uses it, and the bytes
-  /// of its space that it stays in.
+  /// Bytes by which the address advances in each iteration of the innermost loop around the
+  /// command, and the range of the space that the buffer must not leave.
   int64_t step = 0;
   uint64_t begin = 0, end = 0;
 };
 
 enum class Op : uint8_t { Launch, Library, Copy, Fill, If, Loop, Record, Wait };
 
-/// One command; which members count depends on `op`. Buffer indices are -1 where absent.
+/// One command. `op` determines which members are used. Indices of optional buffers are -1 if
+/// absent.
 struct Command {
   Op op = Op::Launch;
   std::string name;
   std::string loc;
-  uint32_t place = 0; ///< in the manifest's list
+  uint32_t place = 0; ///< index in the manifest's command list
   uint32_t stream = 0;
   std::vector<uint32_t> buffers;
-  /// Positions in `buffers` of what launch and library write; where nothing is said, all that may
-  /// be.
+  /// Indices into `buffers` that a launch or library call writes. If the manifest does not specify
+  /// them: all buffers that may be written.
   std::vector<uint32_t> writes;
   double flops = 0, moved = 0;
   // launch
@@ -124,7 +128,7 @@ struct Command {
   // library
   std::string library;
   nlohmann::json desc;
-  int64_t room = -1; ///< a buffer that nobody else uses while it runs
+  int64_t room = -1; ///< workspace buffer in the arena; -1 if absent
   // copy (buffers[0] to buffers[1]) and fill (buffers[0])
   uint64_t bytes = 0;
   uint8_t byte = 0;
@@ -140,15 +144,15 @@ struct Plan {
   std::string name, producer;
   std::vector<std::string> features;
   int threads = 0;
-  /// The same bits on any number of threads.
+  /// Whether results are bitwise identical for any number of threads.
   bool reproducible = false;
-  /// The first is cpu.
+  /// Devices of the program. The first one is the host.
   std::vector<DeviceInfo> devices;
-  /// The device of each stream.
+  /// Index of the device of each stream.
   std::vector<uint32_t> streams;
-  uint32_t events = 0; ///< their numbers are lower
+  uint32_t events = 0; ///< number of events
   std::vector<TensorInfo> inputs, outputs;
-  /// The last so many outputs count others.
+  /// Number of counter outputs, which are the last outputs (see TensorInfo::counter).
   size_t counters = 0;
   std::vector<StateInfo> states;
   std::vector<uint64_t> constantBytes;
@@ -157,9 +161,9 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Command> commands;
 
-  /// Outputs but those that count others.
+  /// Number of outputs without the counters.
   size_t results() const { return outputs.size() - counters; }
-  /// Whether all is one list of commands on the host.
+  /// Whether the program is a single stream on the host.
   bool isPlain() const { return streams.size() == 1 && streams[0] == 0; }
 };
 

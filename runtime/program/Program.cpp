@@ -1,4 +1,4 @@
-//===- Program.cpp - spans of bytes and their hash ----------------------------===//
+//===- Program.cpp - copies and hashes of byte spans -------------------------===//
 #include "runtime/program/Program.h"
 
 #include "runtime/program/Format.h"
@@ -25,7 +25,8 @@ uint64_t format::hashBytes(const void *data, size_t bytes, uint64_t seed) {
   constexpr uint64_t multiplier = 0x9E3779B97F4A7C15ull;
   uint64_t hash = seed ^ (bytes * multiplier);
   auto mix = [&](uint64_t word) {
-    // Both steps are bijective in `hash`, so two inputs that differ in one word never meet again.
+    // Both steps are bijective in `hash`, so inputs that differ in one word always have different
+    // hashes.
     hash = (hash ^ word) * multiplier;
     hash ^= hash >> 29;
   };

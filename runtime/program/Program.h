@@ -1,7 +1,7 @@
-//===- Program.h - a compiled program in memory -------------------------------===//
+//===- Program.h - a compiled program in memory ------------------------------===//
 //
-// What the compiler makes, the writer stores and the session runs. The manifest is JSON; its schema
-// is documented in Manifest.md beside this file and enforced by Checker.cpp.
+// The compiler builds a Program, the writer stores it and a session runs it. The manifest is JSON.
+// Manifest.md in this folder documents its schema, and Checker.cpp validates it.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_PROGRAM_H
@@ -20,11 +20,11 @@
 
 namespace dlc::runtime {
 
-/// Bytes and the shared owner of their memory: a mapped model file, a mapped artefact, a heap
+/// Bytes with a shared owner of their memory: a mapped model file, a mapped program file or a heap
 /// block.
 struct Span {
   Span() = default;
-  /// Asserts that the bytes have an owner.
+  /// Asserts that non-empty memory has an owner.
   Span(const void *data, size_t bytes, std::shared_ptr<const void> owner)
       : data(data), bytes(bytes), owner(std::move(owner)) {
     assert((bytes == 0 || this->owner.use_count() > 0) && "a span needs an owner of its memory");
@@ -37,18 +37,20 @@ struct Span {
 
 struct Program {
   nlohmann::json manifest;
-  /// In the order of manifest["constants"]. The program shares the ownership of their memory, which
-  /// may be a mapped model file: it needs neither the compiler nor its MLIRContext.
+  /// Constants in the order of manifest["constants"]. The program shares the ownership of their
+  /// memory, which may be a mapped model file. It does not depend on the compiler or its
+  /// MLIRContext.
   std::vector<Span> constants;
-  /// A flat position-independent image: no relocations, no external symbols. Ordinary bytes, unless
-  /// codeIsExecutable says that `code.data` is already mapped for execution.
+  /// Flat position-independent machine code without relocations or external symbols. If
+  /// codeIsExecutable is set, `code.data` is already mapped with execute permission; otherwise it
+  /// is plain data.
   Span code;
   bool codeIsExecutable = false;
-  /// The program as text of the IR, for people; may be empty.
+  /// Human-readable IR of the program; may be empty.
   std::string ir;
 };
 
-/// A Span that owns a copy of `bytes` bytes at `data`, aligned to 64.
+/// Returns a Span that owns a copy of `bytes` bytes at `data`, aligned to 64 bytes.
 DLC_EXPORT Span copyToSpan(const void *data, size_t bytes);
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Reader.cpp - a .dlcx file to a Program ---------------------------------===//
+//===- Reader.cpp - reads a .dlcx file into a Program ------------------------===//
 #include "runtime/program/Reader.h"
 
 #include "runtime/program/Format.h"
@@ -34,7 +34,7 @@ const char *kindName(uint32_t kind) {
   }
 }
 
-/// Headers are small and may be unaligned in memory given by a caller: copy, then look.
+/// The header is copied because a caller's memory may be unaligned.
 Header readHeader(const uint8_t *data, size_t size, const std::string &name) {
   if (size < sizeof(Header))
     fail("'", name, "' is not a dlc program: ", size, " bytes, the header alone has ",

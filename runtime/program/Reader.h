@@ -1,4 +1,4 @@
-//===- Reader.h - a .dlcx file to a Program -----------------------------------===//
+//===- Reader.h - reads a .dlcx file into a Program --------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_READER_H
 #define DLC_RUNTIME_PROGRAM_READER_H
 
@@ -8,10 +8,10 @@
 
 namespace dlc::runtime {
 
-/// Maps the file; constants and code stay in the mapping. Throws dlc::Error.
+/// Memory-maps the file; constants and code remain in the mapping. Throws dlc::Error.
 DLC_EXPORT Program readProgram(const std::string &path);
 
-/// Reads an artefact from memory, copying it. `name` stands in messages in place of a path.
+/// Reads a program file from memory and copies it. `name` replaces the path in messages.
 DLC_EXPORT Program readProgram(const void *data, size_t size, const std::string &name = "<memory>");
 
 } // namespace dlc::runtime

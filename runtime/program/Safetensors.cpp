@@ -1,4 +1,4 @@
-//===- Safetensors.cpp - reading and writing .safetensors files ---------------===//
+//===- Safetensors.cpp - reads and writes .safetensors files -----------------===//
 #include "runtime/program/Safetensors.h"
 
 #include "dlc/Error.h"
@@ -16,7 +16,7 @@ namespace dlc::runtime {
 using nlohmann::json;
 
 namespace {
-/// What the format's own library allows.
+/// Limit of the reference implementation.
 constexpr uint64_t maxHeader = 100'000'000;
 
 struct Name {
@@ -33,7 +33,7 @@ constexpr Name names[] = {{DType::F32, "F32"},  {DType::F16, "F16"}, {DType::BF1
   throw Error(path + ": not a usable .safetensors file: " + text);
 }
 
-/// Text of a header in a message: short, and printable.
+/// Quotes a text of the header for a message: shortened and printable.
 std::string quotedText(const std::string &text) {
   std::string shown;
   for (char c : text.substr(0, 80))
@@ -161,8 +161,8 @@ TensorFile readSafetensors(const std::string &path) {
       file.metadata[key] = word.get<std::string>();
     }
   }
-  // One after another without holes or overlaps: the format's rule, and a check on every offset at
-  // once.
+  // The format requires that tensors follow one another without gaps or overlaps. This also
+  // validates every offset.
   std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
   });
@@ -183,7 +183,8 @@ TensorFile readSafetensors(const std::string &path) {
                        std::to_string(mapped.size() - data - at) + " bytes after the last");
   for (Entry &entry : entries) {
     Span span = mapped.slice(data + entry.begin, entry.end - entry.begin);
-    // Few files: readers may use elements in place only where their address allows.
+    // Only few files are unaligned. Their tensors are copied, because readers access elements in
+    // place.
     if (reinterpret_cast<uintptr_t>(span.data) % dtypeBytes(entry.tensor.dtype) != 0 || !span.data)
       span = copyToSpan(span.data, span.bytes);
     entry.tensor.data = std::move(span);
@@ -203,7 +204,8 @@ void writeSafetensors(const std::string &path, const TensorViews &given) {
   json header = json::object();
   if (!given.metadata.empty())
     header["__metadata__"] = given.metadata;
-  // Wide elements first keeps all of them aligned, as the format's own library does.
+  // Tensors are sorted by descending element size, as in the reference implementation, so that all
+  // are aligned.
   std::vector<const std::pair<const std::string, TensorView> *> order;
   order.reserve(given.tensors.size());
   for (const auto &tensor : given.tensors)
@@ -236,7 +238,7 @@ void writeSafetensors(const std::string &path, const TensorViews &given) {
   } catch (const json::exception &) {
     throw Error(path + ": tensors' names and metadata must be UTF-8");
   }
-  // Spaces bring the first element to a boundary that vector loads like.
+  // Pad the header with spaces so that the first tensor is aligned to 64 bytes.
   text.resize((text.size() + 8 + 63) / 64 * 64 - 8, ' ');
   if (text.size() > maxHeader)
     throw Error(path + ": the header would have " + std::to_string(text.size()) +

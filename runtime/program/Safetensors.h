@@ -1,4 +1,4 @@
-//===- Safetensors.h - reading and writing .safetensors files -----------------===//
+//===- Safetensors.h - reads and writes .safetensors files -------------------===//
 //
 // A file is 8 bytes with the length of a header (little endian), the header (a JSON object: name to
 // element type, shape and byte range), and the tensors' bytes one after another. See
@@ -18,7 +18,7 @@
 
 namespace dlc::runtime {
 
-/// A tensor in a file: row-major, aligned to its elements.
+/// A tensor of a file: row-major, aligned to its element size.
 struct FileTensor {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
@@ -30,7 +30,7 @@ struct TensorFile {
   std::map<std::string, std::string> metadata;
 };
 
-/// A tensor to write, row-major. The caller keeps its elements alive during the call.
+/// A tensor to write, row-major. The caller keeps its data alive during the call.
 struct TensorView {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
@@ -43,11 +43,11 @@ struct TensorViews {
   std::map<std::string, std::string> metadata;
 };
 
-/// Maps the file; the tensors are views that keep the mapping alive. Everything in the header is
-/// checked against the file before it is used. Throws dlc::Error.
+/// Memory-maps the file; the tensors are views that keep the mapping alive. The whole header is
+/// validated against the file first. Throws dlc::Error.
 DLC_EXPORT TensorFile readSafetensors(const std::string &path);
 
-/// Writes a whole new file, or leaves the old one as it was and throws dlc::Error.
+/// Replaces the file atomically. On failure the old file is unchanged and dlc::Error is thrown.
 DLC_EXPORT void writeSafetensors(const std::string &path, const TensorViews &file);
 DLC_EXPORT void writeSafetensors(const std::string &path, const TensorFile &file);
 

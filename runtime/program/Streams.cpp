@@ -1,4 +1,4 @@
-//===- Streams.cpp - whether streams and events of a program can be right -----===//
+//===- Streams.cpp - validates the use of streams and events -----------------===//
 #include "runtime/program/Streams.h"
 
 #include "runtime/program/Message.h"
@@ -32,13 +32,13 @@ namespace {
 
 using Clock = std::vector<uint32_t>;
 
-/// A command of the list itself, by its stream and how many came before it there.
+/// A top-level command, identified by its stream and its position within this stream.
 struct Moment {
   uint32_t command = UINT32_MAX, stream = 0, count = 0;
   bool isNone() const { return command == UINT32_MAX; }
 };
 
-/// A run of bytes, who wrote them last and who has read them since, one for each stream.
+/// A range of bytes with its last writer and the reads since then, at most one per stream.
 struct Touched {
   uint64_t end = 0;
   Moment writer;
@@ -157,7 +157,7 @@ private:
         buffer.space == Space::Input)
       return;
     auto &runs = memories[{buffer.space, buffer.device, buffer.index}];
-    // What moves along may go anywhere in what it stays in.
+    // A buffer with a step may be anywhere within its range.
     const bool moves = buffer.step != 0;
     uint64_t start = moves ? buffer.begin : buffer.offset,
              end = moves ? buffer.end : start + buffer.bytes;
@@ -215,7 +215,7 @@ private:
 
   const Plan &plan;
   uint32_t at = 0;
-  std::string inside; ///< where in the bodies of the command
+  std::string inside; ///< position within the bodies of the top-level command, for messages
   std::vector<Clock> known, recorded;
   std::vector<uint32_t> recorders;
   std::map<Memory, std::map<uint64_t, Touched>> memories;

@@ -1,4 +1,4 @@
-//===- Streams.h - whether streams and events of a program can be right -------===//
+//===- Streams.h - validates the use of streams and events -------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_STREAMS_H
 #define DLC_RUNTIME_PROGRAM_STREAMS_H
 
@@ -6,21 +6,20 @@
 
 namespace dlc::runtime {
 
-/// Checks that commands use what is on their stream's device, that each event is recorded once,
-/// before it is waited for (so that no streams wait for one another), and that events order every
-/// two commands of different streams that touch the same bytes, one of them writing. Throws
-/// dlc::Error.
+/// Validates that commands use buffers of their stream's device, that each event is recorded once
+/// and before it is waited for (so that streams cannot deadlock), and that there is no data race:
+/// if two commands of different streams access the same bytes and one of them writes, an event must
+/// order them. Throws dlc::Error.
 void checkStreams(const Plan &plan);
 
-/// Buffers that the command names, those of its bodies not among them: which, and whether it
-/// writes.
+/// A buffer that a command names, and whether the command writes it.
 struct BufferUse {
   uint32_t buffer;
   bool written;
 };
 std::vector<BufferUse> buffersOf(const Command &command);
 
-/// For each stream of the program, the others that may run at the same time as it.
+/// For each stream of the program, which other streams may run concurrently with it.
 std::vector<std::vector<bool>> concurrentStreams(const Plan &plan);
 
 } // namespace dlc::runtime

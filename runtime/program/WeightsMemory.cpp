@@ -1,4 +1,4 @@
-//===- WeightsMemory.cpp - where packed weights lie until a program has them ---===//
+//===- WeightsMemory.cpp - allocation of packed weights ----------------------===//
 #include "runtime/program/WeightsMemory.h"
 
 #include "runtime/program/Format.h"
@@ -28,7 +28,7 @@ std::shared_ptr<void> allocateWeights(uint64_t bytes) {
       std::aligned_alloc(alignment, format::alignUp(std::max<uint64_t>(bytes, 1), alignment));
   if (!memory)
     return nullptr;
-  // The last page, of which only a part is used, stays one of small ones.
+  // The last, partially used huge page consists of small pages.
   if (bytes >= kFewest)
     madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return {memory, std::free};

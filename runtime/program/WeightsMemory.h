@@ -1,4 +1,4 @@
-//===- WeightsMemory.h - where packed weights lie until a program has them -----===//
+//===- WeightsMemory.h - allocation of packed weights ------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_WEIGHTSMEMORY_H
 #define DLC_RUNTIME_PROGRAM_WEIGHTSMEMORY_H
 
@@ -10,12 +10,13 @@
 
 namespace dlc::runtime {
 
-/// Memory aligned to a cache line; from some huge pages on in huge pages, which the system clears
-/// and finds faster. Null where there is not so much.
+/// Allocates memory aligned to a cache line. From 4 MiB on, it is aligned to 2 MiB and uses
+/// transparent huge pages, which are cleared faster and cause fewer TLB misses. Returns null if the
+/// allocation fails.
 DLC_EXPORT std::shared_ptr<void> allocateWeights(uint64_t bytes);
 
-/// While it lives, what this thread allocates for weights is the memory that `place` gives for so
-/// many bytes, where that is not null: they are packed where they are to stay.
+/// While it exists, allocateWeights() in this thread returns the memory that `place` returns for
+/// the size, unless this is null. Weights are thus packed directly into their final memory.
 class DLC_EXPORT WeightsPlace {
 public:
   using Place = std::function<std::shared_ptr<void>(uint64_t bytes)>;

@@ -1,4 +1,4 @@
-//===- Writer.cpp - a Program to a .dlcx file ---------------------------------===//
+//===- Writer.cpp - writes a Program to a .dlcx file -------------------------===//
 #include "runtime/program/Writer.h"
 
 #include "runtime/program/AtomicFile.h"
@@ -12,7 +12,7 @@ namespace dlc::runtime {
 
 using namespace format;
 
-/// Sets the constants' offsets in the manifest; returns the size of their section.
+/// Sets the offsets of the constants in the manifest and returns the size of the constants section.
 static uint64_t placeConstants(const Program &program, nlohmann::json &manifest) {
   uint64_t end = 0;
   for (size_t i = 0; i < program.constants.size(); ++i) {
@@ -23,8 +23,8 @@ static uint64_t placeConstants(const Program &program, nlohmann::json &manifest)
   return end;
 }
 
-/// The hash over the section as it will stand in the file needs it in one piece; only small ones
-/// are hashed.
+/// Hashes the constants section. The section is assembled in memory for this, which is done for
+/// small sections only.
 static uint64_t hashConstants(const Program &program, const nlohmann::json &manifest,
                               uint64_t bytes) {
   std::vector<uint8_t> section(bytes);

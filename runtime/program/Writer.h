@@ -1,4 +1,4 @@
-//===- Writer.h - a Program to a .dlcx file -----------------------------------===//
+//===- Writer.h - writes a Program to a .dlcx file ---------------------------===//
 #ifndef DLC_RUNTIME_PROGRAM_WRITER_H
 #define DLC_RUNTIME_PROGRAM_WRITER_H
 
@@ -8,9 +8,9 @@
 
 namespace dlc::runtime {
 
-/// Writes to a temporary file beside `path`, syncs it and renames it, so that `path` is either the
-/// whole new program or what it was. Checks the program first. Throws dlc::Error (disk full, bad
-/// program).
+/// Validates the program, writes it to a temporary file next to `path`, syncs and renames this
+/// file. `path` is thus either the complete new program or unchanged. Throws dlc::Error (disk full,
+/// invalid program).
 DLC_EXPORT void writeProgram(const Program &program, const std::string &path);
 
 } // namespace dlc::runtime

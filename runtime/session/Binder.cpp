@@ -1,4 +1,4 @@
-//===- Binder.cpp - the memory of a session, and where each buffer lies -------===//
+//===- Binder.cpp - memory of a session and the addresses of its buffers -----===//
 #include "runtime/session/Binder.h"
 
 #include "runtime/session/State.h"
@@ -32,7 +32,7 @@ void Binder::makeArenas() {
     far = device->kind.can(DLC_DEVICE_PINNED) ? device : far;
   for (size_t i = 0; i < devices.size(); ++i) {
     uint64_t bytes = plan.devices[i].arenaBytes;
-    // What the host makes for another device is copied from where it lies, at full speed.
+    // Pinned, so that other devices copy from and to the host's arena at full speed.
     if (i == 0 && far)
       arenas[i] = DeviceMemory::pinned(*far, bytes, "the program's arena");
     else
@@ -115,17 +115,17 @@ void *Binder::staged(std::vector<DeviceMemory> &memory, const TensorInfo &info, 
 }
 
 void Binder::bindArguments(std::span<const Argument> inputs, std::span<const Argument> outputs) {
-  // A program that is all on the host knows no device so far.
+  // A program entirely on the host has not opened a device yet.
   if (!devices[0])
     devices[0] = &hostDevice();
   auto isThere = [&](const Argument &argument, const TensorInfo &info) {
     Device *wanted = devices[info.device], *found = argument.device ? argument.device : devices[0];
-    // A GPU's kernels load as many bytes at a time as this.
+    // Kernels of GPUs use 16-byte vector loads.
     bool aligned = wanted->kind.can(DLC_DEVICE_HOST_CODE) ||
                    reinterpret_cast<uintptr_t>(argument.data) % 16 == 0;
     return (wanted == found && aligned) || info.bytes == 0;
   };
-  // Nobody gives an address of the host to another device, though it be of no bytes.
+  // Never pass a host address to another device, even for empty tensors.
   auto isNothing = [&](const TensorInfo &info) { return info.bytes == 0 && info.device != 0; };
   std::vector<const void *> from(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {

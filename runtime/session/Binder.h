@@ -1,4 +1,4 @@
-//===- Binder.h - the memory of a session, and where each buffer lies ---------===//
+//===- Binder.h - memory of a session and the addresses of its buffers -------===//
 #ifndef DLC_RUNTIME_SESSION_BINDER_H
 #define DLC_RUNTIME_SESSION_BINDER_H
 
@@ -15,41 +15,46 @@ namespace dlc::runtime {
 
 class StateSet;
 
-/// An array that a caller gives or wants, and where.
+/// An array for an input or output, and its device.
 struct Argument {
   void *data = nullptr;
   Device *device = nullptr; ///< null: the host
 };
 
-/// Arenas, constants on devices, and the slots whose addresses depend on what the caller gives.
+/// Owns the arenas and the copies of constants on devices, and updates the address slots that
+/// depend on the caller's arrays.
 class Binder {
 public:
   Binder(const Plan &plan, const Program &program, const StateSet &states);
 
-  /// The devices of the plan; null for the host where all is there.
+  /// The open device for an index of the plan; null if all of the program is on the host.
   Device *device(uint32_t index) const { return devices[index]; }
-  /// What the buffer holds in every run, where the program says so; else null.
+  /// Address of a constant buffer's data on the host; null for other buffers.
   const void *constantValue(uint32_t buffer) const;
-  /// Writes the buffer's address into the slot, now and whenever the caller gives another array.
+  /// Writes the buffer's address into the slot, now and whenever the caller passes a different
+  /// array.
   void bind(void **slot, uint32_t buffer);
 
-  /// After the state has got another address.
+  /// Updates the slots of a state whose address has changed.
   void bindState(uint32_t state);
-  /// Rebinds what changed since the last run; most callers give the same arrays every time.
+  /// Updates the slots of arrays that have changed since the last run. Usually none have: most
+  /// callers pass the same arrays in each run.
   void bindInputs(std::span<const void *const> inputs);
   void bindOutputs(std::span<void *const> outputs);
 
-  /// The same for arrays on any device: what is not where the program wants it goes through memory
-  /// of the session. collectOutputs takes home what went that way.
+  /// Like bindInputs and bindOutputs, for arrays on any device. Arrays on another device than
+  /// required by the program are staged through memory of the session. After the run,
+  /// collectOutputs copies staged outputs to the caller's arrays.
   void bindArguments(std::span<const Argument> inputs, std::span<const Argument> outputs);
   void collectOutputs(std::span<const Argument> outputs);
 
   uint64_t arenaBytes() const;
-  /// For each device, the memory here that its commands alone may touch.
+  /// Memory blocks owned by this session, by the device whose commands alone may access them. Used
+  /// by tests to find invalid accesses.
   const std::map<uint32_t, std::vector<char *>> &blocks() const { return guarded; }
 
 private:
-  /// A slot whose address depends on the caller.
+  /// A slot whose address depends on the caller's array.
   struct Patch {
     void **slot;
     uint32_t index;

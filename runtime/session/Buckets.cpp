@@ -1,4 +1,4 @@
-//===- Buckets.cpp - how much ranks share at once ------------------------------===//
+//===- Buckets.cpp - merges all-reduces into buckets -------------------------===//
 #include "runtime/session/Buckets.h"
 
 #include "runtime/program/Streams.h"
@@ -12,7 +12,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// Of what a bucket takes, latency is one part in so many.
+/// Latency is 1/kParts of the time of a bucket's all-reduce.
 constexpr double kParts = 10;
 
 class Joiner {
@@ -50,7 +50,7 @@ private:
     return a.space == b.space && a.device == b.device && a.offset == b.offset && a.bytes == b.bytes;
   }
 
-  /// What may be a part of a larger one.
+  /// Whether the command is an all-reduce that may be merged with others.
   bool isPart(size_t at) const {
     const Command &command = plan.commands[at];
     const Buffer &from = plan.buffers[command.buffers[0]], &to = plan.buffers[command.buffers[1]];
@@ -59,7 +59,8 @@ private:
            isSame(from, to) && from.bytes > 0;
   }
 
-  /// All but how much it is.
+  /// Returns the description without the number of elements; equal for collectives that can be
+  /// merged.
   static nlohmann::json kindOf(const Command &command) {
     nlohmann::json desc = command.desc;
     desc.erase("share");
@@ -76,7 +77,8 @@ private:
            kindOf(plan.commands[before]) == kindOf(plan.commands[at]) && mayWait(first, at);
   }
 
-  /// Whether nothing between the two needs that the first is through.
+  /// Whether the first all-reduce can be delayed until `at`: no command in between depends on its
+  /// result.
   bool mayWait(size_t first, size_t at) const {
     const uint32_t stream = plan.commands[first].stream;
     std::set<uint32_t> events;
@@ -124,14 +126,14 @@ private:
 
   Plan &plan;
   const double enough;
-  std::set<size_t> moves;              ///< commands that do not stay where they are
-  std::multimap<size_t, size_t> later; ///< records, by the command that they follow instead
+  std::set<size_t> moves;              ///< commands that are removed or moved to another position
+  std::multimap<size_t, size_t> later; ///< moved records, by the command they now follow
 };
 
 } // namespace
 
 double bucketBytes(const WorldLink &link) {
-  // Half a gigabyte is a range that no compiler makes.
+  // Half a gigabyte is larger than any group of adjacent gradients in practice.
   constexpr double kMost = 1 << 29;
   return link.secondsPerByte > 0
              ? std::min(kMost, (kParts - 1) * link.latency / link.secondsPerByte)

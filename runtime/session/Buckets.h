@@ -1,4 +1,4 @@
-//===- Buckets.h - how much ranks share at once --------------------------------===//
+//===- Buckets.h - merges all-reduces into buckets ---------------------------===//
 #ifndef DLC_RUNTIME_SESSION_BUCKETS_H
 #define DLC_RUNTIME_SESSION_BUCKETS_H
 
@@ -7,13 +7,14 @@
 
 namespace dlc::runtime {
 
-/// So many bytes that latency is a small part of what they take.
+/// Returns a bucket size in bytes for which the latency is a small part (1/10) of an all-reduce's
+/// time.
 DLC_EXPORT double bucketBytes(const WorldLink &link);
 
-/// All-reduces in place, of memory side by side, become one, until it has so many bytes: what comes
-/// first then waits for what comes next. Those stay apart whose result is read before that is
-/// written.
-/// The plan's streams must be right, and are so afterwards.
+/// Merges in-place all-reduces of adjacent memory into one, until it has about `bytes` bytes. Each
+/// merged all-reduce is executed at the position of the last one. All-reduces are not merged if a
+/// result is needed before the last operand is available. The plan's streams must be valid
+/// (checkStreams); they are valid again afterwards.
 DLC_EXPORT void joinBuckets(Plan &plan, double bytes);
 
 } // namespace dlc::runtime

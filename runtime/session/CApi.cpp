@@ -1,4 +1,4 @@
-//===- CApi.cpp - the C interface over programs and sessions ------------------===//
+//===- CApi.cpp - C interface for programs and sessions ----------------------===//
 #include "dlc/dlc.h"
 
 #include "runtime/program/Checker.h"
@@ -25,7 +25,8 @@ struct dlc_program {
   std::shared_ptr<const Plan> plan;
 };
 
-/// What runs, and what ran before: users may still hold descriptions of its values.
+/// The current program and its predecessors (dlc_session_replace). Predecessors are kept because
+/// callers may still hold pointers to their tensor descriptions.
 struct dlc_session {
   struct Kept {
     dlc_program program;
@@ -35,7 +36,8 @@ struct dlc_session {
   SessionOptions options;
   mutable std::mutex mutex;
 
-  /// Stays what it is until the caller lets go of it, whatever replaces it meanwhile.
+  /// Returns the current session. The caller's reference keeps it alive even if it is replaced
+  /// meanwhile.
   std::shared_ptr<Session> now() const {
     std::lock_guard lock(mutex);
     return kept.front().session;
@@ -148,7 +150,7 @@ static std::pair<int64_t, uint32_t> countOf(const TensorInfo &info) {
   return {info.counter, info.countedDim};
 }
 
-/// The same values in the same order, so that callers need not notice.
+/// Requires the same values in the same order, so that the replacement is transparent to callers.
 template <typename Info>
 static void requireAlike(const std::vector<Info> &now, const std::vector<Info> &then,
                          const char *what) {
@@ -195,7 +197,7 @@ void dlc_session_memory(const dlc_session *session, dlc_memory_figures *figures)
 
 namespace {
 
-/// Addresses of inputs and outputs, on the stack for as many as programs usually have.
+/// Addresses of inputs or outputs, stored on the stack for usual numbers of tensors.
 template <typename T> class Addresses {
 public:
   explicit Addresses(size_t count) : count(count) {
@@ -232,7 +234,7 @@ void checkOutputCount(const Plan &plan, size_t count) {
     fail("the program has ", plan.outputs.size(), " outputs, ", count, " given");
 }
 
-/// Without a look at devices where all is on the host.
+/// Runs the session; skips all device handling if all arrays are on the host.
 void runArguments(Session &session, std::span<const Argument> inputs,
                   std::span<const Argument> outputs) {
   auto isElsewhere = [](const Argument &argument) { return argument.device != nullptr; };

@@ -1,4 +1,4 @@
-//===- Captured.cpp - commands that a device is given as one graph ------------===//
+//===- Captured.cpp - capture of device commands into graphs -----------------===//
 #include "runtime/session/Captured.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void *Captured::capture(void *stream, const std::function<void()> &plain) {
   try {
     plain();
   } catch (const Error &) {
-    whole = false; // said again when the commands are given one by one
+    whole = false; // the error is reported when the commands are submitted one by one
   }
   if (device.table.capture_end(device.handle, stream, &graph, error, sizeof error) != 0 || whole)
     return graph;

@@ -1,4 +1,4 @@
-//===- Captured.h - commands that a device is given as one graph --------------===//
+//===- Captured.h - capture of device commands into graphs -------------------===//
 #ifndef DLC_RUNTIME_SESSION_CAPTURED_H
 #define DLC_RUNTIME_SESSION_CAPTURED_H
 
@@ -10,10 +10,10 @@
 
 namespace dlc::runtime {
 
-/// A range of a stream's commands, all given to the device alone, with fixed sizes. Addresses stand
-/// in a graph: it is captured when they come for the second time (the first run of a kernel may
-/// load code, which a capture must not), and kept for as many sets of addresses as callers take
-/// turns with.
+/// A range of a stream's commands that are submitted to the device only and have static sizes. A
+/// graph contains the buffer addresses. It is captured when a set of addresses occurs for the
+/// second time: the first run of a kernel may load code, which is not allowed during a capture. The
+/// graphs of the 8 most recently used sets of addresses are cached.
 class Captured {
 public:
   Captured(Device &device, size_t first, size_t last) : first(first), last(last), device(device) {}
@@ -22,7 +22,8 @@ public:
 
   const size_t first, last;
 
-  /// Carries the commands out: `plain` gives them to the stream one by one.
+  /// Executes the commands, from a cached graph if possible. `plain` submits them to the stream one
+  /// by one.
   void run(void *stream, const std::vector<void *> &addresses, const std::function<void()> &plain);
   uint64_t launches() const { return launched; }
 
@@ -34,7 +35,7 @@ private:
   void *capture(void *stream, const std::function<void()> &plain);
 
   Device &device;
-  /// The one used last is in front.
+  /// Cached graphs, most recently used first.
   std::vector<Graph> graphs;
   bool refused = false;
   uint64_t launched = 0;

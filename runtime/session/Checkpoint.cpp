@@ -1,4 +1,4 @@
-//===- Checkpoint.cpp - tensors of a file, and of the parts that ranks wrote --===//
+//===- Checkpoint.cpp - checkpoints, with one part per rank if sharded -------===//
 #include "runtime/session/Checkpoint.h"
 
 #include "runtime/program/Message.h"

@@ -1,15 +1,16 @@
-//===- Checkpoint.h - tensors of a file, and of the parts that ranks wrote ----===//
+//===- Checkpoint.h - checkpoints, with one part per rank if sharded ---------===//
 //
-// A checkpoint is a .safetensors file. That of a step whose state is split over ranks has the rest
-// of the state in it, and names a file of each rank:
+// A checkpoint is a .safetensors file. If the state is sharded over ranks, this main file has the
+// state that all ranks share and the names of one part file per rank:
 //
-//   run.safetensors              what all ranks have alike; its metadata `dlc.shared` names
-//   run.safetensors.7-0of2.part  what rank 0 of 2 has, 7: the number of this checkpoint
+//   run.safetensors              main file; its metadata `dlc.shared` lists the parts
+//   run.safetensors.7-0of2.part  shard of rank 0 of 2; 7 is the number of this checkpoint
 //   run.safetensors.7-1of2.part
 //
-// A part is a .safetensors file of one-dimensional pieces; its metadata says where each begins. The
-// first file is written last, and its rename makes the whole: parts that it does not name are
-// nobody's. Nothing in it depends on how many ranks there were but the names of the files.
+// A part is a .safetensors file of one-dimensional pieces; its metadata has the offset of each
+// piece. The main file is written last, and its rename commits the checkpoint: parts that it does
+// not list are ignored. Only the names of the files depend on the number of ranks, so a checkpoint
+// can be loaded by another number of ranks.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_SESSION_CHECKPOINT_H
@@ -24,18 +25,18 @@
 
 namespace dlc::runtime {
 
-/// A tensor, wherever its elements lie.
+/// A tensor whose elements may be distributed over several files.
 struct SavedTensor {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
   struct Piece {
-    uint64_t begin, count; ///< elements
+    uint64_t begin, count; ///< in elements
     Span data;
   };
-  /// One after another, all of the tensor.
+  /// Consecutive pieces that cover the tensor.
   std::vector<Piece> pieces;
 
-  /// Elements [begin, begin + count).
+  /// Copies the elements [begin, begin + count) to `to`.
   DLC_EXPORT void read(uint64_t begin, uint64_t count, void *to) const;
 };
 
@@ -44,12 +45,13 @@ struct Checkpoint {
   std::map<std::string, std::string> metadata;
 };
 
-/// Throws dlc::Error where the file or one of its parts is missing, or not what it must be.
+/// Reads a checkpoint. Throws dlc::Error if the main file or one of its parts is missing or
+/// invalid.
 DLC_EXPORT Checkpoint readCheckpoint(const std::string &path);
 
-/// What the first file says of the parts.
+/// Metadata of the main file about the parts.
 struct SharedMetadata {
-  std::vector<std::string> files; ///< in its folder
+  std::vector<std::string> files; ///< file names, in the folder of the main file
   struct Tensor {
     DType dtype;
     std::vector<int64_t> shape;
@@ -59,7 +61,7 @@ struct SharedMetadata {
   std::string text() const;
 };
 
-/// The keys of metadata.
+/// Metadata keys.
 constexpr const char kSharedKey[] = "dlc.shared", kNumberKey[] = "dlc.shared.number",
                      kBeginKey[] = "dlc.begin.";
 

@@ -1,4 +1,4 @@
-//===- Collectives.cpp - commands that meet other ranks -----------------------===//
+//===- Collectives.cpp - collective commands of a program --------------------===//
 #include "runtime/session/Collectives.h"
 
 #include "runtime/program/Message.h"
@@ -22,7 +22,7 @@ constexpr struct {
               {"reduce_scatter", Collective::ReduceScatter},
               {"broadcast", Collective::Broadcast}};
 
-/// Which side has the elements of all ranks.
+/// Whether the source or the destination buffer has the elements of all ranks.
 bool takesAll(Collective what) { return what == Collective::ReduceScatter; }
 bool givesAll(Collective what) { return what == Collective::AllGather; }
 

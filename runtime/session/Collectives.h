@@ -1,4 +1,4 @@
-//===- Collectives.h - commands that meet other ranks -------------------------===//
+//===- Collectives.h - collective commands of a program ----------------------===//
 #ifndef DLC_RUNTIME_SESSION_COLLECTIVES_H
 #define DLC_RUNTIME_SESSION_COLLECTIVES_H
 
@@ -12,44 +12,47 @@
 
 namespace dlc::runtime {
 
-/// The library that collectives are commands of. Their description:
+/// Library name of collective commands. Fields of their description:
 ///   kind       all_reduce, all_gather, reduce_scatter or broadcast
-///   dtype      of the elements
-///   share      elements that lie on one rank, where sides differ (World.h)
-///   reduction  sum, mean or max, where there is one
-///   root       of a broadcast; of an all_reduce whose result goes to one rank alone
-///   size       of the world that the program is for; absent: any
+///   dtype      element type
+///   share      number of elements per rank (see World.h)
+///   reduction  sum, mean or max, for reductions
+///   root       root of a broadcast; for all_reduce: the only rank that receives the result
+///   size       world size for which the program was compiled; absent: any
 /// Buffers: from, to.
 constexpr std::string_view kCollectiveLibrary = "collective";
 
-/// What a command's description says, in a world.
+/// Parsed description of a collective command.
 struct CollectiveDesc {
   std::string kind;
   CollectiveCall call;
   bool isMean = false;
-  /// The one rank that a result goes to; -1: all.
+  /// The only rank that receives the result; -1: all ranks.
   int onlyTo = -1;
 };
 
-/// Throws dlc::Error for a description or buffers that cannot be, and for a world of another size.
+/// Parses a description. Throws dlc::Error if the description or the buffers are invalid, or if the
+/// world has another size than required.
 CollectiveDesc readCollective(const nlohmann::json &desc, std::span<const BufferInfo> buffers,
                               const World &world);
 
-/// A command's call in the world, on the host's memory; null: that of the process, which is formed
-/// now. Throws what readCollective does.
+/// Returns the library call of a collective command on host memory. If `world` is null, the
+/// process's world is used, which is formed now if necessary. Throws the same errors as
+/// readCollective.
 std::unique_ptr<LibraryCall> collectiveCall(const nlohmann::json &desc,
                                             std::span<const BufferInfo> buffers, World *world);
 
-/// Throws dlc::Error where the world has another size than the program is for.
+/// Throws dlc::Error if the world does not have the size for which the program was compiled.
 void requireSize(std::string_view who, int size, const World &world);
 
-/// The size of the world that the program is for: of those who have parts of its states, or meet
-/// in its collectives. 0: any.
+/// Returns the world size for which the program was compiled, according to its sharded states and
+/// collectives; 0: any size.
 DLC_EXPORT int ranksOf(const Plan &plan);
 
 bool hasCollectives(const Plan &plan);
 
-/// A line for each collective of the program, in its order, for World::agree.
+/// Returns one line per collective of the program, in order, to be compared between ranks by
+/// World::agree.
 DLC_EXPORT std::vector<std::string> collectiveLines(const Plan &plan);
 
 } // namespace dlc::runtime

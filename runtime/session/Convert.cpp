@@ -1,4 +1,4 @@
-//===- Convert.cpp - elements of one type as elements of another --------------===//
+//===- Convert.cpp - conversion between element types ------------------------===//
 #include "runtime/session/Convert.h"
 
 #include "runtime/program/Numeric.h"
@@ -14,7 +14,7 @@ template <typename T> struct Type { using Element = T; };
 struct Boolean {
   uint8_t byte;
 };
-/// An integer of 4 bits, held in 8.
+/// A 4-bit integer, unpacked into 8 bits.
 template <typename Wide> struct FourBits { Wide value; };
 template <typename T> constexpr bool isFourBits = false;
 template <typename Wide> constexpr bool isFourBits<FourBits<Wide>> = true;
@@ -54,7 +54,7 @@ template <typename Body> void withType(DType type, const Body &body) {
   }
 }
 
-/// Saturates floats, and keeps the low bits of integers.
+/// Converts to a 4-bit integer. Floating-point values saturate; integers keep their low 4 bits.
 template <typename Wide, typename From> FourBits<Wide> toFourBits(From value) {
   constexpr int low = std::is_signed_v<Wide> ? -8 : 0;
   if constexpr (std::is_floating_point_v<From>)

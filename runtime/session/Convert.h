@@ -1,4 +1,4 @@
-//===- Convert.h - elements of one type as elements of another ----------------===//
+//===- Convert.h - conversion between element types --------------------------===//
 #ifndef DLC_RUNTIME_SESSION_CONVERT_H
 #define DLC_RUNTIME_SESSION_CONVERT_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc::runtime {
 
-/// On the host. Between integers modulo the range; reals to integers towards zero, out of range to
-/// the nearest (not a number: 0); anything but 0 is true.
+/// Converts elements on the host. Integer to integer: modulo the range. Floating point to integer:
+/// rounds towards zero and saturates; NaN becomes 0. To bool: any non-zero value is true.
 void convertElements(void *to, DType toType, const void *from, DType fromType,
                      const std::vector<int64_t> &shape);
 

@@ -1,4 +1,4 @@
-//===- DeviceApi.cpp - devices, their memory and copies in the C interface ----===//
+//===- DeviceApi.cpp - devices, device memory and copies in the C interface --===//
 #include "dlc/dlc.h"
 
 #include "runtime/device/Copy.h"
@@ -23,7 +23,8 @@ static DeviceName nameOf(DLDevice device) {
   return *name;
 }
 
-/// The device that pinned memory is for; null where there is none.
+/// Returns the device for which memory of this kind is pinned; null if `device` is not pinned
+/// memory or the device does not exist.
 static Device *pinningDevice(DLDevice device) {
   auto name = pinnedFor(device);
   bool isThere = name && name->ordinal < deviceCount(name->kind);
@@ -85,7 +86,7 @@ void dlc_memory_free(DLDevice device, void *address) {
   auto name = deviceName(device);
   if (!name || !address)
     return;
-  // What was allocated there is there.
+  // The memory was allocated on this device, so the device exists.
   if (Device *by = pinningDevice(device)) {
     by->table.release_pinned(by->handle, address);
   } else if (name->isHost()) {
@@ -98,7 +99,7 @@ void dlc_memory_free(DLDevice device, void *address) {
 
 namespace {
 
-/// A compact tensor as the copy needs it.
+/// A compact tensor as source or destination of a copy.
 struct Side {
   TensorInfo info;
   Device *device;

@@ -1,4 +1,4 @@
-//===- DeviceGroup.cpp - ranks that share what lies on their devices ----------===//
+//===- DeviceGroup.cpp - collectives between the devices of ranks ------------===//
 #include "runtime/session/DeviceGroup.h"
 
 #include "runtime/collective/Process.h"
@@ -15,13 +15,13 @@ namespace dlc::runtime {
 
 namespace {
 
-/// What each rank tells the others.
+/// Rendezvous information that the ranks exchange.
 struct Card {
   uint64_t machine = 0;
   dlc_device_member member{};
 };
 
-/// Throws dlc::Error where ranks cannot be one group.
+/// Throws dlc::Error if the ranks cannot form a group.
 void checkCards(const std::vector<Card> &cards) {
   for (size_t rank = 1; rank < cards.size(); ++rank) {
     const Card &card = cards[rank];
@@ -46,7 +46,7 @@ std::shared_ptr<DeviceGroup> DeviceGroup::of(World &world, Device &device) {
   std::unique_lock lock(mutex);
   if (auto found = known[{&world, &device}].lock())
     return found;
-  // Ranks that are threads of one process meet here.
+  // The lock is released: if the ranks are threads of one process, each must be able to enter here.
   lock.unlock();
   auto made = std::make_shared<DeviceGroup>(world, device);
   lock.lock();
@@ -102,7 +102,8 @@ void DeviceGroup::meet() {
 DeviceGroup::~DeviceGroup() {
   endCarried();
   world.forget(*this);
-  // Where something went wrong others may never come: whoever catches it ends the world.
+  // After an error, other ranks may never call group_leave, so it would block; the handler of the
+  // exception ends the world.
   if (handle && (!ended.empty() || std::uncaught_exceptions() == 0))
     device.table.group_leave(device.handle, handle);
 }

@@ -1,4 +1,4 @@
-//===- DeviceGroup.h - ranks that share what lies on their devices ------------===//
+//===- DeviceGroup.h - collectives between the devices of ranks --------------===//
 #ifndef DLC_RUNTIME_SESSION_DEVICEGROUP_H
 #define DLC_RUNTIME_SESSION_DEVICEGROUP_H
 
@@ -13,25 +13,25 @@
 
 namespace dlc::runtime {
 
-/// All ranks of a world, each with a device of its own. Collectives go into streams of the device;
-/// the world's engine carries no more than what ranks need to find one another. The world watches
-/// who waits here, and ends it.
+/// All ranks of a world, each with its own device. Collectives are submitted to streams of the
+/// device; the world's engine is used only for the rendezvous of the ranks. The world monitors the
+/// ranks that wait in the group, and ends it if a rank fails.
 class DeviceGroup : Carrier {
 public:
-  /// The one of this world and device, which outlives the world nowhere. It is formed when it is
-  /// first asked for, by all ranks together. Throws dlc::Error: what carries collectives is missing
-  /// or differs between ranks, two ranks have one device.
+  /// Returns the group of a world and device, which must not outlive the world. The first call
+  /// forms it, by all ranks together. Throws dlc::Error if the collective library is missing or
+  /// differs between ranks, or if two ranks use the same device.
   static std::shared_ptr<DeviceGroup> of(World &world, Device &device);
 
   DeviceGroup(World &world, Device &device);
   ~DeviceGroup() override;
   DeviceGroup(const DeviceGroup &) = delete;
 
-  /// When it returns the collective is in the stream. Throws dlc::Error.
+  /// Submits a collective: it is in the stream when this returns. Throws dlc::Error.
   void run(const CollectiveDesc &desc, void *const *buffers, void *stream);
-  /// Once streams are through: throws dlc::Error for what went wrong in them.
+  /// Called after the streams have completed: throws dlc::Error if a collective failed.
   void settle();
-  /// Empty, or why the world has ended.
+  /// Returns the reason why the world has ended; empty if it has not.
   std::string whyEnded();
 
 private:
@@ -45,11 +45,11 @@ private:
 
   World &world;
   Device &device;
-  /// Held while the device is called for the group.
+  /// Serializes calls of the device's group functions.
   std::mutex mutex;
   void *handle = nullptr;
   std::string ended;
-  std::vector<uint64_t> carried; ///< collectives that may not be through
+  std::vector<uint64_t> carried; ///< collectives that may not have completed
 };
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- DeviceWalk.cpp - a stream's commands given to a device ------------------===//
+//===- DeviceWalk.cpp - submits a stream's commands to a device --------------===//
 #include "runtime/session/DeviceWalk.h"
 
 #include "runtime/device/cpu/Parallel.h"
@@ -13,7 +13,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// Commands of a loop's iterations, all together, that one graph may have.
+/// Maximum number of commands of a loop, over all its iterations, that are captured into one graph.
 constexpr int64_t kMostOfLoop = 4096;
 
 } // namespace
@@ -136,7 +136,7 @@ std::unique_ptr<DeviceWalk::Step> DeviceWalk::prepare(const Command &command, ui
   return step;
 }
 
-/// Whether commands, or those of their bodies, use a part of the buffer.
+/// Whether any of the commands, including their bodies, accesses bytes of the buffer.
 static bool uses(const Plan &plan, const std::vector<Command> &commands, uint32_t index) {
   const Buffer &buffer = plan.buffers[index];
   return std::any_of(commands.begin(), commands.end(), [&](const Command &command) {
@@ -157,7 +157,7 @@ void DeviceWalk::prepareLoop(const Command &command, Step &step) {
   if (command.trip >= 0)
     if (const void *value = binder.constantValue(static_cast<uint32_t>(command.trip)))
       std::memcpy(&step.trips, value, sizeof step.trips);
-  // An index that no command reads need not be written.
+  // The index is not written if no command of the body reads it.
   if (command.index >= 0 && !uses(plan, command.body, static_cast<uint32_t>(command.index)))
     step.index = -1;
 }
@@ -189,7 +189,7 @@ void DeviceWalk::prepareCollective(const Command &command, Step &step) {
         readCollective(command.desc, bufferInfos(plan, command), *world));
     info.implementation = "collective:" + step.collective->kind;
     if (world->engine().empty())
-      return; // a copy
+      return; // A world of one rank: the collective is a copy.
     if (!device.kind.can(DLC_DEVICE_COLLECTIVES))
       fail("devices of kind ", device.name.kind, " share nothing between ranks; place '",
            command.name, "' on ", kHostName);
@@ -311,7 +311,7 @@ void DeviceWalk::runLoop(Step &step) {
 void DeviceWalk::runStep(Step &step) {
   const Command &command = *step.command;
   const dlc_device_table &table = device.table;
-  // Others may wait for what this rank is at.
+  // Report a sign of life, because other ranks may wait for this rank.
   if (world)
     world->alive();
   if (step.collective)
@@ -384,7 +384,7 @@ void DeviceWalk::runTimed(Step &step) {
     device.call(device.table.event_record, timed[at].to, stream);
 }
 
-/// What the device alone carries out, the same way each time.
+/// Whether the step always does the same work on the device alone, without the host.
 bool DeviceWalk::isCapturable(const Step &step) const {
   switch (step.command->op) {
   case Op::Launch:
@@ -415,7 +415,7 @@ void DeviceWalk::findGraphs() {
   }
 }
 
-/// Those of a loop's first iteration say all others.
+/// The addresses of the first iteration determine those of all other iterations.
 void DeviceWalk::addAddresses(Step &step) {
   if (step.trips > 0)
     step.moving.moveTo(0);
@@ -444,7 +444,7 @@ uint64_t DeviceWalk::graphLaunches() const {
 void DeviceWalk::run(void (*updating)(void *), void *context) {
   auto range = captured.begin();
   for (size_t i = 0; i < steps.size();) {
-    // Each command's time is seen by itself alone.
+    // When tracing, commands are submitted individually to measure each one's time.
     bool together = !tracing && range != captured.end() && (*range)->first == i;
     size_t end = together ? (*range)->last : i + 1;
     for (size_t each = i; each < end; ++each)
@@ -462,7 +462,7 @@ void DeviceWalk::synchronize() {
   try {
     device.call(device.table.stream_synchronize, stream);
   } catch (const Error &) {
-    // Streams may break off where the world has ended.
+    // Streams may fail because the world has ended; report the reason of that instead.
     if (std::string why = group ? group->whyEnded() : ""; !why.empty())
       throw Error(why);
     throw;
@@ -477,7 +477,7 @@ std::vector<TraceEvent> DeviceWalk::takeTrace(void *base, int64_t baseNs) {
   for (const Timed &one : timed) {
     float from = 0, to = 0;
     char error[256];
-    // What a failed run did not come to has no times.
+    // Events that a failed run did not record have no times.
     auto elapsed = device.table.event_elapsed;
     if (elapsed(device.handle, base, one.from, &from, error, sizeof error) == 0 &&
         elapsed(device.handle, base, one.to, &to, error, sizeof error) == 0)

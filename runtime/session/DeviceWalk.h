@@ -1,4 +1,4 @@
-//===- DeviceWalk.h - a stream's commands given to a device --------------------===//
+//===- DeviceWalk.h - submits a stream's commands to a device ----------------===//
 #ifndef DLC_RUNTIME_SESSION_DEVICEWALK_H
 #define DLC_RUNTIME_SESSION_DEVICEWALK_H
 
@@ -13,7 +13,7 @@
 
 namespace dlc::runtime {
 
-/// The program's modules on one device, loaded as they are asked for.
+/// The program's GPU modules on one device, loaded at first use.
 class Modules {
 public:
   Modules(const Plan &plan, const Program &program, Device &device)
@@ -29,19 +29,20 @@ private:
   std::vector<void *> loaded;
 };
 
-/// Commands are given to the device's stream, those that stand together as one graph; nothing here
-/// waits for them but branches and loops, which the host decides.
+/// Submits the commands of a stream to the device's stream, adjacent capturable commands as one
+/// graph. The host waits only for the conditions of branches and loops, which it evaluates.
 class DeviceWalk {
 public:
-  /// Where the device runs host code, `threads` of the host do. Collectives meet in the world;
-  /// null: there are none.
+  /// If the device executes host code, it uses `threads` host threads. Collectives use `world`; it
+  /// is null if there are none.
   DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules &modules, const Span &code,
              std::vector<CommandInfo> &infos, const std::vector<Numbered> &commands, int threads,
              uint32_t number, EventSink *events, bool plainLaunches, World *world);
   ~DeviceWalk();
   DeviceWalk(const DeviceWalk &) = delete;
 
-  /// Before the first run, where ranks share what lies here: by all of them together.
+  /// Forms the device group if the stream has collectives. Called by all ranks together, before the
+  /// first run.
   void formGroup();
   /// Calls `updating` before the first command that writes state.
   void run(void (*updating)(void *), void *context);
@@ -52,7 +53,8 @@ public:
   uint64_t scratchBytes() const { return scratch.size(); }
 
   bool tracing = false;
-  /// What the stream did since run() began; after synchronize(), `base` being recorded at baseNs.
+  /// Returns the trace of the stream since run() began. To be called after synchronize(). The event
+  /// `base` was recorded at the host time baseNs.
   std::vector<TraceEvent> takeTrace(void *base, int64_t baseNs);
 
 private:
@@ -60,23 +62,23 @@ private:
     void *handle = nullptr;
     uint64_t workspace = 0;
   };
-  /// One prepared command and those of its bodies.
+  /// A prepared command; its bodies are nested.
   struct Step {
     const Command *command;
     uint32_t number;
-    std::vector<void *> buffers;                ///< addresses
-    std::vector<void *> arguments;              ///< pointers to these, as launch takes them
-    void *function = nullptr, *call = nullptr;  ///< a GPU's
-    HostWork work;                              ///< host code, run by this
-    std::unique_ptr<CollectiveDesc> collective; ///< what the group carries
-    std::optional<std::vector<OwnPiece>> own;   ///< this rank's rows, to copy
+    std::vector<void *> buffers;                ///< buffer addresses
+    std::vector<void *> arguments;              ///< pointers to the addresses, for launch
+    void *function = nullptr, *call = nullptr;  ///< of GPU commands
+    HostWork work;                              ///< host code, executed by the device's `run`
+    std::unique_ptr<CollectiveDesc> collective; ///< collective, executed by the group
+    std::optional<std::vector<OwnPiece>> own;   ///< pieces that this rank copies (OwnRows.h)
     DeviceWalk *walk = nullptr;
-    int64_t trip = -1, cond = -1, index = -1, count = -1; ///< slots
-    int64_t trips = -1;                                   ///< where they are known ahead
+    int64_t trip = -1, cond = -1, index = -1, count = -1; ///< indices in `buffers`
+    int64_t trips = -1; ///< constant trip count; -1 if known only at run time
     int direction = DLC_COPY_WITHIN;
     Device *peer = nullptr;
     bool updates = false;
-    Moving moving; ///< a loop's
+    Moving moving; ///< slots of a loop's body that advance with the iteration
     std::vector<std::unique_ptr<Step>> body, orElse;
   };
   struct Timed {
@@ -116,20 +118,21 @@ private:
   EventSink *events;
   World *world;
   bool needsGroup = false;
-  std::shared_ptr<DeviceGroup> group; ///< null: not formed so far, or there is nobody to share with
+  std::shared_ptr<DeviceGroup> group; ///< null if not yet formed, or if the world has one rank
   void *stream = nullptr;
   std::vector<void *> calls;
   std::vector<std::unique_ptr<LibraryCall>> hostCalls;
   uint64_t scratchWanted = 0;
-  Block scratch;            ///< of host code: one command at a time
-  Moving *moving = nullptr; ///< of the loop whose body is made ready
+  Block scratch;            ///< scratch memory of host code, which runs one command at a time
+  Moving *moving = nullptr; ///< loop whose body is being prepared
   uint64_t workspaceBytes = 0;
   DeviceMemory workspace;
   std::vector<std::unique_ptr<Step>> steps;
   std::vector<std::unique_ptr<Captured>> captured; ///< in the order of their steps
   std::vector<void *> addresses;
   std::vector<Timed> timed;
-  /// What copies to the device read until they are done: kept until the stream is through.
+  /// Host values that are being copied to the device. They are kept alive until the stream has
+  /// completed.
   std::vector<std::unique_ptr<int64_t>> pending;
 };
 

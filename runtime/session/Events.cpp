@@ -1,4 +1,4 @@
-//===- Events.cpp - what streams tell one another -----------------------------===//
+//===- Events.cpp - synchronization between streams --------------------------===//
 #include "runtime/session/Events.h"
 
 namespace dlc::runtime {
@@ -29,7 +29,7 @@ void Events::record(uint32_t event) {
 }
 
 void Events::recordOn(uint32_t number, Device &device, void *stream) {
-  Event &event = list[number]; // nobody else looks at it before it is recorded
+  Event &event = list[number]; // no other thread accesses it before it is recorded
   if (!event.handle) {
     device.call(device.table.event_create, &event.handle);
     event.device = &device;

@@ -1,4 +1,4 @@
-//===- Events.h - what streams tell one another -------------------------------===//
+//===- Events.h - synchronization between streams ----------------------------===//
 #ifndef DLC_RUNTIME_SESSION_EVENTS_H
 #define DLC_RUNTIME_SESSION_EVENTS_H
 
@@ -10,35 +10,36 @@
 
 namespace dlc::runtime {
 
-/// A wait that was given up because another stream has failed.
+/// Thrown by a wait that is abandoned because another stream has failed.
 struct Abandoned {};
 
-/// The events of a run. A CPU's event has come when it is recorded. A device's event is first
-/// recorded in its stream, which other streams of that kind of device wait for, and the host too
-/// where it must.
+/// The events of a run. An event of a CPU stream is complete when it is recorded. An event of a
+/// device stream is first recorded in this stream; streams of the same device kind wait for it on
+/// the device, other streams and the host wait in a host thread.
 class Events {
 public:
   explicit Events(uint32_t count) : list(count) {}
   ~Events();
   Events(const Events &) = delete;
 
-  /// Before a run.
+  /// Resets all events, before a run.
   void reset();
-  /// On an error: all who wait stop.
+  /// On an error: makes all waits throw Abandoned.
   void abandon();
 
   void record(uint32_t event);
   void recordOn(uint32_t event, Device &device, void *stream);
-  /// The calling thread waits until all before the event is done.
+  /// Blocks the calling thread until all work before the event is done.
   void wait(uint32_t event);
-  /// The stream does.
+  /// Makes the stream wait. The calling thread waits until the event is recorded; if the event
+  /// belongs to another kind of device, it waits until the event is complete.
   void waitOn(uint32_t event, Device &device, void *stream);
   bool hasCome(uint32_t event);
 
 private:
   struct Event {
     bool recorded = false;
-    Device *device = nullptr; ///< null: a CPU's
+    Device *device = nullptr; ///< null for an event of a CPU stream
     void *handle = nullptr;
   };
   const Event &untilRecorded(uint32_t event);

@@ -1,4 +1,4 @@
-//===- FoundShape.h - shapes of outputs of which the run finds a size ---------===//
+//===- FoundShape.h - run-time shapes of outputs with a bounded dynamic dimension -===//
 #ifndef DLC_RUNTIME_SESSION_FOUNDSHAPE_H
 #define DLC_RUNTIME_SESSION_FOUNDSHAPE_H
 
@@ -9,8 +9,7 @@
 
 namespace dlc::runtime {
 
-/// The shape that an input or output has for who has not run the program: -1 where the run finds
-/// it.
+/// Returns the shape as known before a run: -1 for a dynamic dimension.
 inline std::vector<int64_t> openShape(const TensorInfo &info) {
   std::vector<int64_t> shape = info.shape;
   if (info.counter >= 0)
@@ -18,7 +17,8 @@ inline std::vector<int64_t> openShape(const TensorInfo &info) {
   return shape;
 }
 
-/// The shape that an output has after the run that counted so many along its counted dimension.
+/// Returns the output's shape after a run that reported `count` as the size of its dynamic
+/// dimension.
 inline std::vector<int64_t> foundShape(const TensorInfo &output, int64_t count) {
   std::vector<int64_t> shape = output.shape;
   if (output.counter >= 0)
@@ -26,7 +26,7 @@ inline std::vector<int64_t> foundShape(const TensorInfo &output, int64_t count) 
   return shape;
 }
 
-/// The same of outputs in the host's memory.
+/// Same, with the counters read from the outputs in host memory.
 inline std::vector<int64_t> foundShape(const Plan &plan, size_t i, std::span<void *const> outputs) {
   const TensorInfo &output = plan.outputs[i];
   return foundShape(output, output.counter < 0

@@ -1,4 +1,4 @@
-//===- Guarded.h - errors at the C boundary -----------------------------------===//
+//===- Guarded.h - converts exceptions to dlc_error at the C boundary --------===//
 #ifndef DLC_RUNTIME_SESSION_GUARDED_H
 #define DLC_RUNTIME_SESSION_GUARDED_H
 
@@ -14,7 +14,8 @@ struct dlc_error {
 
 namespace dlc::runtime {
 
-/// No exception leaves the library.
+/// Runs `body` and returns its exception as a dlc_error; NULL on success. No exception may leave
+/// the C interface.
 template <typename Body> dlc_error *guarded(Body &&body) {
   try {
     body();

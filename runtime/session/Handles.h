@@ -1,6 +1,7 @@
-//===- Handles.h - what the C interface's opaque types hold -------------------===//
+//===- Handles.h - contents of the C interface's opaque types ----------------===//
 //
-// For the compiler, which makes programs in memory and hands them to users as C or C++ objects.
+// Used by the compiler, which builds programs in memory and returns them to users as C or C++
+// objects.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_SESSION_HANDLES_H
@@ -11,10 +12,10 @@
 
 namespace dlc::runtime {
 
-/// A program of the C interface around one in memory; checks it. Throws dlc::Error.
+/// Wraps a program in memory for the C interface. Validates the program; throws dlc::Error.
 DLC_EXPORT dlc_program *wrapProgram(std::shared_ptr<const Program> program);
 
-/// The session behind a handle of the C interface.
+/// The session of a handle of the C interface.
 DLC_EXPORT Session &sessionOf(dlc_session *session);
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- HostWork.cpp - launches and library calls on the host's threads --------===//
+//===- HostWork.cpp - kernel launches and library calls on host threads ------===//
 #include "runtime/session/HostWork.h"
 
 #include "runtime/device/cpu/Parallel.h"
@@ -21,7 +21,8 @@ HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code) 
 }
 
 namespace {
-/// What a library adds up, and in which order, often depends on how many threads it has.
+/// Runs a library call on one thread, for reproducible programs: the summation order of a library
+/// often depends on its number of threads.
 class OnOneThread : public LibraryCall {
 public:
   explicit OnOneThread(std::unique_ptr<LibraryCall> given) : inner(std::move(given)) {}

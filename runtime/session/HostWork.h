@@ -1,4 +1,4 @@
-//===- HostWork.h - launches and library calls on the host's threads ----------===//
+//===- HostWork.h - kernel launches and library calls on host threads --------===//
 #ifndef DLC_RUNTIME_SESSION_HOSTWORK_H
 #define DLC_RUNTIME_SESSION_HOSTWORK_H
 
@@ -13,28 +13,30 @@
 
 namespace dlc::runtime {
 
-/// What a launch or library command of host code does, wherever its buffers come from.
+/// A launch or library command of host code, independent of how its buffer addresses are
+/// determined.
 struct HostWork {
   // launch
   KernelFn kernel = nullptr;
   int64_t extent = 0, grain = 1;
-  uint64_t scratch = 0; ///< of each thread
+  uint64_t scratch = 0; ///< bytes per thread
   // library
   LibraryCall *call = nullptr;
 
-  /// Bytes that it needs beside its buffers.
+  /// Scratch bytes that it needs in addition to its buffers.
   uint64_t scratchBytes(int threads) const {
     return call ? call->scratchBytes() : scratch * static_cast<uint64_t>(threads);
   }
   void run(void *const *buffers, char *memory, int threads) const;
 };
 
-/// Sizes of a command's buffers, and whether it may write them.
+/// Returns the sizes of a command's buffers and whether it may write them.
 std::vector<BufferInfo> bufferInfos(const Plan &plan, const Command &command);
 
-/// A launch's kernel lies in `code`.
+/// Returns the work of a launch, whose kernel is in `code`.
 HostWork hostLaunch(const Plan &plan, const Command &command, const Span &code);
-/// Throws what the library says of the command. Collectives meet in the world; null: the process's.
+/// Creates the library call of a command. Throws the library's error. Collectives use `world`, or
+/// the process's world if it is null.
 std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, int threads,
                                       World *world = nullptr);
 

@@ -1,4 +1,4 @@
-//===- Moving.cpp - addresses that move with a loop's iterations --------------===//
+//===- Moving.cpp - addresses that advance with a loop's iterations ----------===//
 #include "runtime/session/Moving.h"
 
 #include "runtime/program/Message.h"

@@ -1,4 +1,4 @@
-//===- Moving.h - addresses that move with a loop's iterations ----------------===//
+//===- Moving.h - addresses that advance with a loop's iterations ------------===//
 #ifndef DLC_RUNTIME_SESSION_MOVING_H
 #define DLC_RUNTIME_SESSION_MOVING_H
 
@@ -8,20 +8,20 @@
 
 namespace dlc::runtime {
 
-/// The slots of one loop's body whose buffers have a step.
+/// The address slots of a loop's body whose buffers have a step.
 class Moving {
 public:
   void add(const Plan &plan, Binder &binder, void **slot, uint32_t buffer);
-  /// Before each iteration. Throws where a buffer would leave what it lies in.
+  /// Updates the slots for an iteration. Throws if a buffer would leave its range.
   void moveTo(int64_t iteration);
 
 private:
   struct Slot {
     void **slot;
-    void *first = nullptr; ///< its address in the first iteration
-    int64_t step, last;    ///< the last iteration in which it lies inside
+    void *first = nullptr; ///< address in the first iteration
+    int64_t step, last;    ///< last iteration in which the buffer is within its range
   };
-  std::deque<Slot> slots; ///< the binder keeps their addresses
+  std::deque<Slot> slots; ///< a deque, because the binder keeps pointers to its elements
 };
 
 } // namespace dlc::runtime

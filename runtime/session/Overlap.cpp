@@ -1,4 +1,4 @@
-//===- Overlap.cpp - how much of what ranks share hides behind work --------------===//
+//===- Overlap.cpp - overlap of collectives with computation -----------------===//
 #include "runtime/session/Overlap.h"
 
 #include "runtime/program/Streams.h"
@@ -12,7 +12,7 @@ namespace dlc::runtime {
 namespace {
 
 using Moment = Timeline::Moment;
-using Intervals = std::vector<Moment>; ///< in their order, none of which meets another
+using Intervals = std::vector<Moment>; ///< sorted and disjoint
 
 bool ordersOnly(const Command &command) {
   return command.op == Op::Record || command.op == Op::Wait;
@@ -36,7 +36,7 @@ Intervals inBoth(const Intervals &a, const Intervals &b) {
   return both;
 }
 
-/// When no stream works: each waits for an event, or is through.
+/// Returns the times at which no stream works: each waits for an event or has finished.
 Intervals idleTimes(const Plan &plan, const Timeline &timeline) {
   std::vector<Intervals> waits(plan.streams.size());
   std::vector<double> through(plan.streams.size());
@@ -87,7 +87,7 @@ SharedTimes timesOf(const Plan &plan, const Timeline &timeline, size_t at) {
   times.start = timeline.commands[at].start;
   times.reduced = timeline.commands[at].end;
   times.needed = timeline.end;
-  // Where each stream stood before it waited for what comes next.
+  // End of each stream's last command so far, before it waits for events.
   std::vector<double> reached(plan.streams.size());
   bool isNeeded = false;
   for (size_t i = 0; i < plan.commands.size() && !isNeeded; ++i) {
@@ -116,7 +116,7 @@ double sharedBytes(const Plan &plan, const Command &command) {
 }
 
 Timeline timelineOf(const Plan &plan, std::span<const TraceEvent> events) {
-  std::vector<size_t> placeOf; // of the list's commands, by the number of each
+  std::vector<size_t> placeOf; // indices in the command list, by command number
   for (size_t i = 0; i < plan.commands.size(); ++i) {
     placeOf.push_back(i);
     placeOf.resize(placeOf.size() + commandCount(plan.commands[i]) - 1, SIZE_MAX);

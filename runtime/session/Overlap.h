@@ -1,4 +1,4 @@
-//===- Overlap.h - how much of what ranks share hides behind work ----------------===//
+//===- Overlap.h - overlap of collectives with computation -------------------===//
 #ifndef DLC_RUNTIME_SESSION_OVERLAP_H
 #define DLC_RUNTIME_SESSION_OVERLAP_H
 
@@ -10,38 +10,39 @@
 
 namespace dlc::runtime {
 
-/// When each command of the list itself began and ended, in seconds from the run's beginning.
+/// Start and end of each top-level command, in seconds since the start of the run.
 struct Timeline {
   struct Moment {
     double start = 0, end = 0;
   };
   std::vector<Moment> commands;
-  double end = 0; ///< of the run
+  double end = 0; ///< end of the run
 };
 
-/// Of one run that was traced.
+/// Timeline of a traced run.
 DLC_EXPORT Timeline timelineOf(const Plan &plan, std::span<const TraceEvent> events);
-/// Were each command of the list to take so many seconds: streams run at once, as events allow.
+/// Estimated timeline if each top-level command takes the given number of seconds: streams run
+/// concurrently, subject to events.
 DLC_EXPORT Timeline timelineOf(const Plan &plan, std::span<const double> seconds);
 
-/// One collective of a run, in seconds from the run's beginning.
+/// Times of one collective, in seconds since the start of the run.
 struct SharedTimes {
-  size_t command = 0; ///< in the list
+  size_t command = 0; ///< index in the command list
   double bytes = 0;
-  double written = 0; ///< when the last of what it takes was there
+  double written = 0; ///< when the last operand byte was written
   double start = 0, reduced = 0;
-  double needed = 0;  ///< when the first that reads its result could have begun without it
-  double exposed = 0; ///< of start to reduced: while nothing else was done
+  double needed = 0;  ///< earliest start of the result's first reader without it
+  double exposed = 0; ///< part of [start, reduced] in which no other work was done
 };
 
 struct Overlap {
-  std::vector<SharedTimes> collectives; ///< in their order
-  double seconds = 0, exposed = 0;      ///< of all collectives
-  /// Of those before the last one, which nothing can hide that follows it.
+  std::vector<SharedTimes> collectives; ///< in program order
+  double seconds = 0, exposed = 0;      ///< sums over all collectives
+  /// The same sums without the last collective, which no later computation can overlap.
   double secondsBefore = 0, exposedBefore = 0;
 };
 
-/// How many bytes a collective is about: those of the whole, where sides differ.
+/// Returns the bytes of a collective: the larger of its two buffers.
 DLC_EXPORT double sharedBytes(const Plan &plan, const Command &command);
 DLC_EXPORT bool isCollective(const Command &command);
 

@@ -1,4 +1,4 @@
-//===- OwnRows.cpp - this rank's share of what all ranks have -----------------===//
+//===- OwnRows.cpp - copies this rank's shard of replicated data -------------===//
 #include "runtime/session/OwnRows.h"
 
 #include "runtime/program/Message.h"

@@ -1,4 +1,4 @@
-//===- OwnRows.h - this rank's share of what all ranks have -------------------===//
+//===- OwnRows.h - copies this rank's shard of replicated data ---------------===//
 #ifndef DLC_RUNTIME_SESSION_OWNROWS_H
 #define DLC_RUNTIME_SESSION_OWNROWS_H
 
@@ -10,25 +10,25 @@
 
 namespace dlc::runtime {
 
-/// Of some buffers, one after another, the share of this rank is copied to the last one; nobody is
-/// waited for. Its description:
-///   bytes  of each buffer but the last
-///   size   of the world that the program is for: all of them divide into so many shares
-///   share  where there is no size, the bytes of a share: the world may have as many ranks as there
-///          are shares
+/// Library name of commands that copy this rank's shard of the concatenation of some buffers to the
+/// last buffer, without communication. Fields of their description:
+///   bytes  size of each buffer except the last
+///   size   world size for which the program was compiled, equal to the number of shards
+///   share  if `size` is absent: bytes of a shard; the number of shards limits the world size
 constexpr std::string_view kOwnRowsLibrary = "own_rows";
 
-/// What this rank takes of one buffer: bytes from where they stand in it to where they go in the
-/// target.
+/// A piece that this rank copies: `bytes` bytes from offset `from` of a buffer to offset `to` of
+/// the target.
 struct OwnPiece {
   size_t buffer, target;
   uint64_t from, to, bytes;
 };
-/// For who copies them; throws as collectiveCall() does (Collectives.h).
+/// Returns the pieces, for callers that do the copies. Throws the same errors as collectiveCall()
+/// (Collectives.h).
 std::vector<OwnPiece> ownPieces(const nlohmann::json &desc, std::span<const BufferInfo> buffers,
                                 World *world);
 
-/// On the host, as collectiveCall().
+/// Returns the library call on host memory, like collectiveCall().
 std::unique_ptr<LibraryCall> ownRowsCall(const nlohmann::json &desc,
                                          std::span<const BufferInfo> buffers, World *world);
 

@@ -1,4 +1,4 @@
-//===- Parts.cpp - a rank's part of a state that all ranks have together -------===//
+//===- Parts.cpp - a rank's part of a sharded state --------------------------===//
 #include "runtime/session/Parts.h"
 
 #include "runtime/program/Message.h"
@@ -9,7 +9,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// The whole is `count` runs, each of a part for every rank.
+/// The whole tensor as `count` contiguous runs, each of which has one part per rank.
 struct Runs {
   explicit Runs(const StateInfo &info) {
     uint64_t inner = dtypeBytes(info.dtype);

@@ -1,4 +1,4 @@
-//===- Parts.h - a rank's part of a state that all ranks have together ---------===//
+//===- Parts.h - a rank's part of a sharded state ----------------------------===//
 #ifndef DLC_RUNTIME_SESSION_PARTS_H
 #define DLC_RUNTIME_SESSION_PARTS_H
 
@@ -10,18 +10,18 @@ namespace dlc::runtime {
 
 inline bool isPart(const StateInfo &info) { return info.part.ranks > 1; }
 
-/// Of the whole tensor.
+/// Shape of the whole tensor.
 std::vector<int64_t> wholeShape(const StateInfo &info);
 
-/// The rank's elements of the whole, in the part's order; and the other way round.
+/// Copies the rank's elements from the whole tensor to its part, and back.
 void takePart(const StateInfo &info, int rank, const char *whole, char *part);
 void putPart(const StateInfo &info, int rank, const char *part, char *whole);
 
-/// The whole of what the ranks have. All ranks call it together.
+/// Gathers the whole tensor from the parts of all ranks. All ranks call it together.
 Span gatherParts(const StateInfo &info, World &world, const char *part);
 
-/// Null where no state is a part, else the world (null: the process's), which has the program's
-/// ranks. Throws dlc::Error where it has another number.
+/// Returns null if no state is sharded; otherwise the world (if `given` is null: the process's).
+/// Throws dlc::Error if its size is not the one for which the program was compiled.
 World *worldOfParts(const Plan &plan, World *given);
 
 } // namespace dlc::runtime

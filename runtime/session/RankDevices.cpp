@@ -1,4 +1,4 @@
-//===- RankDevices.cpp - which devices of a machine are a rank's --------------===//
+//===- RankDevices.cpp - assignment of a machine's devices to ranks ----------===//
 #include "runtime/session/RankDevices.h"
 
 #include "runtime/device/Device.h"

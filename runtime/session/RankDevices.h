@@ -1,4 +1,4 @@
-//===- RankDevices.h - which devices of a machine are a rank's ----------------===//
+//===- RankDevices.h - assignment of a machine's devices to ranks ------------===//
 #ifndef DLC_RUNTIME_SESSION_RANKDEVICES_H
 #define DLC_RUNTIME_SESSION_RANKDEVICES_H
 
@@ -7,10 +7,11 @@
 
 namespace dlc::runtime {
 
-/// Ranks of one machine have devices of their own, where their kind carries collectives: of a
-/// program that uses k devices of it, the nth is number n + k * local rank. Where a launcher shows
-/// each rank no more than k, those are its own and keep their numbers. Throws dlc::Error where
-/// there are too few.
+/// Assigns devices to the ranks of one machine, for device kinds that support collectives. If the
+/// program uses k devices of a kind, its device n becomes device n + k * localRank. If a rank sees
+/// at most k devices (because the launcher has made only its own visible), the numbers are
+/// unchanged. Throws dlc::Error if more than k devices are visible but too few for all ranks of the
+/// machine.
 void takeOwnDevices(Plan &plan, const World &world);
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Session.cpp - making a program ready, and running it -------------------===//
+//===- Session.cpp - preparation and execution of a program ------------------===//
 #include "runtime/session/Session.h"
 
 #include "runtime/device/cpu/Features.h"
@@ -35,7 +35,7 @@ StreamOrder streamOrder(const SessionOptions &options) {
   return parseStreamOrder(!options.streamOrder.empty() || !asked ? options.streamOrder : asked);
 }
 
-/// As it runs in the world.
+/// The plan for execution in the world: all-reduces are merged into buckets.
 Plan planFor(const Program &program, const SessionOptions &options) {
   Plan plan = checkProgram(program);
   if (std::none_of(plan.commands.begin(), plan.commands.end(), isCollective))
@@ -51,7 +51,7 @@ bool plainLaunches(const SessionOptions &options) {
   return options.plainLaunches || (asked && *asked && *asked != '0');
 }
 
-/// Null: the program needs none.
+/// Returns null if the program needs no world.
 World *worldFor(const Plan &plan, const SessionOptions &options) {
   return options.world || !hasCollectives(plan) ? options.world : &World::ofProcess();
 }
@@ -67,13 +67,13 @@ struct Session::Impl {
   StateSet states;
   Binder binder;
   std::vector<CommandInfo> infos;
-  /// One of the two: a list on the host, or several.
+  /// Exactly one of the two is set: `walk` for a single stream on the host, otherwise `runner`.
   std::unique_ptr<Walk> walk;
   std::unique_ptr<StreamRunner> runner;
   std::vector<FixedInput> fixedInputs;
   std::mutex mutex;
   bool tracing = false;
-  std::atomic<bool> isParallel = true; ///< the last run had work for several threads
+  std::atomic<bool> isParallel = true; ///< whether the last run had work for several threads
   std::vector<TraceEvent> events;
 
   Impl(std::shared_ptr<const Program> given, const SessionOptions &options)
@@ -154,7 +154,7 @@ struct Session::Impl {
            "new value, or leave that input unspecialised");
   }
 
-  /// The same wherever the arrays are.
+  /// Same checks, for arrays on any device.
   void checkArguments(std::span<const Argument> inputs, std::span<const Argument> outputs) const {
     checkCounts(inputs.size(), outputs.size());
     for (size_t i = 0; i < inputs.size(); ++i)
@@ -177,7 +177,7 @@ struct Session::Impl {
     try {
       runCommands();
     } catch (const std::exception &error) {
-      // The others wait for collectives that this rank will not start.
+      // The other ranks wait for collectives that this rank will not start.
       if (world && world->size() > 1 && hasCollectives(plan))
         world->abort(error.what());
       throw;

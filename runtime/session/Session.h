@@ -1,4 +1,4 @@
-//===- Session.h - a program made ready to run --------------------------------===//
+//===- Session.h - a program that is ready to run ----------------------------===//
 #ifndef DLC_RUNTIME_SESSION_SESSION_H
 #define DLC_RUNTIME_SESSION_SESSION_H
 
@@ -19,30 +19,29 @@ class StateSet;
 struct Argument;
 
 struct SessionOptions {
-  /// 0: as many as the program was compiled for, at most those of the machine.
+  /// 0: the number that the program was compiled for, at most that of the machine.
   int threads = 0;
-  /// States of the same name are this session's memory.
+  /// Session whose memory is used for states of the same name.
   const Session *shareState = nullptr;
-  /// For tests of programs on several CPU devices, see StreamOrder; empty: what $DLC_STREAM_ORDER
-  /// says.
+  /// For tests of programs with several CPU devices; see StreamOrder. Empty: $DLC_STREAM_ORDER.
   std::string streamOrder;
-  /// Give a GPU its commands one by one instead of as graphs, to see which goes wrong;
-  /// $DLC_PLAIN_LAUNCHES asks for it too.
+  /// Submits GPU commands one by one instead of as graphs, to locate a failing command. Also
+  /// enabled by $DLC_PLAIN_LAUNCHES.
   bool plainLaunches = false;
-  /// Where collectives meet, which outlives the session; null: the process's own.
+  /// World of the collectives, which must outlive the session; null: the process's own.
   World *world = nullptr;
-  /// So many bytes at least are reduced at once, where they lie side by side; nothing: by the
-  /// world's link. The same on all ranks.
+  /// Bucket size in bytes for merging all-reduces of adjacent memory (Buckets.h). Default: derived
+  /// from the world's link. Must be the same on all ranks.
   std::optional<double> bucketBytes = {};
 };
 
 struct MemoryFigures {
   uint64_t arenaBytes = 0, scratchBytes = 0, constantBytes = 0, codeBytes = 0;
-  /// Without what another session lends.
+  /// Excludes states that another session shares.
   uint64_t stateBytes = 0;
 };
 
-/// One command as it runs here, for `inspect` and traces.
+/// Description of a command in this session, for `inspect` and traces.
 struct CommandInfo {
   std::string name, op, implementation, loc;
   double flops = 0, bytes = 0;
@@ -57,11 +56,11 @@ struct TraceEvent {
   uint32_t stream = 0;
 };
 
-/// Everything is resolved when the session is made; run() patches pointers and walks a list. Two
-/// threads that use one session are serialised.
+/// All preparation is done in the constructor; run() only patches pointers and executes a list.
+/// Calls from several threads are serialized.
 class DLC_EXPORT Session {
 public:
-  /// Throws dlc::Error if the program is wrong or this machine lacks what it needs.
+  /// Throws dlc::Error if the program is invalid or the machine lacks a required feature or device.
   explicit Session(std::shared_ptr<const Program> program, const SessionOptions &options = {});
   ~Session();
   Session(const Session &) = delete;
@@ -70,33 +69,33 @@ public:
   const Plan &plan() const;
   const std::shared_ptr<const Program> &program() const;
   int threads() const;
-  bool isParallel() const; ///< Whether its last run had work for several threads.
-  /// Whom its collectives meet; null: it has none, and was given no world.
+  bool isParallel() const; ///< whether the last run had work for several threads
+  /// World of its collectives; null if it has none and no world was given.
   World *world() const;
   MemoryFigures memory() const;
 
-  /// Contiguous arrays in the order of plan().inputs and plan().outputs. No allocation. Throws
-  /// dlc::Error for a run-time error (index out of range, an input that differs from its fixed
-  /// value). One after the first update of state leaves that torn (State.h). Where other ranks are
-  /// in the midst of the same run, an error there ends them all.
+  /// Runs on contiguous arrays in the order of plan().inputs and plan().outputs. Does not allocate
+  /// memory. Throws dlc::Error for a run-time error (index out of range, an input that differs from
+  /// its fixed value). An error after the first update of a state leaves the states torn, that is,
+  /// partially updated (State.h). If other ranks take part in the run, an error ends all ranks.
   void run(std::span<const void *const> inputs, std::span<void *const> outputs);
-  /// The same for arrays on any device (Binder.h).
+  /// Same, for arrays on any device (Binder.h).
   void runOn(std::span<const Argument> inputs, std::span<const Argument> outputs);
 
-  /// What lives from run to run.
+  /// The states, which persist between runs.
   StateSet &states() const;
-  /// Binds a state to the caller's memory (State.h), which runs then read and write where it is.
-  /// `bytes` are what there is of it. Throws dlc::Error where the program is not on the host alone,
-  /// and for another size.
+  /// Binds a state to the caller's memory of `bytes` bytes (State.h), which runs then read and
+  /// write in place. Throws dlc::Error if the program is not entirely on the host, or if the size
+  /// differs from the state's.
   void bindState(size_t index, void *memory, uint64_t bytes);
 
   std::vector<CommandInfo> commands() const;
-  /// How many graphs of commands GPUs were given so far.
+  /// Number of graph launches on GPUs so far.
   uint64_t graphLaunches() const;
   void setTrace(bool enabled);
-  /// What was traced since the last call; empties it.
+  /// Returns the events recorded since the last call and clears them.
   std::vector<TraceEvent> takeTrace();
-  /// takeTrace() as Chrome trace JSON into a file.
+  /// Writes takeTrace() to a file as a Chrome trace (JSON).
   void writeTrace(const std::string &path);
 
 private:

@@ -1,4 +1,4 @@
-//===- Shares.cpp - checkpoints of state that is split over ranks -------------===//
+//===- Shares.cpp - checkpoints of sharded state -----------------------------===//
 #include "runtime/session/Shares.h"
 
 #include "runtime/program/AtomicFile.h"
@@ -19,7 +19,7 @@ std::string partName(const std::string &path, int64_t number, int rank, int size
   return message(path, ".", number, "-", rank, "of", size, ".part");
 }
 
-/// The checkpoint that the first file names parts of; -1: none.
+/// Returns the number of the checkpoint whose parts the main file lists; -1 if none.
 int64_t numberInUse(const std::string &path) {
   std::error_code none;
   if (!fs::is_regular_file(path, none))
@@ -29,7 +29,7 @@ int64_t numberInUse(const std::string &path) {
     auto said = metadata.find(kNumberKey);
     return said == metadata.end() ? -1 : std::stoll(said->second);
   } catch (const std::exception &) {
-    return -1; // what is no checkpoint is about to be replaced
+    return -1; // an invalid file, which is about to be replaced
   }
 }
 

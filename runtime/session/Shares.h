@@ -1,4 +1,4 @@
-//===- Shares.h - checkpoints of state that is split over ranks ---------------===//
+//===- Shares.h - checkpoints of sharded state -------------------------------===//
 #ifndef DLC_RUNTIME_SESSION_SHARES_H
 #define DLC_RUNTIME_SESSION_SHARES_H
 
@@ -11,16 +11,18 @@
 
 namespace dlc::runtime {
 
-/// Whether ranks have different states, and a checkpoint is of all of them.
+/// Whether some state is sharded, so that a checkpoint needs the shards of all ranks.
 DLC_EXPORT bool hasShares(const Plan &plan);
 
-/// All ranks call it together: each writes its part, then rank 0 the file that makes them a
-/// checkpoint (Checkpoint.h). What killed writers left is removed, and so are the parts of the
-/// checkpoint before. Throws dlc::Error; then the checkpoint before stands.
+/// Saves a checkpoint. All ranks call it together: each writes its part, then rank 0 writes the
+/// main file, which commits the checkpoint (Checkpoint.h). Leftovers of killed writers and the
+/// parts of the previous checkpoint are removed. Throws dlc::Error; then the previous checkpoint is
+/// still valid.
 DLC_EXPORT void saveShared(World &world, const StateSet &states, const Plan &plan,
                            const std::string &path, std::map<std::string, std::string> metadata);
 
-/// Removes all parts of a checkpoint but those of one number; returns the greatest number found.
+/// Removes all parts of a checkpoint except those with number `keep`. Returns the greatest number
+/// found.
 DLC_EXPORT int64_t removeParts(const std::string &path, int64_t keep);
 
 } // namespace dlc::runtime

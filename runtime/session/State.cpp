@@ -1,4 +1,4 @@
-//===- State.cpp - what lives in a session from run to run --------------------===//
+//===- State.cpp - states, which persist in a session between runs -----------===//
 #include "runtime/session/State.h"
 
 #include "runtime/program/Format.h"
@@ -13,7 +13,7 @@
 
 namespace dlc::runtime {
 
-/// Only who has a share of something asks: a program that meets nobody forms no world.
+/// Returns the rank for sharded states. The world is formed only if the program has shards.
 static int rankOf(const Plan &plan, const World *given) {
   if (!hasShares(plan))
     return 0;
@@ -69,7 +69,7 @@ StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *len
     } else {
       bound[i] = {own->block.data() + offsets[i], nullptr, own, own->block.data() + offsets[i]};
     }
-    // Fresh memory is zero.
+    // Newly allocated memory is zero.
     if (plan.states[i].init >= 0)
       initialise(i);
   }

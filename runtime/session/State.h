@@ -1,4 +1,4 @@
-//===- State.h - what lives in a session from run to run ----------------------===//
+//===- State.h - states, which persist in a session between runs -------------===//
 #ifndef DLC_RUNTIME_SESSION_STATE_H
 #define DLC_RUNTIME_SESSION_STATE_H
 
@@ -19,62 +19,65 @@ namespace dlc::runtime {
 struct SavedTensor;
 class World;
 
-/// Memory of states that were made together. Sessions that share one of them share the lock.
+/// Memory of states that were allocated together. Sessions that share any of these states also
+/// share the mutex.
 struct StateMemory {
   StateMemory(uint64_t bytes, size_t count) : block(bytes, "state"), count(count) {}
   Block block;
-  /// That of states on other devices, each by itself.
+  /// Memory of states on other devices, one block per state.
   std::vector<DeviceMemory> elsewhere;
   size_t count;
   std::mutex mutex;
-  /// Why some states here are updated and others not; empty where all is whole.
+  /// Reason why some states are updated and others are not; empty if the states are consistent.
   std::string torn;
 };
 
-/// The states of one session, some of them perhaps another's or in memory of the caller's. Every
-/// function but data() locks. Of what ranks share each has its part; started(), save() and load()
-/// are about the whole then, and all ranks call the first two of them together.
+/// The states of a session. Some may be shared with another session or bound to the caller's
+/// memory. All functions except data() lock the memory. If states are sharded into parts, each rank
+/// has its part, while started(), save() and load() handle whole tensors; started() and save() must
+/// be called by all ranks together.
 class DLC_EXPORT StateSet {
 public:
-  /// New states have the values that the program begins with.
-  /// `world` may be null: the process's own.
+  /// New states have the initial values of the program. If `world` is null, the process's world is
+  /// used.
   StateSet(const Plan &plan, const Program &program, const StateSet *lender, World *world);
   StateSet(const StateSet &) = delete;
 
   char *data(size_t index) const { return bound[index].data; }
-  /// Whether some are parts of what all ranks have together.
+  /// Whether some states are parts of tensors sharded over the ranks.
   bool hasParts() const { return world != nullptr; }
   uint64_t ownBytes() const;
 
-  /// Throws dlc::Error where there is none of that name.
+  /// Throws dlc::Error if there is no state with this name.
   size_t indexOf(const std::string &name) const;
   void get(size_t index, void *to) const;
   void set(size_t index, const void *from);
-  /// The same, and gives the memory there, whose contents are lost, back to the system on the way.
+  /// Like set(), but returns the pages of `from`, whose contents are lost, to the operating system
+  /// during the copy. This limits the peak memory use.
   void take(size_t index, void *from);
   void reset();
-  /// From now on the state is the caller's memory, with the value that stands there; null: the
-  /// session's own again, with the value that it has. Throws dlc::Error where the state is on a
-  /// device or shared with another session, and where the address is no multiple of the element's
-  /// size. The memory must last until the next bind, or as long as the session: no other session
-  /// can share the state meanwhile.
+  /// Binds the state to the caller's memory and to the value stored there. If `memory` is null, the
+  /// session's own memory is used again and receives the current value. Throws dlc::Error if the
+  /// state is on a device or shared with another session, or if the address is not aligned to the
+  /// element size. The memory must be valid until the next bind() or the end of the session. While
+  /// a state is bound, no other session can share it.
   void bind(size_t index, void *memory);
 
-  /// The program with these values, copied, as those that its states begin as. Refused where other
-  /// ranks have the rest.
+  /// Returns the program with the current values (copied) as the initial values of its states.
+  /// Throws if other ranks have shards of a state.
   Program started() const;
-  /// As .safetensors, a tensor per state; see dlc.h for what is refused. Of ranks with parts the
-  /// first one writes.
-  /// `metadata` is written beside what says whose state it is. Refused where other ranks have the
-  /// rest of a share.
+  /// Saves the states as a .safetensors file with one tensor per state; dlc.h lists the error
+  /// cases. If states have parts, rank 0 writes the file. `metadata` is added to the file's
+  /// metadata. Throws if other ranks have shards of a state (see Shares.h).
   void save(const std::string &path, std::map<std::string, std::string> metadata = {}) const;
-  /// Of a state that is split over ranks (Shares.h): this rank's shares, and what all have alike.
+  /// For sharded state (Shares.h): save this rank's shards, or the state that is equal on all
+  /// ranks.
   void savePart(const std::string &path) const;
   void saveRest(const std::string &path, std::map<std::string, std::string> metadata) const;
-  /// A whole checkpoint's; of what is split over ranks this rank's share.
+  /// Loads a complete checkpoint; of sharded state, this rank's shard.
   void load(const std::string &path, bool allowMissing, bool allowExtra);
 
-  /// Holds all memory of the set.
+  /// Locks all memory of the set.
   class Lock {
   public:
     explicit Lock(const StateSet &set);
@@ -84,7 +87,8 @@ public:
   private:
     const StateSet &set;
   };
-  /// Throws where state is torn. Under a Lock, like tear().
+  /// requireWhole() throws if the states are torn (partially updated). Both functions require a
+  /// Lock.
   void requireWhole(const char *doing) const;
   void tear(const std::string &why);
 
@@ -93,40 +97,43 @@ private:
     char *data = nullptr;
     Device *device = nullptr; ///< null: the host
     std::shared_ptr<StateMemory> memory;
-    char *home = nullptr; ///< where it lies unless it is bound to a caller's memory
+    char *home = nullptr; ///< own memory, used unless the state is bound to the caller's memory
   };
   void initialise(size_t index);
-  /// Bytes of a state for a file, in the state's own memory or in a copy.
+  /// Bytes of a state to be written to a file: a view of the state's memory, or a copy.
   struct Contents {
     const char *data;
     uint64_t bytes;
     std::shared_ptr<const void> copy;
   };
-  /// Copies the bytes of a state that is not on the host. Of a part, returns those of the whole. To
-  /// be used under a Lock: only the copy has an owner.
+  /// Returns the bytes of a state. A state on a device is copied to the host; for a part, the whole
+  /// tensor is gathered. Requires a Lock, because a view has no owner.
   Contents contents(size_t index) const;
-  /// Where this rank's elements of a shared tensor are: in the tensor, and in the share.
+  /// Position of this rank's elements of a sharded tensor: offset in the tensor, offset in the
+  /// shard, and number of elements.
   struct Overlap {
     uint64_t inTensor, inShare, count;
   };
   Overlap overlapOf(const StateInfo &info, const SharedTensor &tensor) const;
-  /// Adds this rank's shares to a file, and what they are views of to `held`.
+  /// Adds this rank's shards to a file, and the owners of their data to `held`.
   void addShares(TensorViews &file, std::vector<Contents> &held) const;
   void requireAll() const;
   void place(size_t state, const SavedTensor &tensor, const Overlap &where);
-  /// A state's bytes from and to the host.
+  /// Copy a state's bytes to or from the host.
   void read(const Bound &from, void *to, uint64_t bytes) const;
   void write(const Bound &to, const void *from, uint64_t bytes);
-  /// All of the set has values again: memory whose states are all in it is whole.
+  /// Called after all states of the set have been set: clears `torn` of each memory whose states
+  /// all belong to this set.
   void mend();
 
   const Plan &plan;
   const Program &program;
   const int rank;
-  World *const world; ///< where there are parts
+  World *const world; ///< null if there are no parts
   std::shared_ptr<StateMemory> own;
   std::vector<Bound> bound;
-  /// Each memory once, in the order in which all sessions lock.
+  /// The distinct memories, sorted by address: all sessions lock in this order, so that they cannot
+  /// deadlock.
   std::vector<StateMemory *> memories;
 };
 

@@ -1,4 +1,4 @@
-//===- StateFile.cpp - states to and from files -------------------------------===//
+//===- StateFile.cpp - reading and writing of checkpoint files ---------------===//
 #include "runtime/device/Copy.h"
 #include "runtime/session/Checkpoint.h"
 #include "runtime/session/Parts.h"
@@ -82,7 +82,7 @@ void StateSet::saveRest(const std::string &path,
   requireWhole("save the state");
   TensorViews file;
   std::vector<Contents> held;
-  // "pt" is what readers of such files from PyTorch ask for.
+  // PyTorch-based readers of .safetensors files require format "pt".
   file.metadata = std::move(metadata);
   file.metadata.insert(
       {{"format", "pt"}, {"dlc.state_of", plan.name}, {"dlc.made_by", plan.producer}});
@@ -106,7 +106,7 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
     return message(path, ": a checkpoint of another model",
                    of == file.metadata.end() ? "" : " ('" + of->second + "')", ": ");
   };
-  /// Elements of a tensor that go to a place of a state.
+  /// Elements of a checkpoint tensor and their destination in a state.
   struct Source {
     size_t state;
     const SavedTensor *tensor;
@@ -146,7 +146,7 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
   if (!extra.empty() && !allowExtra)
     fail(other(), "program '", plan.name, "' has no state for its ", someOf(extra),
          "; allow what is extra to pass over it");
-  // Only now, so that a wrong file changes nothing.
+  // States are changed only after all checks, so that an invalid file changes nothing.
   Lock lock(*this);
   for (const Source &source : found)
     place(source.state, *source.tensor, source.where);

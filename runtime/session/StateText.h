@@ -1,4 +1,4 @@
-//===- StateText.h - how messages speak of states -----------------------------===//
+//===- StateText.h - formatting of states for messages -----------------------===//
 #ifndef DLC_RUNTIME_SESSION_STATETEXT_H
 #define DLC_RUNTIME_SESSION_STATETEXT_H
 
@@ -14,7 +14,7 @@ inline std::string typeText(DType dtype, const std::vector<int64_t> &shape) {
   return message(dtypeName(dtype), " ", listed(shape));
 }
 
-/// The first few names of a list that may be long.
+/// Formats the first five names of a list and the number of the remaining ones.
 inline std::string someOf(const std::vector<std::string> &names) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < 5; ++i)

@@ -1,4 +1,4 @@
-//===- StreamRunner.cpp - several streams at once -----------------------------===//
+//===- StreamRunner.cpp - execution of several streams -----------------------===//
 #include "runtime/session/StreamRunner.h"
 
 #include "runtime/device/cpu/Parallel.h"
@@ -34,7 +34,7 @@ StreamOrder parseStreamOrder(const std::string &text) {
 
 namespace {
 
-/// One stream: its commands for a CPU or for another device, and the events between it and others.
+/// A stream: its commands for a CPU or for another device, and its events.
 struct Stream : EventSink {
   uint32_t number = 0, deviceIndex = 0;
   Events *events = nullptr;
@@ -58,12 +58,13 @@ struct Stream : EventSink {
   }
 };
 
-/// How many threads each stream's commands get: those of devices that work at the same time share.
+/// Returns the number of threads for each stream. Streams of CPU devices that work concurrently
+/// share the threads.
 std::vector<int> divideThreads(const Plan &plan, int threads) {
   size_t count = plan.streams.size();
   std::vector<bool> computes(count);
   for (const Command &command : plan.commands)
-    // Collectives wait, and leave the processor to others.
+    // Collectives mostly wait, and need no thread.
     if (command.op != Op::Copy && command.op != Op::Record && command.op != Op::Wait &&
         !(command.op == Op::Library && command.library == kCollectiveLibrary))
       computes[command.stream] =
@@ -86,13 +87,13 @@ struct StreamRunner::Impl {
   const Plan &plan;
   Binder &binder;
   StreamOrder order;
-  bool atOnce; ///< a thread for each stream
+  bool atOnce; ///< one thread per stream
   Events events;
-  std::map<uint32_t, std::unique_ptr<Modules>> modules; ///< by device
+  std::map<uint32_t, std::unique_ptr<Modules>> modules; ///< by device index
   std::vector<std::unique_ptr<Stream>> streams;
   std::atomic<bool> updating = false;
 
-  // What the workers wait for and answer with.
+  // State of the worker threads, protected by `mutex`.
   std::mutex mutex;
   std::condition_variable started, ended;
   uint64_t round = 0;
@@ -134,7 +135,7 @@ struct StreamRunner::Impl {
       }
       streams.push_back(std::move(stream));
     }
-    // One stream is the caller's own work.
+    // A single stream is executed by the calling thread.
     if (atOnce && streams.size() > 1)
       for (auto &stream : streams)
         stream->thread = std::thread([this, s = stream.get()] { work(*s); });
@@ -149,7 +150,7 @@ struct StreamRunner::Impl {
     for (auto &stream : streams)
       if (stream->thread.joinable())
         stream->thread.join();
-    // Streams before the modules whose kernels they may run.
+    // Destroy the streams first: their work may still use kernels of the modules.
     streams.clear();
   }
 
@@ -160,7 +161,7 @@ struct StreamRunner::Impl {
            plan.devices.back().name);
   }
 
-  /// A worker's life.
+  /// Main loop of a worker thread.
   void work(Stream &stream) {
     uint64_t seen = 0;
     for (;;) {
@@ -194,7 +195,7 @@ struct StreamRunner::Impl {
     stream.failed = true;
     events.abandon();
   }
-  /// On another device: gives it the stream's work.
+  /// Executes a CPU stream; submits the work of another device's stream.
   void runWhole(Stream &stream) {
     if (Walk *walk = stream.walk.get()) {
       ThreadScope scope(walk->threads());
@@ -208,8 +209,8 @@ struct StreamRunner::Impl {
                            &updating);
   }
 
-  /// Other devices' streams once all have been given their work; also where one of them failed:
-  /// nobody may take memory back while a device still works on it.
+  /// Waits for the streams of other devices after all work was submitted, also if one of them
+  /// failed: memory must not be freed while a device uses it.
   void finishDevices() {
     std::vector<Stream *> waited;
     for (auto &stream : streams)
@@ -229,7 +230,7 @@ struct StreamRunner::Impl {
       }
   }
 
-  /// One command at a time, by the order that a test wants.
+  /// Executes one command at a time in the order of `order`, for tests.
   void runInOrder() {
     std::mt19937_64 random(order.number);
     std::vector<uint32_t> at(streams.size());
@@ -269,13 +270,13 @@ struct StreamRunner::Impl {
     }
   }
 
-  /// Keeps the session's memory on other devices out of reach.
+  /// Makes the session's memory on all devices except the current command's inaccessible.
   class Guard {
   public:
     explicit Guard(Impl &impl) : impl(impl) {}
     ~Guard() { set(true, UINT32_MAX); }
     void open(const Stream &stream, bool isCopy) {
-      // A copy's other side may be any device.
+      // The other buffer of a copy may be on any device.
       uint32_t wanted = isCopy ? UINT32_MAX : stream.deviceIndex;
       if (wanted == now)
         return;
@@ -285,7 +286,8 @@ struct StreamRunner::Impl {
     }
 
   private:
-    /// All but the device, or it; UINT32_MAX: all are it.
+    /// With `accessible`, makes the blocks of `device` accessible; without, makes the blocks of all
+    /// other devices inaccessible. UINT32_MAX stands for all devices.
     void set(bool accessible, uint32_t device) {
       for (const auto &[index, blocks] : impl.binder.blocks())
         if ((index == device || device == UINT32_MAX) == accessible)

@@ -1,4 +1,4 @@
-//===- StreamRunner.h - several streams at once -------------------------------===//
+//===- StreamRunner.h - execution of several streams -------------------------===//
 #ifndef DLC_RUNTIME_SESSION_STREAMRUNNER_H
 #define DLC_RUNTIME_SESSION_STREAMRUNNER_H
 
@@ -8,21 +8,22 @@
 
 namespace dlc::runtime {
 
-/// In which order commands of different streams are carried out, where events leave it open.
+/// Order of execution of commands of different streams, as far as events permit a choice.
 struct StreamOrder {
-  /// AtOnce: each stream on a thread of its own. The others are for tests, where the host runs all
-  /// streams: one thread that runs one command at a time, while the memory of every device but the
-  /// command's is out of reach. Late: a stream, `number`, is left behind for as long as events
-  /// allow. First: it goes as far as they allow before others do; on other devices, whose streams
-  /// are at once, it is waited for first. Random: by the seed `number`.
+  /// AtOnce: each stream is executed by its own thread. The other orders are for tests in which the
+  /// host executes all streams: a single thread executes one command at a time, and the memory of
+  /// all devices except the command's is made inaccessible. Late: stream `number` is delayed as
+  /// long as events permit. First: stream `number` runs ahead as far as events permit. For streams
+  /// of other devices, which always run concurrently, First means that this stream is waited for
+  /// first. Random: random order with seed `number`.
   enum class Kind { AtOnce, Late, First, Random } kind = Kind::AtOnce;
   uint64_t number = 0;
 };
 
-/// "late:N", "first:N", "random:SEED"; "" is at once. Throws dlc::Error.
+/// Parses "late:N", "first:N" or "random:SEED"; an empty text means AtOnce. Throws dlc::Error.
 StreamOrder parseStreamOrder(const std::string &text);
 
-/// Runs the streams of a program that has several, or one that is not the host's.
+/// Runs a program with several streams, or with one stream on another device than the host.
 class StreamRunner {
 public:
   StreamRunner(const Plan &plan, const Program &program, Binder &binder, const Span &code,
@@ -30,9 +31,9 @@ public:
                World *world);
   ~StreamRunner();
 
-  /// Returns when all streams are done, or one has failed and all have stopped: throws its error.
+  /// Runs all streams. If a stream fails, the others are stopped and its error is thrown.
   void run(bool tracing, std::vector<TraceEvent> &events);
-  /// Whether the last run came to write state.
+  /// Whether the last run has started to write states.
   bool wroteState() const;
   uint64_t scratchBytes() const;
   uint64_t graphLaunches() const;

@@ -1,4 +1,4 @@
-//===- Tensors.cpp - DLPack tensors checked against a program -----------------===//
+//===- Tensors.cpp - validation of DLPack tensors against a program ----------===//
 #include "runtime/session/Tensors.h"
 
 #include "runtime/program/Format.h"
@@ -47,7 +47,7 @@ static void checkTensor(const DLTensor &tensor, const TensorInfo &info, const ch
     fail(what, " '", info.name, "' lies on DLPack device type ", int(tensor.device.device_type),
          "; cpu, CUDA and (as extensions) virtual CPU devices and plugins' are known");
   DLDataType wanted = dlpackType(info.dtype);
-  // NumPy hands out booleans as bytes in older DLPack versions.
+  // Older DLPack versions of NumPy export booleans as bytes.
   bool byteForBool =
       info.dtype == DType::Bool && tensor.dtype.code == kDLUInt && tensor.dtype.bits == 8;
   if (!byteForBool && (tensor.dtype.code != wanted.code || tensor.dtype.bits != wanted.bits ||
@@ -74,7 +74,7 @@ static bool isCompact(const DLTensor &tensor, const TensorInfo &info) {
     if (tensor.shape[d] != 1 && tensor.strides[d] != step)
       return false;
     step *= tensor.shape[d];
-    // Each row begins at a byte.
+    // Each row of a packed type starts at a byte boundary.
     if (isPacked(info.dtype) && d + 1 == tensor.ndim)
       step = (step + 1) / 2 * 2;
   }

@@ -1,4 +1,4 @@
-//===- Tensors.h - DLPack tensors checked against a program -------------------===//
+//===- Tensors.h - validation of DLPack tensors against a program ------------===//
 #ifndef DLC_RUNTIME_SESSION_TENSORS_H
 #define DLC_RUNTIME_SESSION_TENSORS_H
 
@@ -12,18 +12,19 @@ namespace dlc::runtime {
 
 DLDataType dlpackType(DType type);
 
-/// Where the tensor lies; null: on the host. After inputData or outputData.
+/// Returns the device of a tensor that inputData or outputData has validated; null for the host.
 Device *deviceOf(const DLTensor &tensor);
 
-/// The data of an input: in place if it is compact, else copied into `copy`. Throws dlc::Error when
-/// type, shape or device differ from `info`; `what` names it there.
+/// Returns the data of an input: in place if the tensor is compact, otherwise copied into `copy`.
+/// Throws dlc::Error if type, shape or device are not those of `info`; `what` is used in the
+/// message.
 const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vector<uint8_t> &copy,
                       const char *what = "input");
 
-/// The memory of an output, which must be compact.
+/// Returns the memory of an output; the tensor must be compact.
 void *outputData(const DLTensor &tensor, const TensorInfo &info, const char *what = "output");
 
-/// A compact tensor of its own memory, aligned to 64, freed by its deleter.
+/// Allocates a compact tensor, aligned to 64 bytes, which its deleter frees.
 DLManagedTensor *allocateTensor(const TensorInfo &info);
 
 } // namespace dlc::runtime

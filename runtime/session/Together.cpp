@@ -1,4 +1,4 @@
-//===- Together.cpp - what ranks that run one program have alike ----------------===//
+//===- Together.cpp - consistency of the ranks that run one program ----------===//
 #include "runtime/session/Together.h"
 
 #include "runtime/program/Format.h"
@@ -13,7 +13,7 @@ namespace dlc::runtime {
 
 namespace {
 
-/// A file's name is no part of it.
+/// Hash of the program's contents, independent of its file name.
 std::string hashOf(const Program &program) {
   const std::string manifest = program.manifest.dump();
   return message(std::hex, format::hashBytes(manifest.data(), manifest.size()), " ",

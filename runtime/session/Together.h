@@ -1,4 +1,4 @@
-//===- Together.h - what ranks that run one program have alike ------------------===//
+//===- Together.h - consistency of the ranks that run one program ------------===//
 #ifndef DLC_RUNTIME_SESSION_TOGETHER_H
 #define DLC_RUNTIME_SESSION_TOGETHER_H
 
@@ -13,17 +13,19 @@
 
 namespace dlc::runtime {
 
-/// Lines for World::agree: of ranks that have one file, all of it.
+/// Returns lines for World::agree that identify the program file, if all ranks must have the same
+/// file.
 DLC_EXPORT std::vector<std::string> linesOf(const Program &program, const Plan &plan);
-/// Of ranks that compiled a model, each for its own processor: what the program takes, gives and
-/// keeps, and its collectives.
+/// Returns lines for World::agree that describe inputs, outputs, states and collectives, if each
+/// rank has compiled the model for its own CPU.
 DLC_EXPORT std::vector<std::string> meaningOf(const Plan &plan);
 
-/// All ranks call these together; one that is alone has nothing to do but save.
+/// The following functions must be called by all ranks together. In a world of one rank,
+/// shareStates does nothing.
 ///
-/// Rank 0's state becomes everybody's, but for shares and parts, which are each rank's own.
+/// Broadcasts rank 0's states to all ranks, except shards and parts, which belong to each rank.
 DLC_EXPORT void shareStates(World &world, StateSet &states, const Plan &plan);
-/// A checkpoint of all.
+/// Saves a checkpoint of the states of all ranks.
 DLC_EXPORT void saveTogether(World &world, const StateSet &states, const Plan &plan,
                              const std::string &path,
                              const std::map<std::string, std::string> &metadata = {});

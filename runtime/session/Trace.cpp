@@ -1,4 +1,4 @@
-//===- Trace.cpp - what ran when, as a file for trace viewers -----------------===//
+//===- Trace.cpp - Chrome trace files ----------------------------------------===//
 #include "runtime/session/Trace.h"
 
 #include "runtime/program/AtomicFile.h"
@@ -14,7 +14,7 @@ nlohmann::json metadata(const char *what, int group, size_t row, const std::stri
   return {{"name", what}, {"ph", "M"}, {"pid", group}, {"tid", row}, {"args", {{"name", name}}}};
 }
 
-/// A row for each stream, where there are several.
+/// Names the row of each stream if there are several.
 void nameStreams(const Plan &plan, int group, nlohmann::json &list) {
   if (plan.isPlain())
     return;

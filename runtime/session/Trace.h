@@ -1,4 +1,4 @@
-//===- Trace.h - what ran when, as a file for trace viewers ----------------------===//
+//===- Trace.h - Chrome trace files ------------------------------------------===//
 #ifndef DLC_RUNTIME_SESSION_TRACE_H
 #define DLC_RUNTIME_SESSION_TRACE_H
 
@@ -13,15 +13,16 @@
 
 namespace dlc::runtime {
 
-/// Whose rows they are, and the moment that is 0 there, by the clock of who traced.
+/// Process row of a trace: its number, its name, and the clock value that is time 0. The clock is
+/// that of the traced process.
 struct TraceGroup {
   int number = 1;
-  std::string name; ///< none: it stands alone
+  std::string name; ///< empty if it is the only process row
   int64_t originNs = 0;
 };
 
 DLC_EXPORT int64_t firstOf(std::span<const TraceEvent> events);
-/// The events of a file, with a row for each stream. `infos` are Session::commands().
+/// Returns the events of a trace file, with one row per stream. `infos` is Session::commands().
 DLC_EXPORT nlohmann::json traceRows(const Plan &plan, std::span<const CommandInfo> infos,
                                     std::span<const TraceEvent> events, const TraceGroup &group);
 DLC_EXPORT void writeTraceFile(const std::string &path, nlohmann::json rows);

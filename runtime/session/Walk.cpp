@@ -1,4 +1,4 @@
-//===- Walk.cpp - a list of commands made ready for the CPU, and walked -------===//
+//===- Walk.cpp - preparation and execution of commands on the CPU -----------===//
 #include "runtime/session/Walk.h"
 
 #include "runtime/collective/World.h"
@@ -22,7 +22,7 @@ void failIn(const CommandInfo &info, uint32_t number, const std::string &what) {
 
 namespace {
 
-/// Scalars may lie in a caller's array of any alignment.
+/// Scalars may be unaligned, because they may be stored in a caller's array.
 int64_t loadInteger(const void *from) {
   int64_t value;
   std::memcpy(&value, from, sizeof value);
@@ -214,7 +214,7 @@ void Walk::runRange(uint32_t begin, uint32_t end) {
   for (uint32_t at = begin; at < end; at = steps[at].elseEnd) {
     const Step &step = steps[at];
     int64_t start = tracing ? nowNs() : 0;
-    // Others may wait for what this rank is at.
+    // Report a sign of life, because other ranks may wait for this rank.
     if (world)
       world->alive();
     switch (step.op) {

@@ -1,4 +1,4 @@
-//===- Walk.h - a list of commands made ready for the CPU, and walked ---------===//
+//===- Walk.h - preparation and execution of commands on the CPU -------------===//
 #ifndef DLC_RUNTIME_SESSION_WALK_H
 #define DLC_RUNTIME_SESSION_WALK_H
 
@@ -13,17 +13,18 @@
 
 namespace dlc::runtime {
 
-/// A command of the list itself, and its number: that of its own in the order in which all commands
-/// stand in the program, those of bodies among them.
+/// A top-level command and its number, which counts all commands of the program in order, including
+/// those in bodies.
 struct Numbered {
   const Command *command;
   uint32_t number;
 };
 
-/// How many commands one is, with those of its bodies.
+/// Number of commands: the command itself plus those of its bodies.
 uint32_t commandCount(const Command &command);
 
-/// What Session::commands() says of the command and those of its bodies, in order.
+/// Appends the descriptions (Session::commands()) of the commands and of those in their bodies, in
+/// order.
 void describeCommands(const Plan &plan, const std::vector<Command> &commands,
                       std::vector<CommandInfo> &infos);
 
@@ -31,7 +32,7 @@ int64_t nowNs();
 
 [[noreturn]] void failIn(const CommandInfo &info, uint32_t number, const std::string &what);
 
-/// What a stream that reaches a record or wait calls.
+/// Called by a stream that reaches a record or wait command.
 class EventSink {
 public:
   virtual ~EventSink() = default;
@@ -39,7 +40,8 @@ public:
   virtual void wait(uint32_t event) = 0;
 };
 
-/// Everything is resolved when it is made. `infos` are the program's; implementations are added.
+/// Executes a list of CPU commands. The constructor does all preparation. `infos` describes the
+/// program's commands; the constructor adds the implementations.
 class Walk {
 public:
   Walk(const Plan &plan, Binder &binder, const Span &code, std::vector<CommandInfo> &infos,
@@ -47,7 +49,7 @@ public:
        EventSink *events = nullptr);
   Walk(const Walk &) = delete;
 
-  /// Steps before this one write no state.
+  /// Index of the first top-level step that writes state; all steps before it write none.
   uint32_t firstUpdate() const { return update; }
   uint32_t end() const { return static_cast<uint32_t>(steps.size()); }
   uint64_t scratchBytes() const { return scratch.size(); }
@@ -55,17 +57,17 @@ public:
 
   void run(uint32_t first, uint32_t last) { runRange(first, last); }
 
-  /// The step after the one at `at`, past its bodies; and what that one does.
+  /// Index of the step after the one at `at` and its bodies, and properties of the step at `at`.
   uint32_t after(uint32_t at) const { return steps[at].elseEnd; }
   Op opAt(uint32_t at) const { return steps[at].op; }
   uint32_t eventAt(uint32_t at) const { return static_cast<uint32_t>(steps[at].bytes); }
 
   bool tracing = false;
-  uint32_t stream = 0; ///< for traces
+  uint32_t stream = 0; ///< stream number in traces
   std::vector<TraceEvent> events;
 
 private:
-  /// One prepared command. Bodies of if and loop follow it in the list.
+  /// A prepared command. The bodies of an if or loop follow it in the list.
   struct Step {
     Op op;
     uint32_t command;
@@ -73,11 +75,11 @@ private:
     void **buffers = nullptr;
     // launch and library
     HostWork work = {};
-    void *room = nullptr; ///< a library's in the arena, where that is enough
-    // copy and fill; of record and wait the event
+    void *room = nullptr; ///< library: workspace in the arena, if large enough
+    // copy and fill; for record and wait: the event
     uint64_t bytes = 0;
     uint8_t byte = 0;
-    // loop: slots of `buffers`, -1 where absent
+    // loop: indices into `buffers`; -1 if absent
     int8_t trip = -1, cond = -1, index = -1, count = -1;
     int64_t max = -1;
     bool overflowIsError = false;
@@ -107,7 +109,7 @@ private:
   Block scratch;
   std::vector<std::unique_ptr<LibraryCall>> calls;
   std::deque<Moving> loops;
-  Moving *moving = nullptr; ///< of the loop whose body is made ready
+  Moving *moving = nullptr; ///< loop whose body is being prepared
   std::vector<void *> slots;
   size_t usedSlots = 0;
   std::vector<Step> steps;

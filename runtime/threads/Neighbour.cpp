@@ -1,4 +1,4 @@
-//===- Neighbour.cpp - work beside another OpenMP of the process ------------------===//
+//===- Neighbour.cpp - cooperation with another OpenMP runtime in the process -===//
 #include "runtime/threads/Neighbour.h"
 
 #include <algorithm>
@@ -16,13 +16,14 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
 constexpr int kBetweenSearches = 16, kBetweenLooks = 8, kFewestBorrowed = 16, kMostBorrowed = 256;
-/// Of processor time, before it is compared: the system adds up what a thread spends when it ends a
-/// turn or the timer ticks, which may be each ten milliseconds.
+/// CPU time to accumulate before a comparison. The system updates a thread's CPU time only at
+/// context switches and timer ticks, which may be 10 ms apart.
 constexpr std::chrono::milliseconds kEnough{16};
-/// By then a thread that had nothing to do has gone to sleep.
+/// After this time, idle threads of another runtime have stopped spinning and sleep.
 constexpr std::chrono::milliseconds kSleepsAfter{50};
 
-/// The best first: PyTorch's has a name of its own, which only PyTorch knows.
+/// Libraries with an OpenMP runtime, best first. PyTorch's own copy has a unique name, which is
+/// known only through libtorch_cpu.
 constexpr std::array<std::string_view, 4> kLibraries{"libtorch_cpu.", "libgomp", "libiomp5.",
                                                      "libomp."};
 
@@ -31,7 +32,7 @@ struct Loaded {
   std::string path;
 };
 
-/// How many libraries the process has loaded so far.
+/// Returns the number of libraries that the process has loaded so far.
 unsigned long long loadsSoFar() {
   unsigned long long count = 0;
   dl_iterate_phdr(
@@ -61,15 +62,15 @@ std::optional<OpenMp> loadedOpenMp() {
   return found.path.empty() ? std::nullopt : openMpOf(found.path.c_str());
 }
 
-/// Processor time of the calling thread's team, and of others: of the other OpenMP's threads where
-/// they are known, else of all.
+/// CPU time of the calling thread's pool and of other threads: the threads borrowed from the other
+/// OpenMP runtime if they are known, otherwise all other threads of the process.
 struct Spent {
   nanoseconds own = spentByOwn();
   std::optional<nanoseconds> known = spentByBorrowed();
   nanoseconds others = known ? *known : spentByProcess() - own;
 };
 
-/// Runs by our own team, and what was spent in them.
+/// CPU times accumulated over runs by our own pool.
 struct Looks {
   int runs = 0;
   nanoseconds own{}, others{};
@@ -82,8 +83,7 @@ struct Looks {
     others += after.others - before.others;
   }
   bool areEnough() const { return own >= kEnough; }
-  /// Whether others took so much of the processors that it was worth while to join them: of two
-  /// cores the one that they spin on is shared for as long as they do.
+  /// Whether the other threads used so much CPU time that borrowing them is worthwhile.
   bool areOthersBusy() const { return 10 * others > own; }
 };
 
@@ -102,7 +102,7 @@ private:
   int untilSearch = 0, untilLook = 0;
   Looks looks;
   bool isSuspect = false, borrows = false;
-  int longest = 0; ///< so many times as many runs as were looked at are with their threads
+  int longest = 0; ///< borrowed runs per measured run until the next measurement
   Clock::time_point borrowedAt;
 };
 
@@ -130,13 +130,13 @@ void Neighbour::run(Body work, void *data) {
     return;
   }
   untilLook = 0;
-  // They may spin since they worked for us.
+  // The other threads may still spin because of our last borrowed run.
   if (borrows && Clock::now() - borrowedAt < kSleepsAfter)
     return work(data);
   look(work, data);
 }
 
-/// A run by our own team, with a look at the others.
+/// Runs the work with our own pool and measures the CPU time of the other threads.
 void Neighbour::look(Body work, void *data) {
   const Spent before;
   work(data);
@@ -145,13 +145,14 @@ void Neighbour::look(Body work, void *data) {
     judge(std::exchange(looks, {}));
 }
 
-/// Short runs are looked at several times; as many times more go by until the next look.
+/// Decides whether to borrow threads. Short runs need several measurements; the number of runs
+/// until the next measurement is proportional to this number.
 void Neighbour::judge(const Looks &looks) {
   if (!looks.areOthersBusy()) {
     isSuspect = borrows = false;
     untilLook = kBetweenLooks * looks.runs;
   } else if (!isSuspect) {
-    isSuspect = true; // once may be chance
+    isSuspect = true; // a single measurement may be a coincidence
   } else {
     longest = borrows ? std::min(2 * longest, kMostBorrowed) : kFewestBorrowed;
     untilLook = longest * looks.runs;

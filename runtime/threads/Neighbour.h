@@ -1,11 +1,11 @@
-//===- Neighbour.h - work beside another OpenMP of the process --------------------===//
+//===- Neighbour.h - cooperation with another OpenMP runtime in the process --===//
 //
-// Who calls a program between operations of PyTorch, or of another library with an OpenMP of its
-// own, finds that one's threads spinning on the cores that ours want, for milliseconds after each
-// of its loops. Whether they do shows in the processor time that they spend while ours work: it is
-// looked at in one of several runs, and only where such a library is loaded. While they do, work
-// is done by them (threads::borrow), and now and then by our own again, to see whether they still
-// would spin.
+// If a program is called between operations of PyTorch, or of another library with its own OpenMP
+// runtime, the threads of that runtime spin for milliseconds after each of their loops, on the
+// cores that our threads need. Whether they spin is detected by the CPU time that they use while
+// our threads work. It is measured in one of several runs, and only if such a library is loaded.
+// While they spin, work is done by those threads (threads::borrow). From time to time our own
+// threads do the work again, to check whether the others would still spin.
 //
 //===-----------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_THREADS_NEIGHBOUR_H
@@ -15,8 +15,8 @@
 
 namespace dlc::threads {
 
-/// run(data), which may throw, with the calling thread's team, or with the threads of another
-/// OpenMP that were seen to spin beside it.
+/// Calls run(data), which may throw. Parallel work uses the calling thread's pool, or the threads
+/// of another OpenMP runtime that were detected spinning.
 DLC_EXPORT void runBeside(Body run, void *data);
 
 } // namespace dlc::threads

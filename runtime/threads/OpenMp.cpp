@@ -1,7 +1,8 @@
-//===- OpenMp.cpp - what oneDNN asks of OpenMP, done by our own teams -------------===//
+//===- OpenMp.cpp - OpenMP functions for oneDNN, implemented with dlc's thread pools -===//
 //
-// The functions that gcc calls for `#pragma omp`, and those of omp.h, under names that nobody else
-// has (rebind.py gives oneDNN's copy the same): another OpenMP in the process is none of ours.
+// Implements the functions that GCC calls for `#pragma omp` and those of omp.h. They have unique
+// names, which rebind.py also sets in dlc's copy of oneDNN, so that another OpenMP runtime in the
+// process does not interfere.
 //
 //===------------------------------------------------------------------------------===//
 #include "runtime/threads/Team.h"
@@ -10,14 +11,15 @@
 
 namespace {
 
-/// A loop that a team shares with a static schedule; each thread has its own.
+/// State of a worksharing loop with a static schedule, one per thread.
 struct Loop {
   long begin = 0, step = 1, count = 0, chunk = 0;
-  long taken = 0; ///< times that the thread has taken some
+  long taken = 0; ///< number of chunks that the thread has taken
 };
 thread_local Loop loop;
 
-/// The thread's next iterations; false when there are none. Without a chunk: one run of neighbours.
+/// Returns the thread's next range of iterations; false if there are none. Without a chunk size,
+/// each thread has one contiguous range.
 bool next(long *begin, long *end) {
   const long team = dlc::threads::count(), me = dlc::threads::number();
   long first = 0, last = 0;

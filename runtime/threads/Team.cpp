@@ -1,4 +1,4 @@
-//===- Team.cpp - the threads that work for the calling one ----------------------===//
+//===- Team.cpp - thread pools -----------------------------------------------===//
 #include "runtime/threads/Team.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void futexWake(Word &word, int most) {
 
 using Clock = std::chrono::steady_clock;
 
-/// The processors that a thread may run on; empty where nobody can tell.
+/// Returns the CPUs on which a thread may run; an empty set on failure.
 cpu_set_t allowed(pid_t thread) {
   cpu_set_t set;
   if (sched_getaffinity(thread, sizeof set, &set) != 0)
@@ -59,9 +59,9 @@ int processors() {
   return std::max(1, CPU_COUNT(&set));
 }
 
-/// How long a thread spins before it sleeps: for long where that was worth while the last time, or
-/// would have been, and for a shorter time with each wait that took longer. Where the thread that
-/// it waits for has the same core, spinning only keeps that one from its work.
+/// Adaptive spin time before a thread sleeps. It is the maximum if the last wait was shorter than
+/// the maximum, and is halved after each longer wait: if the awaited thread needs the same core,
+/// spinning only delays it.
 class Patience {
 public:
   std::chrono::nanoseconds now() const { return spin; }
@@ -75,11 +75,11 @@ private:
 };
 thread_local Patience patience;
 
-/// A number that others wait to see changed.
+/// A number whose changes other threads can wait for.
 class Signal {
 public:
   uint32_t value() const { return word.load(std::memory_order_acquire); }
-  /// Whoever sleeps wakes up.
+  /// Sets the value and wakes all sleeping threads.
   void set(uint32_t value) {
     word.store(value, std::memory_order_seq_cst);
     wake();
@@ -89,7 +89,7 @@ public:
     wake();
     return now;
   }
-  /// Until isOver(value()); spins first, where `spins`.
+  /// Waits until isOver(value()) is true; spins first if `spins`.
   template <typename Over> void wait(bool spins, const Over &isOver) {
     if (isOver(value()))
       return;
@@ -108,8 +108,8 @@ public:
     for (uint32_t now = word.load(std::memory_order_seq_cst); !isOver(now); now = value())
       futexWait(word, now);
     sleepers.fetch_sub(1, std::memory_order_relaxed);
-    // A virtual machine takes longer to wake a processor than spinning may last: until then is no
-    // part of what was waited for.
+    // Waking a CPU of a virtual machine takes longer than the maximum spin time. The time to wake
+    // up is therefore not counted as waiting time.
     Clock::time_point woken{Clock::duration(wokenAt.load(std::memory_order_relaxed))};
     patience.learn((woken > start ? woken : Clock::now()) - start);
   }
@@ -127,14 +127,15 @@ private:
   std::atomic<Clock::rep> wokenAt{0};
 };
 
-/// Forked processes have their parent's teams, but none of their threads.
+/// Incremented in each forked child: it has copies of the parent's pools, but none of their
+/// threads.
 std::atomic<uint32_t> process{0};
 
 constexpr int kMostRanges = 256;
 
-/// Numbers of jobs are multiples of kJob; one with kTogether is done by all threads at the same
-/// time, one with kParts in parts that stand alone, and one with kTaken stands where a range or
-/// part of it is taken.
+/// Job numbers are multiples of kJob, combined with flags. kTogether: all threads execute the body
+/// concurrently. kParts: the body consists of independent parts. kTaken, in a claim: the range or
+/// part has been claimed.
 constexpr uint32_t kJob = 8, kParts = 4, kTogether = 2, kTaken = 1;
 
 class Team {
@@ -146,25 +147,25 @@ public:
         worker->thread.join();
   }
 
-  /// run(data), during which the workers are another's threads.
+  /// Calls run(data) with the threads of another OpenMP runtime as workers.
   void lend(const OpenMp &from, int threads, Body run, void *data);
   void ranges(int count, RangeBody body, void *context);
-  /// How many threads there are for it.
+  /// Returns the number of threads that execute the body.
   int start(int threads, Body body, void *data, bool standAlone);
   void end(int threads);
   void waitFor(int parts);
   void barrier(int threads);
-  /// Processor time of the workers; nothing where one has ended or not begun.
+  /// CPU time of the workers; std::nullopt if one has terminated or not started.
   std::optional<std::chrono::nanoseconds> spent() const;
 
   const uint32_t bornIn = process.load();
 
 private:
   struct alignas(64) Worker {
-    Signal job; ///< another number, another job
+    Signal job; ///< a change of the number signals a new job
     std::thread thread;
     std::atomic<pid_t> id{0};
-    std::atomic<clockid_t> clock{0}; ///< of its processor time
+    std::atomic<clockid_t> clock{0}; ///< CPU-time clock of the thread
   };
 
   void dismiss() {
@@ -179,37 +180,37 @@ private:
   void leaveMyCore(int threads);
   void work(Worker &self, int number);
   void takeRanges(uint32_t job, int first);
-  /// Not where there are more threads than processors.
+  /// False if there are more threads than CPUs.
   bool spins() const { return !isCrowded.load(std::memory_order_relaxed); }
 
   std::vector<std::unique_ptr<Worker>> workers;
-  int lent = 0; ///< so many threads of another, the calling one among them
+  int lent = 0; ///< number of borrowed threads, including the calling one
   std::atomic<bool> stops{false}, isCrowded{false};
-  int known = 0; ///< threads that isCrowded is about
-  int left = -1; ///< the processor that the workers leave to the calling thread
+  int known = 0; ///< number of threads for which isCrowded was computed
+  int left = -1; ///< CPU that the workers avoid, because the calling thread uses it
   Clock::time_point leftAt;
   uint32_t jobs = 0;
-  bool standsAlone = false; ///< what start() began
+  bool standsAlone = false; ///< whether the job of start() has independent parts
 
-  // The job. A thread that comes late to a loop may find the next one here: what it reads counts
-  // only when it has claimed a range of the job that it came for.
-  std::atomic<int> size{1}; ///< threads, or ranges
+  // The current job. A thread that is late for a loop may read the values of the next job; it uses
+  // them only after it has claimed a range of the job that it was called for.
+  std::atomic<int> size{1}; ///< number of threads or ranges
   std::atomic<RangeBody> rangeBody{nullptr};
   std::atomic<Body> body{nullptr};
   std::atomic<void *> context{nullptr};
-  /// The job that has a range; with kTaken when somebody began with it.
+  /// The job to which a range belongs, with kTaken after it was claimed.
   struct alignas(64) Claim {
     std::atomic<uint32_t> of{kTaken};
   };
   Claim claims[kMostRanges];
   Signal done;
-  Signal phase; ///< of the barrier
+  Signal phase; ///< counts the completed barriers
   std::atomic<int> arrived{0};
 };
 
-/// What a thread is at the moment.
+/// What a thread is currently executing.
 struct Place {
-  Team *team = nullptr; ///< it works for this one
+  Team *team = nullptr; ///< pool for which it works
   int number = 0, count = 1;
 };
 thread_local Place place;
@@ -223,23 +224,24 @@ private:
   Place before;
 };
 
-/// What belongs to a thread.
+/// State of a thread that requests parallel work.
 struct Own {
-  int most = 0; ///< as set(); 0: nobody said
+  int most = 0; ///< value of set(); 0 if not set
   bool partsStandAlone = false;
   Team *team = nullptr, *borrowed = nullptr;
   bool borrows = false;
   uint64_t jobs = 0;
-  std::vector<Place> before; ///< what start() found, for end()
+  std::vector<Place> before; ///< places that start() has replaced, restored by end()
 
   ~Own() {
     for (Team *each : {team, borrowed})
       if (isHere(each))
         delete each;
   }
-  /// The threads of another process cannot be ended, nor their team.
+  /// Whether the team was created in this process. After a fork, a team of the parent process can
+  /// be neither used nor destroyed.
   static bool isHere(const Team *team) { return team && team->bornIn == process.load(); }
-  /// For a job.
+  /// Returns the pool for a new job.
   Team &forJob() {
     ++jobs;
     if (borrows)
@@ -256,15 +258,15 @@ void watchForks() {
   static_cast<void>(watches);
 }
 
-/// Whether this process, when it was first asked, was the copy of one: it began with a fork, and no
-/// program took its place.
+/// Whether this process is a fork of another one without a subsequent exec. Determined at the first
+/// call.
 bool wasForked() {
   static const bool was = [] {
     std::ifstream file("/proc/self/stat");
     std::string text;
     std::getline(file, text);
-    // What comes after the name, which may hold anything: state, parent, group, session, terminal,
-    // its group, flags.
+    // The name may contain any characters. It is followed by: state, parent, process group,
+    // session, terminal, terminal's process group, flags.
     std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
     std::string skipped;
     for (int i = 0; i < 6; ++i)
@@ -276,7 +278,8 @@ bool wasForked() {
   return was;
 }
 
-/// So many threads, or as many as the system gives.
+/// Creates workers until there are `threads` threads. Returns the available number, which may be
+/// lower if the system refuses.
 int Team::grow(int threads) {
   if (lent) {
     crowd(threads);
@@ -299,7 +302,7 @@ int Team::grow(int threads) {
   return std::min(threads, int(workers.size()) + 1);
 }
 
-/// There are so many threads.
+/// Updates isCrowded for this number of threads.
 void Team::crowd(int threads) {
   if (threads != known)
     isCrowded.store(threads > processors(), std::memory_order_relaxed);
@@ -356,16 +359,16 @@ std::optional<std::chrono::nanoseconds> Team::spent() const {
   return sum;
 }
 
-/// The system may wake a worker on the core of the thread that wakes it, where other work is on its
-/// own: then each would wait for the other there, while the rest of the team's cores do something
-/// else.
+/// The system may wake a worker on the core of the thread that wakes it, if other work runs on the
+/// worker's own core. Then both would share this core while other cores are idle. Excludes the
+/// calling thread's core from the workers' affinity masks.
 void Team::leaveMyCore(int threads) {
-  if (lent) // not ours to move
+  if (lent) // borrowed threads must not be moved
     return;
   const int mine = sched_getcpu();
   if (mine < 0 || mine == left || !spins())
     return;
-  // It costs a call of the system for each worker.
+  // Limited to once in 10 ms, because it costs a system call per worker.
   auto now = Clock::now();
   if (left >= 0 && now - leftAt < std::chrono::milliseconds(10))
     return;
@@ -384,7 +387,7 @@ void Team::leaveMyCore(int threads) {
   }
 }
 
-/// Tells workers that there is a job for them.
+/// Signals a new job to the workers.
 void Team::call(int threads, uint32_t job) {
   leaveMyCore(threads);
   for (int i = 0; i + 1 < threads; ++i)
@@ -404,7 +407,7 @@ void Team::work(Worker &self, int number) {
       takeRanges(seen, number);
       continue;
     }
-    // Nobody goes on to another job before all are through.
+    // Each thread executes its part exactly once: no new job starts before all are done.
     Membership member({this, number, size.load(std::memory_order_relaxed)});
     body.load(std::memory_order_relaxed)(context.load(std::memory_order_relaxed));
     done.add();
@@ -432,7 +435,7 @@ void Team::takeRanges(uint32_t job, int first) {
   }
 }
 
-/// A new job in so many parts.
+/// Initializes a new job with a number of parts.
 void Team::set(int parts, void *with) {
   jobs += kJob;
   done.set(0);
@@ -456,7 +459,7 @@ int Team::start(int most, Body run, void *data, bool standAlone) {
   set(threads, data);
   body.store(run, std::memory_order_relaxed);
   const uint32_t job = jobs | (standAlone ? kParts : kTogether);
-  if (standAlone) // the first is the calling thread's
+  if (standAlone) // the first part belongs to the calling thread
     for (int part = 0; part < threads; ++part)
       claims[part].of.store(part == 0 ? job | kTaken : job, std::memory_order_release);
   call(threads, job);
@@ -514,7 +517,7 @@ void start(int threads, Body body, void *data) {
   if (threads <= 0)
     threads = most();
   own.before.push_back(place);
-  // Who is in a team already is alone in the next.
+  // A nested call uses the calling thread only.
   if (isInTeam() || threads <= 1) {
     place.number = 0;
     place.count = 1;

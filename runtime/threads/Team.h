@@ -1,18 +1,18 @@
-//===- Team.h - the threads that work for the calling one ------------------------===//
+//===- Team.h - thread pools -------------------------------------------------===//
 //
-// Each thread that asks for parallel work has a team of its own, made when first asked for and
-// kept. Whoever waits spins for up to 100 microseconds, then sleeps: long enough for the next loop
-// of a program to find all awake, short enough that on a machine with other work the core goes to a
-// thread that has something to do; for less where spinning was in vain before. Where there are more
-// threads than processors nobody spins.
+// Each thread that requests parallel work has its own pool, which is created at the first request
+// and retained. A thread that waits spins for up to 100 microseconds and then sleeps. This is long
+// enough that all workers are awake for the program's next loop, and short enough that on a loaded
+// machine the core goes to a thread with work. Threads spin for a shorter time if earlier spinning
+// was in vain, and not at all if there are more threads than CPUs.
 //
-// Another OpenMP's threads spin after each of its loops, for milliseconds, on the cores that ours
-// want. Who calls between two of those loops borrows them: they are the team's other threads until
-// the call is over.
+// The threads of another OpenMP runtime spin for milliseconds after each of its loops, on the cores
+// that our threads need. A caller between two such loops can borrow these threads: they are the
+// pool's workers until the call returns.
 //
-// Ranges of a loop, and parts that stand alone, are claimed when a thread begins with them: those
-// of a thread that has no core are taken by the others. Threads stay off the core of the one they
-// work for.
+// Ranges of a loop, and independent parts, are claimed when a thread starts them, so that other
+// threads take those of a thread without a core. Workers are kept off the core of the thread for
+// which they work.
 //
 //===-----------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_THREADS_TEAM_H
@@ -26,53 +26,56 @@
 
 namespace dlc::threads {
 
-/// How many threads the calling thread asks for where nobody says: what set() left, else
-/// $OMP_NUM_THREADS, else as many as it may run on.
+/// Default number of threads of the calling thread: the value of set(), else $OMP_NUM_THREADS, else
+/// the number of CPUs that it may use.
 DLC_EXPORT int most();
 DLC_EXPORT void set(int threads);
 
-/// Within a team: which of how many. Elsewhere 0 of 1.
+/// Within parallel work: the calling thread's index and the number of threads. Elsewhere 0 and 1.
 DLC_EXPORT int number();
 DLC_EXPORT int count();
 DLC_EXPORT bool isInTeam();
 
-/// body(context, range, ranges) for each of so many ranges (at most 256), by as many threads, of
-/// which the calling one is the first. Within a team: one range.
+/// Calls body(context, range, ranges) for each of `ranges` ranges (at most 256) by as many threads,
+/// including the calling one. Nested calls, within parallel work, have a single range.
 using RangeBody = void (*)(void *context, int range, int ranges);
 DLC_EXPORT void ranges(int ranges, RangeBody body, void *context);
 
-/// body(data) by `threads` threads (0: most()) at the same time, which may wait for each other
-/// (barrier()); the calling thread begins its own part after start() and ends it before end().
-/// Within a team: by the calling thread alone. While the calling thread's parts stand alone, none
-/// waits for another, and end() does those that no thread has begun with.
+/// start() runs body(data) on `threads` threads (0: most()) concurrently; they may use barrier().
+/// The calling thread executes its own part between start() and end(). Nested calls, within
+/// parallel work, use the calling thread only. After setPartsStandAlone(true), the calling thread's
+/// parts are independent: none uses barrier(), and end() executes parts that no thread has started.
 using Body = void (*)(void *data);
-DLC_EXPORT bool setPartsStandAlone(bool doThey); ///< Returns what was set before.
+DLC_EXPORT bool setPartsStandAlone(bool doThey); ///< Returns the previous value.
 DLC_EXPORT void start(int threads, Body body, void *data);
 DLC_EXPORT void end();
 DLC_EXPORT void barrier();
 
-/// How many loops and bodies the calling thread has asked for.
+/// Number of parallel loops and bodies that the calling thread has requested.
 DLC_EXPORT uint64_t jobs();
 
-/// Another OpenMP of the process: what gcc calls for `#pragma omp parallel`, and of omp.h the
-/// functions of the names here.
+/// Functions of another OpenMP runtime in the process: GCC's entry point for `#pragma omp parallel`
+/// (GOMP_parallel), and functions of omp.h.
 struct OpenMp {
   void (*parallel)(Body body, void *data, unsigned threads, unsigned flags) = nullptr;
   int (*maxThreads)() = nullptr, (*numThreads)() = nullptr, (*inParallel)() = nullptr;
 };
-/// That of the loaded library of this name, which stays loaded; nothing where there is none.
+/// Returns the functions of a library that is already loaded and keeps it loaded; std::nullopt if
+/// it is not loaded or lacks a function.
 DLC_EXPORT std::optional<OpenMp> openMpOf(const char *library);
-/// run(data), which may throw, with that one's threads in the calling thread's team. With its own
-/// where the other would not give as many as most() without making new ones or ending some, within
-/// a team, and in a process that was forked without a new program: the other's threads may have
-/// been left behind, and it would wait for them for ever.
+/// Calls run(data), which may throw, with the threads of another OpenMP runtime as the workers of
+/// the calling thread's pool. The pool's own workers are used instead if the other runtime does not
+/// have exactly most() threads, so that it would create or end threads; in nested calls; and in a
+/// process that was forked without exec: the other runtime's threads may not exist there, and it
+/// would wait for them forever.
 DLC_EXPORT void borrow(const OpenMp &from, Body run, void *data);
-DLC_EXPORT bool borrows(); ///< Whether the calling thread does.
+DLC_EXPORT bool borrows(); ///< Whether the calling thread is borrowing threads.
 
-/// Processor time of the calling thread and of its own team; of those that it borrowed last
-/// without itself, nothing where it never borrowed or one of them has ended.
+/// CPU time of the calling thread and its own workers; of all threads of the process; and of the
+/// threads borrowed last, without the calling thread: std::nullopt if there are none or one has
+/// terminated.
 DLC_EXPORT std::chrono::nanoseconds spentByOwn();
-DLC_EXPORT std::chrono::nanoseconds spentByProcess(); ///< Of all threads.
+DLC_EXPORT std::chrono::nanoseconds spentByProcess(); ///< Of all threads of the process.
 DLC_EXPORT std::optional<std::chrono::nanoseconds> spentByBorrowed();
 
 } // namespace dlc::threads

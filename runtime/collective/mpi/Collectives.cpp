@@ -1,7 +1,7 @@
-//===- Collectives.cpp - the engine's calls as MPI's nonblocking ones ---------===//
+//===- Collectives.cpp - collectives with nonblocking MPI calls --------------===//
 //
-// MPI counts elements with an int, and libraries multiply that by the number of ranks: what is
-// longer goes in pieces.
+// MPI element counts are of type int, and MPI libraries multiply them by the number of ranks.
+// Longer operands are therefore split into pieces.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/collective/mpi/Collectives.h"
@@ -30,12 +30,13 @@ constexpr uint64_t kPiece = uint64_t(1) << 20;
 
 struct Element {
   MPI_Datatype type;
-  /// Whether MPI_SUM is the sum that is meant.
+  /// Whether MPI_SUM computes the required sum.
   bool adds;
 };
 
-// In the order of DType. Halves, truths and packed integers travel as what has as many bytes. Open
-// MPI's sums of short integers end at the greatest, ours go round.
+// In the order of DType. f16, bf16, Bool and packed integers are sent as integers of the same size.
+// They need our own reduction, and so do short integers: Open MPI's sums saturate, ours wrap
+// around.
 const std::array<Element, kDTypeCount> &elements() {
   static const std::array<Element, kDTypeCount> known = {{{MPI_FLOAT, true},
                                                           {MPI_UINT16_T, false},
@@ -55,7 +56,7 @@ const std::array<Element, kDTypeCount> &elements() {
   return known;
 }
 
-// MPI hands its functions no context: one for each type and reduction.
+// MPI passes no context to reduction functions, so there is one function per type and reduction.
 dlc_engine_combine combineWith = nullptr;
 
 template <int Type, int Reduction>
@@ -92,7 +93,7 @@ struct Going {
   int rank, size;
   const dlc_engine_call &call;
   MPI_Datatype type;
-  uint64_t bytes; ///< of an element
+  uint64_t bytes; ///< element size
   std::vector<MPI_Request> requests;
 
   const char *from(uint64_t element) const {
@@ -102,7 +103,7 @@ struct Going {
   MPI_Request *next() { return &requests.emplace_back(MPI_REQUEST_NULL); }
 };
 
-/// body(first element, count)
+/// Calls body(first element, count) for each piece.
 template <typename Body> void inPieces(uint64_t count, Body body) {
   for (uint64_t first = 0; first < count; first += kPiece)
     body(first, static_cast<int>(std::min(kPiece, count - first)));
@@ -132,7 +133,7 @@ void allGather(Going &going) {
   uint64_t share = going.call.share;
   bool inPlace = going.call.from == going.to(static_cast<uint64_t>(going.rank) * share);
   inPieces(share, [&](uint64_t first, int count) {
-    // A piece of one rank lies a whole share before that of the next.
+    // The pieces of consecutive ranks are `share` elements apart, so resize the type's extent.
     MPI_Datatype piece = MPI_DATATYPE_NULL, spread = MPI_DATATYPE_NULL;
     check(MPI_Type_contiguous(count, going.type, &piece), "MPI_Type_contiguous");
     check(MPI_Type_create_resized(piece, 0, static_cast<MPI_Aint>(share * going.bytes), &spread),
@@ -141,7 +142,7 @@ void allGather(Going &going) {
     check(MPI_Iallgather(inPlace ? MPI_IN_PLACE : going.from(first), count, going.type,
                          going.to(first), 1, spread, going.all, going.next()),
           "MPI_Iallgather");
-    // Freed when the last operation with them is done.
+    // MPI frees the types after the last operation that uses them.
     MPI_Type_free(&spread);
     MPI_Type_free(&piece);
   });
@@ -170,7 +171,7 @@ void reduceScatter(Going &going) {
 void setCombine(dlc_engine_combine combine) { combineWith = combine; }
 
 std::vector<MPI_Request> start(MPI_Comm all, int rank, int size, const dlc_engine_call &call) {
-  // In the order of DLC_COLLECTIVE_*.
+  // Indexed by DLC_COLLECTIVE_*.
   constexpr void (*kinds[])(Going &) = {allReduce, allGather, reduceScatter, broadcast};
   if (call.collective < 0 || call.collective >= static_cast<int>(std::size(kinds)))
     throw Failure("there is no collective of number " + std::to_string(call.collective));

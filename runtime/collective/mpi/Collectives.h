@@ -1,4 +1,4 @@
-//===- Collectives.h - the engine's calls as MPI's nonblocking ones -----------===//
+//===- Collectives.h - collectives with nonblocking MPI calls ----------------===//
 #ifndef DLC_RUNTIME_COLLECTIVE_MPI_COLLECTIVES_H
 #define DLC_RUNTIME_COLLECTIVE_MPI_COLLECTIVES_H
 
@@ -11,16 +11,16 @@
 
 namespace dlc::mpi {
 
-/// MPI's own words for a code that is no success.
+/// An MPI error with MPI's error message.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 void check(int code, const char *call);
 
-/// Sums and maxima of types that MPI does not know, or means otherwise.
+/// Sets the function for reductions that MPI does not have or defines differently.
 void setCombine(dlc_engine_combine combine);
 
-/// The requests that carry out the call, all under way.
+/// Starts the call and returns its pending requests.
 std::vector<MPI_Request> start(MPI_Comm all, int rank, int size, const dlc_engine_call &call);
 
 } // namespace dlc::mpi

@@ -1,4 +1,4 @@
-//===- Mpi.cpp - libdlc_mpi: what carries collectives where mpirun started us -===//
+//===- Mpi.cpp - libdlc_mpi, the engine for mpirun and srun ------------------===//
 #include "runtime/collective/mpi/Collectives.h"
 
 #include "dlc/Export.h"
@@ -14,22 +14,22 @@
 namespace dlc::mpi {
 namespace {
 
-/// Whoever aborts ends within so many seconds, whatever becomes of MPI.
+/// abort terminates the process within this time, even if MPI hangs.
 constexpr unsigned kAbortSeconds = 5;
 
 struct World {
-  MPI_Comm all = MPI_COMM_NULL;     ///< collectives
-  MPI_Comm letters = MPI_COMM_NULL; ///< messages between two
-  bool mine = false;                ///< MPI began, and ends, with this
+  MPI_Comm all = MPI_COMM_NULL;     ///< for collectives
+  MPI_Comm letters = MPI_COMM_NULL; ///< for messages between two ranks
+  bool mine = false;                ///< whether MPI was initialized here and must be finalized here
   int rank = 0, size = 1;
   struct Letter {
     MPI_Request request = MPI_REQUEST_NULL;
     char text[DLC_ENGINE_MESSAGE];
   };
-  std::deque<Letter> sent; ///< not all gone
+  std::deque<Letter> sent; ///< messages whose sends may be pending
 };
 
-/// The engine's way of telling what went wrong.
+/// Converts an exception to the engine's error convention.
 template <typename Body> int told(char *error, size_t size, Body body) {
   try {
     body();
@@ -40,7 +40,8 @@ template <typename Body> int told(char *error, size_t size, Body body) {
   }
 }
 
-/// Open MPI opens parts of itself by name, and those look for its functions among the process's.
+/// Makes the symbols of the MPI library global. Open MPI loads its components with dlopen, and they
+/// look up its symbols in the global scope.
 void showToParts() {
   Dl_info info;
   if (dladdr(reinterpret_cast<const void *>(&MPI_Init_thread), &info) && info.dli_fname)
@@ -53,7 +54,7 @@ void begin(World &world) {
   check(MPI_Initialized(&initialised), "MPI_Initialized");
   world.mine = !initialised;
   if (world.mine)
-    // One thread calls, which is MPI's main one then.
+    // All calls are made by one thread, which is MPI's main thread.
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread");
   else
     check(MPI_Query_thread(&level), "MPI_Query_thread");
@@ -129,8 +130,8 @@ int sendLetter(void *opened, int to, const void *data, uint32_t bytes, char *err
   });
 }
 
-/// Waits for the others, and takes what they still have to say: MPI's own end of the world would
-/// spin until the last one comes.
+/// Waits for the other ranks and receives their last messages. MPI_Finalize would busy-wait for the
+/// last rank instead.
 void closeWorld(void *opened) {
   auto *world = static_cast<World *>(opened);
   char error[256], text[DLC_ENGINE_MESSAGE];
@@ -176,7 +177,7 @@ int testCall(void *, void *request, int *done, char *error, size_t size) {
 void abortAll(void *, const char *message) {
   std::fprintf(stderr, "dlc: error: %s\n", message);
   std::fflush(nullptr);
-  // The launcher may be gone.
+  // The launcher may have terminated, so that MPI_Abort hangs.
   alarm(kAbortSeconds);
   MPI_Abort(MPI_COMM_WORLD, 1);
   _exit(1);

@@ -1,4 +1,4 @@
-//===- Features.cpp - which instructions this machine has ---------------------===//
+//===- Features.cpp - CPU feature detection ----------------------------------===//
 #include "runtime/device/cpu/Features.h"
 
 #include <cpuid.h>
@@ -20,7 +20,7 @@ namespace dlc::runtime {
 namespace {
 
 enum Register : uint8_t { Eax, Ebx, Ecx, Edx };
-/// What the operating system must save for the feature to be usable.
+/// Register state that the operating system must save for the feature to be usable.
 enum State : uint8_t { None, Ymm, Zmm, Tiles, ExtendedGprs };
 
 struct Feature {
@@ -130,20 +130,21 @@ constexpr Feature kFeatures[] = {
     {"wbnoinvd", 0x80000008, 0, Ebx, 9, None},
 };
 
-/// What compilers list for a machine but never emit for arithmetic: a program runs without them.
+/// LLVM features of a CPU that are never used for arithmetic: a program that lists them runs
+/// without them.
 constexpr std::string_view kSystemFeatures[] = {
     "cldemote",  "enqcmd",  "hreset",  "kl",      "mwaitx",    "pconfig",   "pku",
     "prefetchi", "ptwrite", "rdpru",   "rtm",     "serialize", "sgx",       "shstk",
     "tsxldtrk",  "uintr",   "usermsr", "waitpkg", "widekl",    "vzeroupper"};
 
-/// The converged vector instructions count versions instead of bits.
+/// AVX10 is reported as a version number instead of a feature bit.
 bool hasAvx10(uint32_t version) {
   uint32_t a, b, c, d;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (d >> 19 & 1) &&
          __get_cpuid_count(0x24, 0, &a, &b, &c, &d) && (b & 0xff) >= version;
 }
 
-/// Nothing where the processor has no such leaf.
+/// Returns EAX, EBX, ECX and EDX of a CPUID leaf; zeros if the processor does not have the leaf.
 std::array<uint32_t, 4> cpuid(uint32_t leaf, uint32_t subleaf) {
   std::array<uint32_t, 4> r{};
   __get_cpuid_count(leaf, subleaf, &r[0], &r[1], &r[2], &r[3]);
@@ -169,8 +170,8 @@ bool isSystemFeature(std::string_view name) {
   return false;
 }
 
-/// Each leaf is asked for once: under a hypervisor each question leaves the virtual machine, for
-/// microseconds.
+/// Each CPUID leaf is queried once and cached: under a hypervisor each CPUID instruction causes a
+/// VM exit, which takes microseconds.
 bool has(const Feature &feature) {
   static const auto known = [] {
     const bool saved[] = {true, stateSaved(Ymm), stateSaved(Zmm), stateSaved(Tiles),

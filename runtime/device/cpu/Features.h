@@ -1,4 +1,4 @@
-//===- Features.h - which instructions this machine has -----------------------===//
+//===- Features.h - CPU feature detection ------------------------------------===//
 #ifndef DLC_RUNTIME_DEVICE_CPU_FEATURES_H
 #define DLC_RUNTIME_DEVICE_CPU_FEATURES_H
 
@@ -11,21 +11,22 @@
 
 namespace dlc::runtime {
 
-/// Names are LLVM's ("avx2", "avx512bf16", "amx-tile"). A feature counts only when the operating
-/// system saves its registers too. True also for what no generated code uses ("shstk", "pku").
+/// Returns whether the CPU has a feature, by its LLVM name ("avx2", "avx512bf16", "amx-tile"), and
+/// the operating system saves the registers that it needs. Also works for features that generated
+/// code does not use ("shstk", "pku").
 DLC_EXPORT bool hostHasFeature(std::string_view name);
-/// Every known feature that this machine has: what a compiler puts into target.features.
+/// Returns all known features that this CPU has: the value for target.features in the compiler.
 DLC_EXPORT std::vector<std::string> hostFeatures();
-/// False for a name that this runtime has never heard of.
+/// Returns false if this runtime does not know the feature name.
 DLC_EXPORT bool isKnownFeature(std::string_view name);
-/// How many floats the kernels that were compiled for kinds of processors take at a time: 16 where
-/// there is AVX-512, 8 where there are AVX2 and FMA, else 0. ONEDNN_MAX_CPU_ISA=AVX2 counts here
-/// too, so that one variable makes an older processor.
+/// Number of f32 SIMD lanes of the precompiled kernels: 16 with AVX-512, 8 with AVX2 and FMA,
+/// otherwise 0. Respects ONEDNN_MAX_CPU_ISA=AVX2, so that this variable alone simulates an older
+/// CPU.
 DLC_EXPORT int hostLanes();
-/// CPUs that this process may use.
+/// Number of CPUs in the affinity mask of this process.
 DLC_EXPORT int hostThreads();
 
-/// Bytes of one core's second-level cache, from 256 KiB to 4 MiB; 1 MiB where it is unknown.
+/// Size in bytes of the L2 cache of one core, clamped to [256 KiB, 4 MiB]; 1 MiB if it is unknown.
 DLC_EXPORT int64_t nearBytes();
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- KernelContext.cpp - the functions that generated code may call ---------===//
+//===- KernelContext.cpp - functions that generated code may call ------------===//
 #include "runtime/device/cpu/KernelContext.h"
 
 #include <cmath>

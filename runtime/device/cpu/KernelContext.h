@@ -1,4 +1,4 @@
-//===- KernelContext.h - what generated code may call, and how it is called ---===//
+//===- KernelContext.h - calling convention of generated kernels -------------===//
 #ifndef DLC_RUNTIME_DEVICE_CPU_KERNELCONTEXT_H
 #define DLC_RUNTIME_DEVICE_CPU_KERNELCONTEXT_H
 
@@ -8,14 +8,14 @@
 
 namespace dlc::runtime {
 
-/// A generated kernel computes the chunk [begin, end) of its extent. `buffers` are the launch's
-/// buffers in order; `scratch` is this thread's own, aligned to 64 (null if the launch asked for
-/// none); `ctx` is the table below.
+/// Entry point of a generated kernel, which computes the chunk [begin, end) of its iteration space.
+/// `buffers` are the launch's buffers in order. `scratch` is per-thread memory aligned to 64 bytes
+/// (null if the launch requests none). `ctx` is the function table below.
 using KernelFn = void (*)(void *const *buffers, int64_t begin, int64_t end, void *scratch,
                           const void *const *ctx);
 
-/// What `ctx` holds, in its order: functions of one double (Unary) or of two (Binary), each as C
-/// has it. Part of the artefact's format: append only.
+/// Functions in the table `ctx`, in order: <cmath> functions of one double (Unary) or two (Binary).
+/// The order is part of the program file format: only append.
 // clang-format off
 #define DLC_KERNEL_FUNCTIONS(X)                                                                    \
   X(Exp, exp, Unary) X(Log, log, Unary) X(Log1p, log1p, Unary) X(Expm1, expm1, Unary)              \
@@ -26,14 +26,14 @@ using KernelFn = void (*)(void *const *buffers, int64_t begin, int64_t end, void
   X(Erfc, erfc, Unary)
 // clang-format on
 
-/// Positions in `ctx`.
+/// Indices into the table `ctx`.
 enum class KernelFunction : uint32_t {
 #define DLC_KERNEL_FUNCTION(Entry, function, type) Entry,
   DLC_KERNEL_FUNCTIONS(DLC_KERNEL_FUNCTION)
 #undef DLC_KERNEL_FUNCTION
 };
 
-/// The table that kernels get as `ctx`.
+/// Returns the function table that is passed to kernels as `ctx`.
 DLC_EXPORT const void *const *kernelContext();
 
 } // namespace dlc::runtime

@@ -1,4 +1,4 @@
-//===- Memory.cpp - the arena, and code made executable -----------------------===//
+//===- Memory.cpp - arenas and executable memory -----------------------------===//
 #include "runtime/device/cpu/Memory.h"
 
 #include "dlc/MemoryError.h"
@@ -19,7 +19,8 @@ static constexpr size_t kHugePage = size_t(2) << 20;
 Block::Block(size_t wanted, const char *purpose) {
   if (wanted == 0)
     return;
-  // Overcommit would accept more than the machine has and kill the process later.
+  // Because of overcommit, mmap would succeed for more memory than the machine has, and the process
+  // would be killed later.
   uint64_t physical = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
   if (wanted > physical)
     throw MemoryError(message("the program needs ", wanted, " bytes for its ", purpose,

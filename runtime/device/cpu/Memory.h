@@ -1,4 +1,4 @@
-//===- Memory.h - the arena, and code made executable -------------------------===//
+//===- Memory.h - arenas and executable memory -------------------------------===//
 #ifndef DLC_RUNTIME_DEVICE_CPU_MEMORY_H
 #define DLC_RUNTIME_DEVICE_CPU_MEMORY_H
 
@@ -9,12 +9,13 @@
 
 namespace dlc::runtime {
 
-/// Anonymous memory, aligned to a page and, from 2 MiB on, to a huge page that the system is asked
-/// for.
+/// Zero-initialized anonymous memory, aligned to a page. From 2 MiB on it is aligned to a huge
+/// page, and transparent huge pages are requested (madvise).
 class DLC_EXPORT Block {
 public:
   Block() = default;
-  /// Throws dlc::Error where the machine has not so much memory. `purpose` names it in the message.
+  /// Throws dlc::MemoryError if `bytes` exceeds the machine's memory or the allocation fails.
+  /// `purpose` is part of the message.
   Block(size_t bytes, const char *purpose);
   ~Block();
   Block(Block &&other) noexcept { *this = std::move(other); }
@@ -30,13 +31,15 @@ private:
   size_t mappedBytes = 0;
 };
 
-/// The program's code mapped for execution (as it is, if it already was).
+/// Returns the program's code in executable memory: the code's own mapping if it is already
+/// executable, otherwise a copy.
 Span executableCode(const Program &program);
 
-/// Whole pages within memory of the caller's whose contents nobody needs any more.
+/// Returns the whole pages within a range to the operating system. Their contents are lost.
 void givePagesBack(void *from, uint64_t bytes);
 
-/// Asks the kernel for the AMX tile state, which a process must do once before using tiles.
+/// Requests permission from the Linux kernel to use the AMX tile registers. Required once per
+/// process before the first AMX instruction.
 bool enableTiles();
 
 } // namespace dlc::runtime

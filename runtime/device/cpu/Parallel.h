@@ -1,4 +1,4 @@
-//===- Parallel.h - loops over the threads that oneDNN uses too ---------------===//
+//===- Parallel.h - parallel loops on the thread pool that oneDNN also uses --===//
 #ifndef DLC_RUNTIME_DEVICE_CPU_PARALLEL_H
 #define DLC_RUNTIME_DEVICE_CPU_PARALLEL_H
 
@@ -9,8 +9,8 @@
 
 namespace dlc::runtime {
 
-/// Sets the number of threads for the calling thread; oneDNN looks at it when it plans and when it
-/// runs. The caller's own setting comes back at the end.
+/// Sets the calling thread's number of threads for the lifetime of the object and then restores the
+/// previous value. oneDNN reads this number when it creates and when it executes a primitive.
 class ThreadScope {
 public:
   explicit ThreadScope(int count) : before(threads::most()) {
@@ -30,9 +30,10 @@ private:
   int before;
 };
 
-/// body(begin, end, range) over [0, extent): as many contiguous ranges of whole grains as threads,
-/// each begun by the thread of its number, so that consecutive loops over the same data find it in
-/// the same cache; others take it where that thread is late. `body` must not throw.
+/// Calls body(begin, end, range) over [0, extent), split into one contiguous range of whole grains
+/// per thread. Range i is preferably executed by thread i, so that consecutive loops over the same
+/// data hit the same core's cache; if thread i is late, another thread takes its range. `body` must
+/// not throw.
 template <typename Body>
 inline void parallelFor(int threads, int64_t extent, int64_t grain, const Body &body) {
   int64_t chunks = extent / grain + (extent % grain != 0);
@@ -53,7 +54,7 @@ inline void parallelFor(int threads, int64_t extent, int64_t grain, const Body &
     if (begin < end)
       loop.body(begin, end, range);
   };
-  // No more than there are chunks for.
+  // Use no more threads than there are chunks.
   threads::ranges(static_cast<int>(std::min<int64_t>(threads, chunks)), run, &loop);
 }
 

@@ -1,4 +1,4 @@
-//===- Shelf.cpp - constants side by side on large pages -------------------------===//
+//===- Shelf.cpp - huge-page cache of packed weights and constants -----------===//
 #include "runtime/device/cpu/Shelf.h"
 
 #include "dlc/Error.h"
@@ -11,7 +11,7 @@
 namespace dlc::runtime {
 
 std::shared_ptr<void> Shelf::room(size_t bytes) {
-  // Pages come when they are touched: a long block costs nothing before.
+  // Pages are populated at the first access, so a long block costs nothing until it is used.
   constexpr size_t kLong = size_t(64) << 20, kPage = size_t(2) << 20, kLarge = kPage / 2;
   const size_t begun = format::alignUp(used, kPage);
   if (bytes == 0 || (bytes < kLarge && used + bytes > begun))

@@ -1,9 +1,10 @@
-//===- Table.cpp - the host and virtual devices with memory of their own ------===//
+//===- Table.cpp - device table of the host and of virtual CPU devices -------===//
 //
-// cpu is the host. cpu:1, cpu:2 and so on run on it too, each with mappings of its own, so that
-// what goes wrong with several devices goes wrong on any machine. Their streams are done as soon as
-// they are given something; a session runs the kernels itself. $DLC_CPU_DEVICES says how many there
-// are (8), $DLC_CPU_MEMORY how many bytes each virtual one has.
+// cpu is the host. cpu:1, cpu:2 and so on are virtual devices: they also run on the host's CPU, but
+// have separate memory mappings, so that programs for several devices can be tested on any machine.
+// Their streams execute work synchronously; a session runs the kernels itself. $DLC_CPU_DEVICES is
+// the number of devices (default 8), $DLC_CPU_MEMORY the memory size in bytes of each virtual
+// device.
 //
 //===---------------------------------------------------------------------------===//
 #include "dlc/device.h"
@@ -48,7 +49,7 @@ struct CpuDevice {
   }
 };
 
-/// Nothing is ever left to do: what a stream is given is done at once.
+/// Has no state: work submitted to a stream is executed immediately.
 struct CpuStream {};
 struct CpuEvent {
   std::chrono::steady_clock::time_point when;
@@ -180,7 +181,7 @@ const dlc_device_table *dlc_cpu_device_table(char *, size_t) {
       .version = DLC_DEVICE_TABLE_VERSION,
       .kind = "cpu",
       .capabilities = DLC_DEVICE_HOST_MEMORY | DLC_DEVICE_HOST_CODE | DLC_DEVICE_ZEROED,
-      // One memory: a copy between two is a kernel like others.
+      // All CPU devices share the host's memory, so a copy between two devices is a memcpy.
       .figures = {.gigaflops = 400,
                   .gigabytes = 30,
                   .launch = 1,

@@ -1,4 +1,4 @@
-//===- CublasLt.cpp - matrix products by cuBLASLt -------------------------------===//
+//===- CublasLt.cpp - matrix multiplication with cuBLASLt --------------------===//
 #include "runtime/device/cuda/CublasLt.h"
 
 #include "runtime/device/cuda/LibraryCall.h"
@@ -44,7 +44,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Thrown within this file alone: the table's functions are C.
+/// Internal exception. It must not leave this file, because the table's functions are C functions.
 struct Failure {
   std::string text;
 };
@@ -54,7 +54,7 @@ void check(Status status, const char *doing) {
     throw Failure{std::string("cuBLASLt: ") + doing + ": " + functions().statusName(status)};
 }
 
-/// One handle for each device, as long as the process lives.
+/// Returns the cuBLASLt handle of the device. Handles are cached for the lifetime of the process.
 Handle handleOf(const Device &device) {
   static std::mutex mutex;
   static std::vector<std::pair<Context, Handle>> handles;
@@ -68,13 +68,13 @@ Handle handleOf(const Device &device) {
   return made;
 }
 
-/// What the description says of one operand: a matrix for each of the batch.
+/// An operand of the call description: a batch of matrices with strides in elements.
 struct Matrix {
   int64_t rows = 0, columns = 0, rowStride = 0, columnStride = 0, batchStride = 0;
 
   bool isTransposed() const { return columnStride != 1; }
   int64_t leading() const { return isTransposed() ? columnStride : rowStride; }
-  /// Elements from the first to the last.
+  /// Number of elements from the first to the last one in memory, including gaps.
   uint64_t extent(int64_t batch) const {
     return static_cast<uint64_t>((batch - 1) * batchStride + (rows - 1) * rowStride +
                                  (columns - 1) * columnStride + 1);
@@ -139,7 +139,7 @@ Matrix matrixOf(const json &desc, const char *name, int64_t rows, int64_t column
 
 class CublasLtCall : public LibraryCall {
 public:
-  /// Apart from the constructor, so that what was made goes when something fails.
+  /// Not a part of the constructor, so that the destructor releases the descriptors if this throws.
   void make(Device &device, const json &desc, std::span<const LibraryBuffer> buffers) {
     if (!functions().error.empty())
       throw Failure{functions().error +
@@ -173,12 +173,13 @@ public:
 
   std::string run(Stream stream, void *const *buffers, void *scratch) override {
     const Functions &f = functions();
-    // The bias is a part of the description, which calls in other streams do not share.
+    // The bias pointer is an attribute of the matmul descriptor. Each call has its own descriptor,
+    // so setting it does not affect calls in other streams.
     if (hasBias)
       if (Status status = f.matmulDescSet(matmul, BiasPointer, &buffers[2], sizeof(void *)))
         return std::string("cuBLASLt: giving the bias: ") + f.statusName(status);
     void *y = buffers[hasBias ? 3 : 2];
-    // In the type of the scale; zeros are alike in all.
+    // alpha and beta must have the scale type. Zero has the same bit pattern in all scale types.
     float one = 1;
     double one64 = 1, zero = 0;
     int32_t whole = 1;
@@ -186,7 +187,7 @@ public:
                         : scale == I32 ? static_cast<const void *>(&whole)
                                        : &one,
                *beta = &zero;
-    // Column by column, our rows are columns: y' = b' a'.
+    // cuBLASLt is column-major and our matrices are row-major, so compute y' = b' a'.
     Status status = f.matmul(handle, matmul, alpha, buffers[1], first, buffers[0], second, beta, y,
                              destination, y, destination, &algorithm, scratch, workspace, stream);
     return status ? std::string("cuBLASLt: multiplying: ") + f.statusName(status) : "";
@@ -253,7 +254,8 @@ private:
     destination = layoutOf(y, result.type, batch);
   }
 
-  /// Takes the library's own choice, or the one that was measured to be better.
+  /// Selects the algorithm: by default the first one of the heuristic, or the one with the index
+  /// `algorithm` of the description, which autotuning has chosen.
   void choose(Device &device, const json &desc, Type type) {
     const Functions &f = functions();
     handle = handleOf(device);

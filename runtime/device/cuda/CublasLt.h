@@ -1,6 +1,6 @@
-//===- CublasLt.h - the functions of cuBLASLt that we call ----------------------===//
+//===- CublasLt.h - declarations of the cuBLASLt functions in use ------------===//
 //
-// Our own declarations, so that no header of CUDA is needed to build.
+// dlc has its own declarations so that no CUDA header is needed to build it.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_DEVICE_CUDA_CUBLASLT_H
@@ -70,10 +70,10 @@ struct Functions {
   Status (*matmul)(Handle, MatmulDesc, const void *alpha, const void *a, Layout, const void *b,
                    Layout, const void *beta, const void *c, Layout, void *d, Layout,
                    const Algorithm *, void *workspace, size_t bytes, void *stream);
-  std::string error; ///< why there are none
+  std::string error; ///< reason if the library is unavailable
 };
 
-/// Found once for the process.
+/// The functions of the library, which is loaded once per process.
 const Functions &functions();
 
 } // namespace dlc::cublaslt

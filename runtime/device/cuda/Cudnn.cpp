@@ -1,4 +1,4 @@
-//===- Cudnn.cpp - convolutions, their gradients and attention by cuDNN's graphs ---===//
+//===- Cudnn.cpp - convolutions, their gradients and attention with cuDNN graphs -===//
 #include "runtime/device/cuda/Cudnn.h"
 
 #include "runtime/device/cuda/CudnnGraph.h"
@@ -14,13 +14,13 @@ using nlohmann::json;
 
 namespace {
 
-/// A handle serves one thread at a time, and one stream.
+/// A cuDNN handle with a mutex: a handle may be used by one thread and one stream at a time.
 struct Session {
   std::mutex mutex;
   Handle handle = nullptr;
 };
 
-/// One for each device, as long as the process lives.
+/// Returns the handle of the device. Handles are cached for the lifetime of the process.
 Session &sessionOf(const Device &device) {
   static std::mutex mutex;
   static auto *sessions = new std::list<std::pair<Context, Session>>();
@@ -41,8 +41,8 @@ struct Planned {
   Plan plan;
 };
 
-/// Networks repeat their convolutions, and a plan may be a kernel that had to be compiled: the
-/// latest ones stay.
+/// Returns the graph and plan of a description, from an LRU cache. Networks repeat their
+/// convolutions, and building a plan may include the compilation of a kernel.
 std::shared_ptr<const Planned> planned(const Device &device, Handle handle, const json &desc) {
   struct Kept {
     Context context;

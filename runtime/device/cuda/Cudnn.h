@@ -1,6 +1,6 @@
-//===- Cudnn.h - what we call of cuDNN's graph interface ------------------------===//
+//===- Cudnn.h - declarations of cuDNN's graph API in use --------------------===//
 //
-// Our own declarations, so that no header of cuDNN is needed to build.
+// dlc has its own declarations so that no cuDNN header is needed to build it.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_DEVICE_CUDA_CUDNN_H
@@ -52,7 +52,7 @@ enum DescriptorKind : int {
   AttentionKind = 41
 };
 
-/// What an attribute's elements are.
+/// Element type of an attribute's values (cudnnBackendAttributeType_t).
 enum ElementKind : int {
   OfHandle = 0,
   OfDataType = 1,
@@ -148,12 +148,12 @@ struct Functions {
   Status (*set)(Descriptor, int attribute, int type, int64_t count, const void *values);
   Status (*get)(Descriptor, int attribute, int type, int64_t room, int64_t *count, void *values);
   Status (*execute)(Handle, Descriptor plan, Descriptor pack);
-  std::string error; ///< why there are none
+  std::string error; ///< reason if the library is unavailable
 };
 
 Functions functionsOf(const cuda::Loaded &library);
 
-/// Found once for the process.
+/// The functions of the library, which is loaded once per process.
 const Functions &functions();
 
 } // namespace dlc::cudnn

@@ -1,4 +1,4 @@
-//===- CudnnGraph.cpp - a description as cuDNN's graph, and a plan for it --------===//
+//===- CudnnGraph.cpp - builds a cuDNN graph and a plan from a call description -===//
 #include "runtime/device/cuda/CudnnGraph.h"
 
 #include <algorithm>
@@ -116,7 +116,7 @@ struct Shape {
   }
 };
 
-/// Makes a call's operations, one after the other.
+/// Builds the operations of a call's graph.
 class Builder {
 public:
   Builder(const Functions &f, const json &desc) : f(f), desc(desc) {
@@ -148,14 +148,14 @@ public:
     return shape;
   }
 
-  /// One buffer of the call, the next in its order.
+  /// Adds the tensor of the next buffer argument.
   Descriptor operand(const std::string &name, const Shape &shape, bool written) {
     int64_t id = nextId++;
     graph.operands.push_back({name, id, shape.bytes(), written});
     return tensor(name, shape, id, false);
   }
 
-  /// What one operation hands to the next.
+  /// Adds a virtual tensor: an intermediate value between two operations.
   Descriptor between(Shape shape) {
     shape.type = {compute, 4};
     return tensor("a value between", shape, nextId++, true);
@@ -169,7 +169,8 @@ public:
     size_t rank = x.dims.size();
     if (w.dims.size() != rank || y.dims.size() != rank)
       throw Failure{"cuDNN: x, w and y must have one rank, found " + desc.dump()};
-    // Convolutions of single channels have kernels of their own, without.
+    // Single-channel (depthwise) convolutions have specialized kernels that do not use tensor
+    // cores.
     graph.prefersTensorCores = graph.mayRound && element.type != F64 && w.dims[1] > 1;
     graph.needsTensorCores = graph.prefersTensorCores && desc.value("tensor_cores", false);
     Descriptor geometry = describeConvolution(rank - 2);
@@ -217,7 +218,7 @@ public:
     }
   }
 
-  /// y = softmax(scale * q k^T) v, and of each row the logarithm of the sum of exponentials.
+  /// Builds y = softmax(scale * q k^T) v, and optionally the log-sum-exp of each row.
   void attention() {
     const Shape q = shapeOf("q", element), k = shapeOf("k", element), v = shapeOf("v", element),
                 y = shapeOf("y", element);
@@ -365,7 +366,7 @@ private:
   DataType compute = F32;
 };
 
-/// What the library proposes in this mode, the best first.
+/// Returns the engine configurations that cuDNN's heuristic proposes in this mode, best first.
 std::vector<Owned> proposals(const Functions &f, const Graph &graph, Descriptor device,
                              HeuristicMode mode) {
   constexpr int64_t asked = 32;
@@ -431,7 +432,8 @@ Graph graphOf(const Functions &f, const json &desc, Handle handle) {
 
 namespace {
 
-/// A plan of a configuration, if it may be one: else why not.
+/// Builds the plan of an engine configuration. If it fails or exceeds the workspace, returns
+/// std::nullopt and sets `refusal` to the reason.
 std::optional<Plan> planFor(const Functions &f, Owned &config, const Engine &engine, Handle handle,
                             Descriptor device, uint64_t workspace, std::string &refusal) {
   Plan made{std::move(config), Owned(f, PlanKind), engine.index, 0};
@@ -464,7 +466,7 @@ Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor de
             uint64_t workspace, int64_t wanted) {
   std::string refusal = "the library proposes none";
   std::optional<Plan> last;
-  std::vector<std::pair<Owned, Engine>> others; ///< without tensor cores, for later
+  std::vector<std::pair<Owned, Engine>> others; ///< no tensor cores; tried last
   auto take = [&](Owned &config, const Engine &engine) {
     if (auto made = planFor(f, config, engine, handle, device, workspace, refusal)) {
       last = std::move(made);

@@ -1,7 +1,7 @@
-//===- CudnnGraph.h - a description as cuDNN's graph, and a plan for it ----------===//
+//===- CudnnGraph.h - builds a cuDNN graph and a plan from a call description -===//
 //
-// Nothing here needs a GPU: a graph is planned for the handle's device, or for one that is only
-// described.
+// No GPU is needed here: a graph is planned for the handle's device, or for a device that is
+// described by its properties only.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_DEVICE_CUDA_CUDNNGRAPH_H
@@ -16,19 +16,20 @@
 
 namespace dlc::cudnn {
 
-/// Thrown within the library's own files alone: the table's functions are C.
+/// Internal exception. It must not leave the files of this library, because the table's functions
+/// are C functions.
 struct Failure {
   std::string text;
 };
 
-/// Throws what the library says of it.
+/// Throws a Failure with the library's error message if `status` is not Success.
 void check(const Functions &f, Status status, const std::string &doing);
 
-/// An integer of a description; `otherwise` where it has none. Throws where it is anything else, or
-/// less than `least`.
+/// Returns an integer field of a description, or `otherwise` if it has no such field. Throws a
+/// Failure if the value is not an integer or is less than `least`.
 int64_t numberOf(const nlohmann::json &object, const char *key, int64_t least, int64_t otherwise);
 
-/// A descriptor that goes with its owner.
+/// Owning handle of a cuDNN backend descriptor.
 class Owned {
 public:
   Owned() = default;
@@ -61,45 +62,47 @@ private:
   Descriptor raw = nullptr;
 };
 
-/// A buffer of the call, in its order.
+/// A buffer argument of the call.
 struct Operand {
   std::string name;
   int64_t id = 0;
-  uint64_t bytes = 0; ///< at least
+  uint64_t bytes = 0; ///< minimum size
   bool written = false;
 };
 
-/// An operand that the host holds: it is read when the call is put into its stream.
+/// A scalar operand in host memory, which is read when the call is submitted to its stream.
 struct Number {
   int64_t id = 0;
   float value = 0;
 };
 
 struct Graph {
-  std::vector<Owned> parts; ///< descriptors that the graph is made of
+  std::vector<Owned> parts; ///< owned descriptors of which the graph consists
   Owned operations;
   std::vector<Operand> operands;
   std::vector<Number> numbers;
-  bool mayRound = true; ///< whether engines may round operands of f32 to fewer bits
-  /// Whether engines with tensor cores go first, wherever the library's own order has them, and
-  /// whether there must be one.
+  bool mayRound = true; ///< whether engines may round f32 operands to TF32
+  /// Whether engines that use tensor cores are tried before all others, independent of the
+  /// library's order, and whether they are required.
   bool prefersTensorCores = false, needsTensorCores = false;
-  std::string what; ///< for messages
+  std::string what; ///< operation name for messages
 };
 
-/// Throws a Failure where the description is wrong, or the library refuses it.
+/// Builds the graph of a description. Throws a Failure if the description is invalid or the library
+/// rejects it.
 Graph graphOf(const Functions &f, const nlohmann::json &desc, Handle handle);
 
 struct Plan {
   Owned config, plan;
-  int64_t engine = 0; ///< the library's number
+  int64_t engine = 0; ///< cuDNN's engine index
   uint64_t workspace = 0;
 };
 
-/// Which of the plans that the library proposes, are deterministic, keep the precision, and stay
-/// within `workspace` bytes: the `wanted`th, from 1, or the last where there are fewer; those with
-/// tensor cores first where the graph prefers these. For the
-/// handle's device, or (without a handle) the device of those properties.
+/// Builds a plan. Candidates are the plans that the library proposes, that are deterministic, keep
+/// the precision and need at most `workspace` bytes. If the graph prefers tensor cores, candidates
+/// with tensor cores precede the others. Returns candidate number `wanted` (from 1), or the last
+/// one if there are fewer. Plans are built for the handle's device, or, if `handle` is null, for
+/// the device properties `device`.
 Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor device,
             uint64_t workspace, int64_t wanted);
 

@@ -1,4 +1,4 @@
-//===- Device.cpp - the table, and devices opened and closed ------------------===//
+//===- Device.cpp - device table; opening and closing of devices -------------===//
 #include "runtime/device/cuda/Device.h"
 
 #include "runtime/device/cuda/Loader.h"
@@ -12,7 +12,8 @@ namespace dlc::cuda {
 
 namespace {
 
-/// After these the context is lost, and every later call fails with the same code.
+/// Returns whether the error corrupts the context, so that every later call fails with the same
+/// code.
 bool isLost(Result result) {
   switch (result) {
   case IllegalAddress:
@@ -97,7 +98,7 @@ int properties(void *handle, dlc_device_properties *to, char *error, size_t size
   return 0;
 }
 
-/// Which libraries were found where, and the driver's state.
+/// Writes a report of the libraries that were found, their paths, and the driver's state.
 void describe(char *text, size_t size) {
   std::string all = report();
   const Driver &d = driver();

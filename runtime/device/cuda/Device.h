@@ -1,4 +1,4 @@
-//===- Device.h - what stands behind the pointers of the device table ---------===//
+//===- Device.h - types behind the opaque pointers of the device table -------===//
 #ifndef DLC_RUNTIME_DEVICE_CUDA_DEVICE_H
 #define DLC_RUNTIME_DEVICE_CUDA_DEVICE_H
 
@@ -29,8 +29,8 @@ struct Device {
 
 inline Device &deviceOf(void *device) { return *static_cast<Device *>(device); }
 
-/// Makes the device's context the thread's for a while. What other users of CUDA in this process
-/// had set is left as it was.
+/// Makes the device's context current for the calling thread during the lifetime of the object. The
+/// context that other users of CUDA in this process had set is restored afterwards.
 class Current {
 public:
   explicit Current(const Device &device) {
@@ -51,7 +51,7 @@ private:
   bool pushed = false;
 };
 
-/// Where a function of the table writes what went wrong.
+/// Error buffer that was passed to a function of the table.
 struct Report {
   char *error;
   size_t size;
@@ -64,19 +64,20 @@ struct Report {
     }
     return 1;
   }
-  /// 0 where the driver had success; else says what the device could not do.
+  /// Returns 0 if the driver call succeeded. Otherwise writes an error message and returns nonzero;
+  /// `what` is the failed operation.
   int check(Result result, const Device &device, const char *what) const;
 };
 
 std::string bytesText(uint64_t bytes);
 
-/// Each fills its part of the table.
+/// Each function fills a part of the device table.
 void fillMemory(dlc_device_table &table);
 void fillStreams(dlc_device_table &table);
 void fillModules(dlc_device_table &table);
 void fillGraphs(dlc_device_table &table);
 void fillLibraries(dlc_device_table &table);
-void fillNccl(dlc_device_table &table); // groups
+void fillNccl(dlc_device_table &table); // groups (collectives)
 
 } // namespace dlc::cuda
 

@@ -1,4 +1,4 @@
-//===- Driver.cpp - the driver opened, and whether it can be used -------------===//
+//===- Driver.cpp - loading and initialization of the CUDA driver ------------===//
 #include "runtime/device/cuda/Driver.h"
 
 #include "runtime/device/cuda/Loader.h"
@@ -10,7 +10,7 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Graphs, stream-ordered attributes and code for sm_90a are all there from then on.
+/// Oldest driver with all required features: graphs, stream-ordered attributes and code for sm_90a.
 constexpr int oldestDriver = 12000;
 
 std::string nameOf(const Driver &d, Result result) {
@@ -40,7 +40,8 @@ std::string whyNot(const Driver &d, Result result) {
   }
 }
 
-/// Fills the table, then starts the driver; what stops it goes into error.
+/// Resolves the driver functions, then initializes the driver. On failure sets `error` to the
+/// reason.
 void open(Driver &d) {
   const Loaded &library = loaded(Library::Driver);
   if (!library) {
@@ -79,7 +80,7 @@ void open(Driver &d) {
 } // namespace
 
 const Driver &driver() {
-  // Never destroyed: worker threads may still call it when main has ended.
+  // Never destroyed: worker threads may call the driver after main() has returned.
   static const Driver *table = [] {
     auto d = std::make_unique<Driver>();
     open(*d);

@@ -1,7 +1,7 @@
-//===- Driver.h - the functions of NVIDIA's driver that we call ---------------===//
+//===- Driver.h - declarations of the CUDA driver functions in use -----------===//
 //
-// Our own declarations of a public binary interface, so that no header of CUDA is needed to build.
-// Whatever stands behind libcuda.so.1 may be the emulated GPU of the tests as well.
+// dlc has its own declarations of this public binary interface so that no CUDA header is needed to
+// build it. In tests, libcuda.so.1 may be the GPU emulator.
 //
 //===--------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_DEVICE_CUDA_DRIVER_H
@@ -57,7 +57,7 @@ enum : unsigned { StreamNonBlocking = 1, EventDefault = 0, HostPortable = 1 };
 enum : int { CaptureThreadLocal = 1 };
 enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
 
-/// Every function that libdlc_cuda uses, with the symbol it stands under.
+/// The driver functions in use: X(member, symbol, parameters).
 #define DLC_CUDA_DRIVER_FUNCTIONS(X)                                                               \
   X(init, cuInit, (unsigned flags))                                                                \
   X(driverVersion, cuDriverGetVersion, (int *version))                                             \
@@ -116,19 +116,19 @@ struct Driver {
 #define DLC_CUDA_DRIVER_MEMBER(member, symbol, parameters) Result(*member) parameters = nullptr;
   DLC_CUDA_DRIVER_FUNCTIONS(DLC_CUDA_DRIVER_MEMBER)
 #undef DLC_CUDA_DRIVER_MEMBER
-  /// As in 13000 for CUDA 13.0.
+  /// CUDA version that the driver supports: 13000 for CUDA 13.0.
   int version = 0;
-  /// Empty: the driver works and there is at least one GPU.
+  /// Empty if the driver works and there is at least one GPU; otherwise the reason.
   std::string error;
 };
 
-/// Opened and initialised once.
+/// Loads and initializes the driver at the first call.
 const Driver &driver();
 
-/// As in "CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
+/// Name and description of an error, as in "CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
 std::string nameOf(Result result);
 
-/// As in "13.0" for 13000.
+/// Formats a version: "13.0" for 13000.
 std::string versionText(int version);
 
 } // namespace dlc::cuda

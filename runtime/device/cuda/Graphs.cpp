@@ -1,4 +1,4 @@
-//===- Graphs.cpp - a stream's work kept, and run again at once ---------------===//
+//===- Graphs.cpp - capture and replay of CUDA graphs ------------------------===//
 #include "runtime/device/cuda/Device.h"
 
 namespace dlc::cuda {
@@ -11,7 +11,7 @@ GraphExec graphOf(void *graph) { return static_cast<GraphExec>(graph); }
 int captureBegin(void *handle, void *stream, char *error, size_t size) {
   Device &device = deviceOf(handle);
   Current current(device);
-  // Other threads go on allocating and loading while this one captures.
+  // Thread-local mode lets other threads allocate memory and load modules during the capture.
   return Report{error, size}.check(driver().captureBegin(streamOf(stream), CaptureThreadLocal),
                                    device, "begin to capture a stream");
 }

@@ -1,4 +1,4 @@
-//===- Libraries.cpp - the libraries that a GPU has -----------------------------===//
+//===- Libraries.cpp - table of the GPU libraries ----------------------------===//
 #include "runtime/device/cuda/LibraryCall.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace dlc::cuda {
 
-// Each library's own file defines one, as LibraryCall.h has it.
+// Factories of library calls. Each library's own file defines one; see LibraryCall.h.
 using Create = std::unique_ptr<LibraryCall>(Device &device, const nlohmann::json &desc,
                                             std::span<const LibraryBuffer> buffers,
                                             std::string &error);
@@ -19,7 +19,7 @@ constexpr struct {
   const char *name;
   Create *create;
 } kLibraries[] = {
-    {"cublaslt", createCublasLtCall}, // products
+    {"cublaslt", createCublasLtCall}, // matmul
     {"cudnn", createCudnnCall},       // convolutions, their gradients, attention
 };
 

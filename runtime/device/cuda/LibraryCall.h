@@ -1,4 +1,4 @@
-//===- LibraryCall.h - one call of a vendor's library, ready to run -------------===//
+//===- LibraryCall.h - a prepared call of a vendor library -------------------===//
 #ifndef DLC_RUNTIME_DEVICE_CUDA_LIBRARYCALL_H
 #define DLC_RUNTIME_DEVICE_CUDA_LIBRARYCALL_H
 
@@ -15,17 +15,17 @@ struct LibraryBuffer {
   bool writable = false;
 };
 
-/// What makes one returns null with the reason in `error`: a wrong description, a buffer that is
-/// too small or must not be written, a library that is missing or has no way to do it. The device's
-/// context is the thread's.
+/// A prepared call. Its factory returns null and sets `error` to the reason if the description is
+/// invalid, if a buffer is too small or must be writable but is not, or if the library is missing
+/// or does not support the operation. The caller has made the device's context current.
 class LibraryCall {
 public:
   virtual ~LibraryCall() = default;
-  /// Puts the work into the stream; the device's context is the thread's. Empty, or what went
-  /// wrong.
+  /// Submits the work to the stream. The caller has made the device's context current. Returns an
+  /// error message, empty on success.
   virtual std::string run(Stream stream, void *const *buffers, void *workspace) = 0;
 
-  uint64_t workspace = 0; ///< bytes that a run wants
+  uint64_t workspace = 0; ///< size in bytes of a run's workspace
 };
 
 } // namespace dlc::cuda

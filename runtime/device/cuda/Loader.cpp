@@ -1,4 +1,4 @@
-//===- Loader.cpp - finding and opening NVIDIA's libraries by name ------------===//
+//===- Loader.cpp - locates and loads NVIDIA's libraries ---------------------===//
 #include "runtime/device/cuda/Loader.h"
 
 #include <algorithm>
@@ -21,10 +21,11 @@ struct Description {
   const char *name, *variable;
   std::vector<const char *> sonames;
   const char *needed, *mend;
-  /// NVIDIA's libraries open one another by name alone, and find what is open already.
+  /// Libraries that this library opens by name (dlopen). They are loaded first, so that dlopen
+  /// finds them already in the process.
   std::vector<Library> opens;
-  /// Its name in programs and the function that tells its version, where it chooses how something
-  /// is computed.
+  /// For a library that influences how an operation is computed: its name in programs, and its
+  /// version function.
   const char *chooses = nullptr, *version = nullptr;
 };
 
@@ -89,18 +90,18 @@ std::vector<std::string> matches(const std::string &pattern) {
   return found;
 }
 
-/// The folder of the library or program that this code is linked into.
+/// Returns the folder of the shared library or executable that contains this code.
 std::string ownFolder() {
   Dl_info info;
   char path[PATH_MAX];
   if (!dladdr(reinterpret_cast<void *>(&ownFolder), &info) || !info.dli_fname)
     return {};
-  // The main program is known by the name that it was called by, which may have no folder.
+  // For the main program, dli_fname is argv[0], which may have no folder.
   const char *name = std::strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe";
   return realpath(name, path) ? folderOf(path) : std::string();
 }
 
-/// Patterns of the folders where Python packages keep the libraries.
+/// Returns glob patterns of the folders where Python packages install the libraries.
 std::vector<std::string> pythonFolders() {
   std::vector<std::string> patterns;
   const std::string below = "/lib/python3*/site-packages/nvidia/*/lib";
@@ -109,7 +110,7 @@ std::vector<std::string> pythonFolders() {
   std::string own = ownFolder();
   if (size_t packages = own.rfind("/site-packages/"); packages != std::string::npos)
     patterns.push_back(own.substr(0, packages) + "/site-packages/nvidia/*/lib");
-  // Beside the folder of libraries or programs: where tools/setup puts them.
+  // tools/setup creates the virtual environment next to the folder of libraries or programs.
   if (!own.empty())
     patterns.push_back(folderOf(own) + "/venv" + below);
   for (const char *place : {"/opt/*/.venv", "/usr/local", "/usr"})
@@ -136,15 +137,15 @@ std::string pathOf(void *handle, const std::string &fallback) {
   return fallback;
 }
 
-/// NVRTC opens its builtins by name alone when it compiles first; so they are opened beforehand
-/// from the folder it stands in, where no search path leads.
+/// At its first compilation, NVRTC opens its builtins library by name alone. It is loaded here from
+/// NVRTC's folder, which is not on the default search path.
 void openBuiltins(const std::string &nvrtc) {
   for (const std::string &file : matches(folderOf(nvrtc) + "/libnvrtc-builtins.so.*"))
     if (file.find(".alt.") == std::string::npos)
       dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// True where it opened; else says why not.
+/// Tries to load `file`. Returns true on success; otherwise records the reason in `to.tried`.
 bool open(const std::string &file, Loaded &to) {
   bool path = file.find('/') != std::string::npos;
   if (path && access(file.c_str(), F_OK) != 0) {
@@ -213,7 +214,7 @@ const Loaded &loaded(Library library) {
     std::once_flag once;
     Loaded value;
   };
-  // Never destroyed: threads may outlive the end of main.
+  // Never destroyed: threads may outlive main().
   static Slot *slots = new Slot[descriptions().size()];
   Slot &slot = slots[static_cast<int>(library)];
   std::call_once(slot.once, [&] {

@@ -1,4 +1,4 @@
-//===- Loader.h - finding and opening NVIDIA's libraries by name --------------===//
+//===- Loader.h - locates and loads NVIDIA's libraries -----------------------===//
 #ifndef DLC_RUNTIME_DEVICE_CUDA_LOADER_H
 #define DLC_RUNTIME_DEVICE_CUDA_LOADER_H
 
@@ -8,7 +8,7 @@
 
 namespace dlc::cuda {
 
-/// Each has a row in Loader.cpp.
+/// NVIDIA libraries. Each has a row in the table of Loader.cpp.
 enum class Library {
   Driver,
   Nvrtc,
@@ -24,16 +24,16 @@ struct Attempt {
 
 struct Loaded {
   Library library = Library::Driver;
-  /// Null: missing.
+  /// dlopen handle; null if the library was not found.
   void *handle = nullptr;
   std::string path;
-  /// What did not open, up to the one that did.
+  /// Failed attempts before the library was found.
   std::vector<Attempt> tried;
 
   explicit operator bool() const { return handle; }
-  /// Null where the library has no such function.
+  /// Returns the address of a symbol; null if the library does not have it.
   void *symbol(const char *name) const;
-  /// The function of that name; `error`, where it is still empty, says that there is none.
+  /// Resolves a function. If the library does not have it and `error` is empty, sets `error`.
   template <typename Function> void take(Function &to, const char *name, std::string &error) const {
     to = reinterpret_cast<Function>(symbol(name));
     if (!to && error.empty())
@@ -41,22 +41,24 @@ struct Loaded {
   }
 };
 
-/// Tries to open the library, in the order: the file in its own variable ($DLC_CUDA_DRIVER, _NVRTC,
-/// _CUBLASLT, _CUDNN, _NCCL; nothing else is tried then), the folders of $DLC_CUDA_PATH, the name
-/// alone, the toolkit, and the folders of Python's packages.
+/// Loads a library. If the library's own variable ($DLC_CUDA_DRIVER, _NVRTC, _CUBLASLT, _CUDNN,
+/// _NCCL) is set, only this file is tried. Otherwise the search order is: the folders of
+/// $DLC_CUDA_PATH, the default search path of dlopen, the CUDA toolkit, the site-packages folders
+/// of Python.
 Loaded find(Library library);
 
-/// What find() gave the first time, for the whole process.
+/// Cached result of find() for the whole process.
 const Loaded &loaded(Library library);
 
-/// As in "libnvrtc: found at /usr/local/cuda/lib64/libnvrtc.so.13", or "missing, tried …".
+/// Formats the result: "libnvrtc: found at /usr/local/cuda/lib64/libnvrtc.so.13", or "missing,
+/// tried …".
 std::string describe(const Loaded &loaded);
 
-/// A line or more for each library.
+/// Report with one or more lines per library.
 std::string report();
 
-/// The versions of those libraries that choose how something is computed, by their names in
-/// programs; "none" where one is missing.
+/// Names and versions of the libraries that influence code generation or autotuning results, with
+/// their names in programs; the version is "none" if a library is missing.
 std::vector<std::pair<std::string, std::string>> libraryVersions();
 
 } // namespace dlc::cuda

@@ -1,4 +1,4 @@
-//===- Memory.cpp - a device's memory, pinned host memory, copies and fills ---===//
+//===- Memory.cpp - device memory, pinned host memory, copies and fills ------===//
 #include "runtime/device/cuda/Device.h"
 
 namespace dlc::cuda {
@@ -57,7 +57,7 @@ void releasePinned(void *handle, void *address) {
   driver().hostRelease(address);
 }
 
-/// Lets copies between two devices go without a detour over the host, where the machine can.
+/// Enables direct peer-to-peer copies between two devices if the hardware supports them.
 void meetPeer(Device &device, const Device &peer) {
   std::lock_guard<std::mutex> guard(device.mutex);
   if (!device.peers.insert(peer.index).second)

@@ -1,4 +1,4 @@
-//===- Modules.cpp - machine code loaded, and kernels launched ----------------===//
+//===- Modules.cpp - module loading and kernel launches ----------------------===//
 #include "runtime/device/cuda/Device.h"
 
 #include "runtime/device/cuda/Nvrtc.h"
@@ -9,14 +9,15 @@ namespace dlc::cuda {
 
 namespace {
 
-/// More than this a kernel must be allowed once, before its first launch.
+/// Default limit of shared memory per block. A kernel that needs more must opt in
+/// (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) before its first launch.
 constexpr uint32_t usualShared = 48 * 1024;
 
 struct Function {
   FunctionHandle handle = nullptr;
   std::string name;
   int staticShared = 0;
-  /// Of dynamic shared memory, beside the static.
+  /// Opted-in limit of dynamic shared memory, in addition to the static shared memory.
   std::atomic<uint32_t> allowedShared{0};
 };
 
@@ -49,8 +50,8 @@ int moduleLoad(void *handle, const void *image, uint64_t bytes, void **to, char 
   char log[2048] = {};
   int options[] = {JitErrorLog, JitErrorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
-  // The driver is told no length, and may read an image to the end that it finds in it: of an image
-  // that was cut it finds this instead.
+  // cuModuleLoadDataEx takes no length and reads as far as the image's own headers say. The zero
+  // padding bounds the overread if the image is truncated.
   std::vector<char> padded(bytes + 64);
   std::memcpy(padded.data(), image, bytes);
   auto module = std::make_unique<Module>();
@@ -123,7 +124,7 @@ int launch(void *handle, void *stream, void *pointer, const uint32_t grid[3],
   Report report{error, size};
   Device &device = deviceOf(handle);
   auto &kernel = *static_cast<Function *>(pointer);
-  // A grid of no blocks has nothing to do; the driver would refuse it.
+  // An empty grid is a no-op here; the driver would return an error.
   if (std::count(grid, grid + 3, 0u))
     return 0;
   Current current(device);

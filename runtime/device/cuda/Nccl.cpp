@@ -1,7 +1,7 @@
-//===- Nccl.cpp - ranks share what lies on their GPUs, by NCCL --------------------===//
+//===- Nccl.cpp - collectives between GPUs with NCCL -------------------------===//
 //
-// A group is a communicator that never makes its caller wait: whoever asks is told that it is busy.
-// So one that waits for a rank that has died can be aborted from another thread.
+// A group is a non-blocking NCCL communicator: calls return immediately and report that it is busy.
+// So a group that waits for a dead rank can be aborted from another thread.
 //
 //===-----------------------------------------------------------------------------===//
 #include "runtime/device/cuda/Nccl.h"
@@ -69,14 +69,14 @@ using namespace nccl;
 
 namespace {
 
-/// Null: aborted.
+/// A device group. `comm` is null after the group was aborted.
 struct Group {
   Comm comm = nullptr;
 };
 
 Group &groupOf(void *group) { return *static_cast<Group *>(group); }
 
-/// What NCCL says, with what mends it.
+/// Returns NCCL's error message, followed by a hint how to fix it.
 std::string textOf(Status status, Comm comm) {
   std::string text = functions().errorString(status);
   const char *last = functions().lastError(comm);
@@ -96,7 +96,8 @@ int check(Status status, const Report &report, Comm comm, const char *what) {
                      textOf(status, comm));
 }
 
-/// What NCCL adds and compares. A truth is a byte of 0 or 1, and the sum of truths is their `or`.
+/// NCCL's data type and operation for a reduction. A Bool is a byte of 0 or 1, and the sum of Bools
+/// is a logical or.
 struct Reduced {
   int type, operation;
 };
@@ -208,7 +209,8 @@ void groupAbort(void *handle, void *to) {
   group.comm = nullptr;
 }
 
-/// Whether all ranks have come to the end, in some seconds.
+/// Finalizes the communicator. Returns whether all ranks have reached this point within a few
+/// seconds.
 bool finishes(Comm comm) {
   constexpr std::chrono::seconds most(5);
   auto until = std::chrono::steady_clock::now() + most;

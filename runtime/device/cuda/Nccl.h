@@ -1,6 +1,6 @@
-//===- Nccl.h - the functions of NCCL that we call ------------------------------===//
+//===- Nccl.h - declarations of the NCCL functions in use --------------------===//
 //
-// Our own declarations, so that no header of CUDA is needed to build.
+// dlc has its own declarations so that no CUDA header is needed to build it.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_DEVICE_CUDA_NCCL_H
@@ -34,8 +34,8 @@ struct UniqueId {
   char bytes[128];
 };
 
-/// The head of NCCL's own structure, as it was in version 2.14: the library takes what `size` says,
-/// and its defaults for the rest.
+/// Prefix of ncclConfig_t as of NCCL 2.14. The library reads as many bytes as `size` says and uses
+/// defaults for the other fields.
 struct Config {
   size_t size;
   unsigned magic;
@@ -43,7 +43,8 @@ struct Config {
   int blocking;
 };
 
-/// Since then a communicator can be made, and given work, without waiting for other ranks.
+/// NCCL 2.14 introduced non-blocking communicators, whose initialization and operations do not wait
+/// for other ranks.
 constexpr int kOldestVersion = 21400;
 constexpr unsigned kConfigMagic = 0xcafebeef;
 
@@ -65,13 +66,13 @@ struct Functions {
   Status (*broadcast)(const void *from, void *to, size_t count, int type, int root, Comm,
                       void *stream);
   int version;
-  std::string error; ///< why there are none
+  std::string error; ///< reason if the library is unavailable
 };
 
-/// Found once for the process.
+/// The functions of the library, which is loaded once per process.
 const Functions &functions();
 
-/// As in "2.28.9" for 22809.
+/// Formats a version: "2.28.9" for 22809.
 std::string versionText(int version);
 
 } // namespace dlc::nccl

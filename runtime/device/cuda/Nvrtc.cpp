@@ -1,4 +1,4 @@
-//===- Nvrtc.cpp - CUDA C++ text to machine code ------------------------------===//
+//===- Nvrtc.cpp - compiles CUDA C++ to machine code with NVRTC --------------===//
 #include "runtime/device/cuda/Nvrtc.h"
 
 #include "runtime/device/cuda/Loader.h"
@@ -12,7 +12,8 @@ namespace dlc::cuda {
 
 namespace {
 
-/// Our own declarations of the few functions, so that no header of CUDA is needed to build.
+/// NVRTC functions in use. dlc has its own declarations so that no CUDA header is needed to build
+/// it.
 struct Nvrtc {
   using Handle = void *;
   int (*version)(int *, int *);
@@ -134,7 +135,7 @@ std::vector<KernelResources> parseResources(const std::string &log) {
                   &k.stackBytes, &k.spillStoreBytes, &k.spillLoadBytes);
     if ((at = line.find("Used ")) != std::string::npos) {
       std::sscanf(line.c_str() + at, "Used %d registers", &k.registers);
-      // "..., 1024 bytes smem, ...": the number stands before its name.
+      // Example: "..., 1024 bytes smem, ...". The number precedes its name.
       if (size_t shared = line.find(" bytes smem"); shared != std::string::npos)
         k.sharedBytes = std::atoi(line.c_str() + line.rfind(' ', shared - 1));
     }

@@ -1,4 +1,4 @@
-//===- Nvrtc.h - CUDA C++ text to machine code, through NVIDIA's compiler -----===//
+//===- Nvrtc.h - compiles CUDA C++ to machine code with NVRTC ----------------===//
 #ifndef DLC_RUNTIME_DEVICE_CUDA_NVRTC_H
 #define DLC_RUNTIME_DEVICE_CUDA_NVRTC_H
 
@@ -8,35 +8,37 @@
 
 namespace dlc::cuda {
 
-/// What a kernel takes of a multiprocessor, as the assembler reported it.
+/// Resource usage of a kernel, as reported by ptxas.
 struct KernelResources {
   std::string name;
   int registers = 0;
   int stackBytes = 0;
   int spillStoreBytes = 0;
   int spillLoadBytes = 0;
-  /// Static shared memory alone.
+  /// Static shared memory; excludes dynamic shared memory.
   int sharedBytes = 0;
 };
 
 struct NvrtcResult {
-  /// Empty: `cubin` holds. Else what was wrong, the compiler's log included.
+  /// Empty if `cubin` is valid. Otherwise the error, including the compiler's log.
   std::string error;
   std::vector<char> cubin;
-  /// Warnings, and the assembler's report.
+  /// Compiler warnings and the ptxas report.
   std::string log;
   std::vector<KernelResources> kernels;
 };
 
-/// Compiles without a GPU or a driver. `name` stands for the text in diagnostics; `arch` is as in
-/// "sm_90a"; `options` are further options of NVRTC. Any number of threads may call it at once.
+/// Compiles CUDA C++ source; needs neither a GPU nor a driver. `name` is the file name in
+/// diagnostics, `arch` is for example "sm_90a", and `options` are additional NVRTC options.
+/// Thread-safe.
 NvrtcResult compileCuda(const std::string &text, const std::string &name, const std::string &arch,
                         const std::vector<std::string> &options = {});
 
-/// As in "13.0"; empty where there is no NVRTC, with the reason in `why`. Part of a cache's key.
+/// Returns the NVRTC version, for example "13.0". Returns an empty string and sets `why` to the
+/// reason if there is no NVRTC. The version is part of the cache keys of compiled code.
 std::string nvrtcVersion(std::string *why = nullptr);
 
-/// The kernels named in a log of --ptxas-options=-v.
+/// Parses the resource usage of kernels from a log of --ptxas-options=-v.
 std::vector<KernelResources> parseResources(const std::string &log);
 
 } // namespace dlc::cuda

@@ -1,4 +1,4 @@
-//===- DType.h - the element types of tensors and their names -----------------===//
+//===- DType.h - element types of tensors and their names --------------------===//
 #ifndef DLC_DTYPE_H
 #define DLC_DTYPE_H
 
@@ -10,8 +10,8 @@
 
 namespace dlc {
 
-/// Element types. Two elements of I4 or U4 are packed into a byte, the first in its low half; each
-/// row (the last dimension) begins at a byte.
+/// Element types. Two I4 or U4 elements are packed into one byte, the first in the low 4 bits. Each
+/// row (the last dimension) starts at a byte boundary.
 enum class DType : uint8_t {
   F32,
   F16,
@@ -39,10 +39,10 @@ constexpr std::string_view dtypeName(DType type) {
   return names[static_cast<int>(type)];
 }
 
-/// Whether two elements are packed into a byte.
+/// Returns whether two elements of the type are packed into one byte.
 constexpr bool isPacked(DType type) { return type == DType::I4 || type == DType::U4; }
 
-/// Bytes of one element, or of two packed ones.
+/// Size in bytes of one element, or of one packed pair of 4-bit elements.
 constexpr size_t dtypeBytes(DType type) {
   constexpr size_t bytes[kDTypeCount] = {4, 2, 2, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1, 1, 1};
   return bytes[static_cast<int>(type)];
@@ -52,14 +52,15 @@ constexpr int dtypeBits(DType type) {
   return isPacked(type) ? 4 : 8 * static_cast<int>(dtypeBytes(type));
 }
 
-/// A tensor's shape in units of dtypeBytes(): rows of packed elements have half as many bytes.
+/// Returns the shape in units of dtypeBytes(): the last dimension of a packed type is halved,
+/// rounded up.
 inline std::vector<int64_t> storedShape(DType type, std::vector<int64_t> shape) {
   if (isPacked(type) && !shape.empty())
     shape.back() = (shape.back() + 1) / 2;
   return shape;
 }
 
-/// Bytes of all elements of a tensor.
+/// Returns the size in bytes of a compact tensor.
 inline uint64_t tensorBytes(DType type, const std::vector<int64_t> &shape) {
   uint64_t bytes = dtypeBytes(type);
   for (int64_t size : storedShape(type, shape))

@@ -1,4 +1,4 @@
-//===- Error.h - the one exception of the runtime -----------------------------===//
+//===- Error.h - the exception type of the runtime ---------------------------===//
 #ifndef DLC_ERROR_H
 #define DLC_ERROR_H
 
@@ -9,7 +9,8 @@
 
 namespace dlc {
 
-/// Says what was required, what was found and where. Turned into a dlc_error at the C boundary.
+/// Exception whose message says what was required, what was found and where. The C interface
+/// converts it into a dlc_error.
 class DLC_EXPORT Error : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;

@@ -1,8 +1,8 @@
-//===- Export.h - what the shared library shows to others ---------------------===//
+//===- Export.h - symbol visibility of the shared library --------------------===//
 #ifndef DLC_EXPORT_H
 #define DLC_EXPORT_H
 
-/// The library is built with hidden visibility; only what carries this mark can be linked to.
+/// The library is built with hidden visibility. Only symbols with this attribute are exported.
 #define DLC_EXPORT __attribute__((visibility("default")))
 
 #endif // DLC_EXPORT_H

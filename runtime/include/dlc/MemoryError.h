@@ -1,4 +1,4 @@
-//===- MemoryError.h - there is not so much memory ----------------------------===//
+//===- MemoryError.h - exception for failed memory allocations ---------------===//
 #ifndef DLC_MEMORY_ERROR_H
 #define DLC_MEMORY_ERROR_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc {
 
-/// A device, or the host, lacks the memory that something needs; apart from other errors for who
-/// can do with less, or has an exception of that kind.
+/// Thrown if a device or the host cannot allocate memory. It is a separate type so that callers can
+/// retry with less memory, or convert it into their own out-of-memory exception.
 class DLC_EXPORT MemoryError : public Error {
 public:
   using Error::Error;

@@ -1,4 +1,4 @@
-//===- data.hpp - datasets, and a loader that reads batches ahead -------------===//
+//===- data.hpp - datasets, and a loader that prefetches batches -------------===//
 //
 //   auto digits = dlc::data::npz("digits.npz", {"x", "target"});
 //   for (auto [x, t] : dlc::data::loader(digits, {.batch = 64, .shuffle = true, .workers = 2}))
@@ -24,25 +24,26 @@
 
 namespace dlc::data {
 
-/// One tensor per field: of a single sample.
+/// One sample: one tensor per field.
 using Sample = std::vector<Tensor>;
-/// Gives one sample after another, and nothing at the end.
+/// Returns the next sample at each call, and std::nullopt at the end.
 using Generator = std::function<std::optional<Sample>()>;
 
-/// Samples, each with the same fields. Copies share what lies below.
+/// A collection of samples with the same fields. Copies share the underlying source.
 class DLC_EXPORT Dataset {
 public:
   struct Source;
   explicit Dataset(std::shared_ptr<const Source> source);
 
-  /// -1: a generator, of which nobody knows.
+  /// Number of samples; -1 for a generator, whose length is unknown.
   int64_t size() const;
-  /// Name, type and shape (of one sample) of each field.
+  /// Name, element type and shape (of one sample) of each field.
   const std::vector<TensorSpec> &fields() const;
-  /// The names behind the numbers of an image folder's target; empty for others.
+  /// Class names of an image folder, indexed by the value of its "target" field. Empty for other
+  /// datasets.
   const std::vector<std::string> &classes() const;
   Sample operator[](int64_t index) const;
-  /// Samples [begin, end) of this one.
+  /// Returns the subset of samples [begin, end).
   Dataset slice(int64_t begin, int64_t end) const;
 
   const Source &source() const { return *held; }
@@ -53,36 +54,43 @@ private:
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-/// The first dimension of each array counts the samples; the arrays are not copied.
+/// Dataset over in-memory arrays, which are not copied. The first dimension of each array indexes
+/// the samples.
 DLC_EXPORT Dataset arrays(const NamedTensors &fields);
 DLC_EXPORT Dataset arrays(Tensor x, Tensor target);
-/// One .npy file for each field: {{"x", "images.npy"}, {"target", "labels.npy"}}.
+/// Dataset with one .npy file per field: {{"x", "images.npy"}, {"target", "labels.npy"}}.
 DLC_EXPORT Dataset npy(const std::vector<std::pair<std::string, std::string>> &files);
-/// Arrays of an .npz file by name, in this order; without names all of them, in the file's order.
+/// Dataset over the named arrays of an .npz file, in the order of `names`. If `names` is empty, all
+/// arrays are used in the order of the file.
 DLC_EXPORT Dataset npz(const std::string &path, const std::vector<std::string> &names = {});
 
 struct ImageOptions {
   int64_t height = 224, width = 224;
-  /// Scaled so that it covers height x width, and the middle taken; else stretched to fit.
+  /// If true, the image is scaled to cover height x width, keeping its aspect ratio, and cropped at
+  /// the center. Otherwise it is stretched to height x width.
   bool crop = true;
-  /// 3: red, green, blue; 1: grey.
+  /// 3: red, green, blue; 1: gray.
   int64_t channels = 3;
-  /// Of pixels in [0, 1]: (pixel - mean) / deviation. One number stands for all channels.
+  /// Normalization of pixels in [0, 1]: (pixel - mean) / deviation. A single number applies to all
+  /// channels.
   std::vector<float> mean = {0.f}, deviation = {1.f};
 };
-/// One class per subfolder, numbered in the order of their names; .jpg, .jpeg and .png below them,
-/// in the order of theirs. Fields: "x", f32 [channels, height, width], and "target", i64 [].
+/// Image folder with one class per subfolder. Classes are numbered in the order of the subfolders'
+/// names; the .jpg, .jpeg and .png files below each are read in the order of their names. Fields:
+/// "x", f32 [channels, height, width], and "target", i64 [].
 DLC_EXPORT Dataset images(const std::string &folder, const ImageOptions &options = {});
 
-/// `sample(index)` for 0 <= index < size, called from the loader's workers, several at once. Fields
-/// without description are taken from sample 0 and named "x", "target", "field2" and so on.
+/// Dataset that calls `sample(index)` for 0 <= index < size, concurrently from the workers of the
+/// loader. If `fields` is empty, the fields are derived from sample 0 and named "x", "target",
+/// "field2" and so on.
 DLC_EXPORT Dataset function(int64_t size, std::function<Sample(int64_t)> sample,
                             std::vector<TensorSpec> fields = {});
-/// A new generator for each epoch; one worker calls it, one sample after another.
+/// Dataset that creates a new generator for each epoch. One worker calls the generator
+/// sequentially.
 DLC_EXPORT Dataset generator(std::function<Generator(uint64_t epoch)> start,
                              std::vector<TensorSpec> fields);
 
-/// The arrays of a .npz file in its order; read-only memory.
+/// Reads the arrays of an .npz file in the order of the file. Their memory is read-only.
 DLC_EXPORT NamedTensors readNpz(const std::string &path);
 DLC_EXPORT Tensor readNpy(const std::string &path);
 
@@ -90,29 +98,30 @@ struct LoaderOptions {
   int64_t batch = 1;
   bool shuffle = false;
   uint64_t seed = 0;
-  /// Threads that make batches; 0: next() makes them itself.
+  /// Number of threads that assemble batches; 0: next() assembles them itself.
   int workers = 1;
-  /// How many batches may be ready or in the making beside the one in use.
+  /// Maximum number of batches that are ready or being assembled, in addition to the one in use.
   int prefetch = 2;
-  /// Leaves out a last batch that is not full.
+  /// Drops the last batch if it is not full.
   bool dropLast = false;
-  /// This process's share of each epoch. Of as many samples as fill a batch of each rank, rank 0
-  /// has the first, rank 1 those behind, so that the same number of samples is the same whole batch
-  /// in every world; the last ones that do not, and a generator's, go round. All ranks get equally
-  /// many samples: the first ones stand in where the last are missing (with dropLast, what does not
-  /// go round is left out).
+  /// Rank of this process and number of ranks that share each epoch. Each global batch of batch *
+  /// world samples is split into contiguous parts: rank 0 has the first part, rank 1 the second.
+  /// Global batches of the same size thus hold the same samples in worlds of any size. The
+  /// remaining samples, and those of a generator, are distributed round-robin. All ranks get the
+  /// same number of samples: if the last round is not full, it is filled with the first samples
+  /// (with dropLast, it is dropped).
   int64_t rank = 0, world = 1;
 };
 
-/// Where a batch stands.
+/// Position of a batch in the sequence of epochs.
 struct Position {
   uint64_t epoch = 0;
   int64_t batch = 0;
   bool operator==(const Position &) const = default;
 };
 
-/// Tensors with the samples along the first dimension. Their memory goes back to the loader when
-/// the last of them is gone.
+/// Tensors whose first dimension indexes the samples of the batch. The loader reuses their memory
+/// after the last of these tensors is destroyed.
 struct Batch {
   std::vector<Tensor> fields;
   std::shared_ptr<const std::vector<TensorSpec>> specs;
@@ -120,7 +129,7 @@ struct Batch {
 
   int64_t samples() const { return fields[0].shape()[0]; }
   const Tensor &operator[](size_t field) const { return fields.at(field); }
-  /// For Session::run().
+  /// The tensors by name, as Session::run() takes them.
   std::map<std::string, Tensor> named() const {
     std::map<std::string, Tensor> result;
     for (size_t i = 0; i < fields.size(); ++i)
@@ -129,12 +138,12 @@ struct Batch {
   }
 };
 
-/// The order of an epoch: a permutation of [0, size) that (seed, epoch) alone decide, the same on
-/// every machine. runtime/data/README.md says how it is made.
+/// Returns the permutation of [0, size) for an epoch. It depends on (size, seed, epoch) alone and
+/// is the same on every machine. runtime/data/README.md describes the algorithm.
 DLC_EXPORT std::vector<int64_t> shuffled(int64_t size, uint64_t seed, uint64_t epoch);
 
-/// Reads batches ahead. What it gives depends on dataset, options and position only, never on the
-/// number of workers. To be used by one thread at a time.
+/// Prefetches batches. Their contents depend on dataset, options and position only, not on the
+/// number of workers. Not thread-safe: must be used by one thread at a time.
 class DLC_EXPORT Loader {
 public:
   Loader(Dataset dataset, const LoaderOptions &options);
@@ -142,23 +151,27 @@ public:
   Loader(Loader &&) noexcept;
   Loader &operator=(Loader &&) noexcept;
 
-  /// The next batch; nothing at the end of an epoch, after which the next one begins. What a
-  /// dataset throws comes out here, with the sample's index; the batch is passed over then.
+  /// Returns the next batch, or std::nullopt at the end of an epoch; the following call starts the
+  /// next epoch. Rethrows an exception of the dataset with the index of the sample, and then skips
+  /// this batch.
   std::optional<Batch> next();
 
-  /// Batches of one epoch for this rank; -1 for a generator.
+  /// Number of batches per epoch for this rank; -1 for a generator.
   int64_t batches() const;
-  /// Of the batch that next() gives.
+  /// Position of the batch that the following call of next() returns.
   Position position() const;
-  /// Continues there: with a checkpoint's position, as if never interrupted.
+  /// Continues at a position, for example one restored from a checkpoint: the following batches are
+  /// the same as in an uninterrupted run.
   void seek(Position position);
   void setEpoch(uint64_t epoch) { seek({epoch, 0}); }
   const Dataset &dataset() const;
   const LoaderOptions &options() const;
-  /// How many sets of buffers were ever made: prefetch and those in use, not one per batch.
+  /// Number of buffer sets ever allocated. Buffers are reused, so this is bounded by `prefetch`
+  /// plus the batches in use, not by the number of batches.
   size_t buffersMade() const;
 
-  /// Begins to iterate over (the rest of) an epoch; after a loop that was left early, the next one.
+  /// Starts to iterate over the rest of the current epoch, or over the next epoch if the previous
+  /// loop stopped early.
   void beginEpoch();
 
 private:
@@ -166,7 +179,8 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// A loader as a range of arrays of N tensors, for structured bindings. Each loop is an epoch.
+/// A loader as a range of std::array<Tensor, N>, for structured bindings. Each loop over it is one
+/// epoch.
 template <size_t N> class Batches {
 public:
   Batches(Dataset dataset, const LoaderOptions &options) : held(std::move(dataset), options) {
@@ -193,7 +207,7 @@ public:
       return tensors;
     }
     Iterator &operator++() {
-      batch.reset(); // its memory serves the batches to come
+      batch.reset(); // release the memory before the next batch, so that the loader can reuse it
       batch = loader->next();
       return *this;
     }
@@ -211,14 +225,15 @@ public:
   }
   std::default_sentinel_t end() const { return {}; }
 
-  /// For positions, and batches one by one.
+  /// The underlying loader, for access to positions and single batches.
   Loader &loader() { return held; }
 
 private:
   Loader held;
 };
 
-/// For datasets of two fields, inputs and targets; loader<3>(..) for three.
+/// Makes a Batches range. N is the number of fields: 2 for inputs and targets, loader<3>(..) for
+/// three fields.
 template <size_t N = 2> Batches<N> loader(Dataset dataset, const LoaderOptions &options = {}) {
   return Batches<N>(std::move(dataset), options);
 }

@@ -33,12 +33,12 @@ struct DeviceProperties {
   uint64_t totalBytes = 0, freeBytes = 0;
   /// Compute capability; 0.0 for a CPU.
   int major = 0, minor = 0;
-  /// A CPU's cores.
+  /// For a CPU: number of cores.
   int multiprocessors = 0;
 };
 
-/// Where tensors are: cpu, cpu:1 (a virtual device with memory of its own), cuda:0, a plugin's
-/// foo:0. A name only: the device need not be there until something is put on it.
+/// Name of the device that holds a tensor: cpu, cpu:1 (a virtual device with its own memory),
+/// cuda:0, or a plugin's foo:0. The device need not exist until memory is allocated on it.
 class Device {
 public:
   Device() = default;
@@ -80,15 +80,15 @@ private:
   DLDevice id{kDLCPU, 0};
 };
 
-/// How many devices there are of a kind: "cpu", "cuda", a plugin's.
+/// Number of devices of a kind: "cpu", "cuda" or the kind of a plugin.
 inline int num_devices(const std::string &kind) { return dlc_device_count(kind.c_str()); }
 inline bool is_available(const std::string &kind) { return num_devices(kind) > 0; }
 
-/// cuda:i where it is there, else cpu.
+/// Returns cuda:i if it exists, otherwise cpu.
 inline Device try_gpu(int i = 0) {
   return i >= 0 && i < num_devices("cuda") ? Device("cuda:" + std::to_string(i)) : Device();
 }
-/// All GPUs; the cpu where there is none.
+/// Returns all CUDA devices, or cpu if there are none.
 inline std::vector<Device> try_all_gpus() {
   std::vector<Device> devices;
   for (int i = 0, count = num_devices("cuda"); i < count; ++i)

@@ -1,9 +1,9 @@
-/*===- dlc.h - the C interface of the runtime: load a program and run it ------===
+/*===- dlc.h - C interface of the runtime: load a program and run it ------------===
  *
- * Every function that can fail returns a dlc_error *, NULL meaning success; the caller frees an
- * error with dlc_error_free. Tensors are DLPack's; integers of 4 bits are packed, two in a byte,
- * the first in the low half, and each row (the last dimension) begins at a byte. A session may be
- * used by several threads (its runs are then serialised); several sessions run at once.
+ * Every function that can fail returns a dlc_error *, with NULL for success; the caller frees an
+ * error with dlc_error_free. Tensors are those of DLPack. 4-bit integers are packed two to a byte,
+ * the first in the low half, and each row (the last dimension) starts at a byte boundary. A session
+ * may be used by several threads, which serializes its runs; different sessions run concurrently.
  */
 #ifndef DLC_DLC_H
 #define DLC_DLC_H
@@ -21,7 +21,7 @@ typedef struct dlc_error dlc_error;
 typedef struct dlc_program dlc_program;
 typedef struct dlc_session dlc_session;
 
-/* What an input, output or state is. The pointers live as long as the program. */
+/* Description of an input, output or state. The pointers are valid as long as the program. */
 typedef struct {
   const char *name;
   DLDataType dtype;
@@ -31,19 +31,19 @@ typedef struct {
 } dlc_tensor_info;
 
 typedef struct {
-  int threads; /* 0: as many as the program was compiled for, at most the machine's */
-  /* NULL, or a session whose state this one uses where both programs have a state of the same name:
-   * one memory, kept until the last session that uses it is destroyed. Type and shape must agree.
-   * Runs of sessions that share state take turns. */
+  int threads; /* 0: the number that the program was compiled for, at most that of the machine */
+  /* NULL, or a session that shares its state: for each state name that both programs have, both
+   * sessions use the same memory, which is freed with the last session that uses it. Type and
+   * shape must match. Runs of sessions that share state are serialized. */
   const dlc_session *share_state;
 } dlc_session_options;
 
 typedef struct {
-  uint64_t arena_bytes;    /* the intermediate values */
-  uint64_t scratch_bytes;  /* kernels' and libraries' working memory */
-  uint64_t constant_bytes; /* mapped, shared between sessions */
+  uint64_t arena_bytes;    /* intermediate values */
+  uint64_t scratch_bytes;  /* working memory of kernels and libraries */
+  uint64_t constant_bytes; /* memory-mapped, shared between sessions */
   uint64_t code_bytes;
-  uint64_t state_bytes; /* what lives from run to run, without what another session lends */
+  uint64_t state_bytes; /* persistent state, without the states borrowed from another session */
 } dlc_memory_figures;
 
 DLC_C_EXPORT const char *dlc_version(void);
@@ -51,12 +51,12 @@ DLC_C_EXPORT const char *dlc_version(void);
 DLC_C_EXPORT const char *dlc_error_message(const dlc_error *error);
 DLC_C_EXPORT void dlc_error_free(dlc_error *error);
 
-/* Maps the file: constants and code are not read until they are used. */
+/* Memory-maps the file: pages of constants and code are read at their first use. */
 DLC_C_EXPORT dlc_error *dlc_program_load(const char *path, dlc_program **program);
-/* The same from bytes, which are copied. */
+/* Loads a program from bytes, which are copied. */
 DLC_C_EXPORT dlc_error *dlc_program_load_memory(const void *data, size_t size,
                                                 dlc_program **program);
-/* Sessions keep what they need: a program may be destroyed before them. */
+/* Sessions hold references to what they need: a program may be destroyed before its sessions. */
 DLC_C_EXPORT void dlc_program_destroy(dlc_program *program);
 
 DLC_C_EXPORT size_t dlc_program_input_count(const dlc_program *program);
@@ -66,20 +66,22 @@ DLC_C_EXPORT dlc_error *dlc_program_input(const dlc_program *program, size_t ind
 DLC_C_EXPORT dlc_error *dlc_program_output(const dlc_program *program, size_t index,
                                            dlc_tensor_info *info);
 
-/* Of some outputs only the run finds a size, as of the boxes in an image. Their shape tells the
- * most that there may be, for which memory must suffice. After a run the output `counter`, an i64
- * number, says how many there are along `dimension`; these stand at the beginning of the memory, as
- * a compact tensor of that size. Counters are the last outputs. Returns 0 where the shape is what
- * it is. */
+/* Reports an output with a data-dependent size, such as the number of boxes in an image. The
+ * shape of such an output has the upper bound of the size, and its memory must be large enough
+ * for this bound. After a run, the output with index *counter, an i64 scalar, holds the actual
+ * size of dimension *dimension. The data is stored at the beginning of the memory as a compact
+ * tensor of the actual size. Counters are the last outputs of a program. Returns 0 if the
+ * output's shape is static. */
 DLC_C_EXPORT int dlc_program_output_counter(const dlc_program *program, size_t index,
                                             int32_t *dimension, size_t *counter);
 
-/* State is what lives in a session from run to run: parameters, running statistics, an optimiser's
- * memory. A run reads and replaces it; it is neither input nor output. */
+/* States are tensors that persist in a session between runs: parameters, running statistics,
+ * moments of an optimizer. A run reads and updates them; they are neither inputs nor outputs. */
 DLC_C_EXPORT size_t dlc_program_state_count(const dlc_program *program);
 DLC_C_EXPORT dlc_error *dlc_program_state(const dlc_program *program, size_t index,
                                           dlc_tensor_info *info);
-/* Whether gradients go to it (0 too where there is no such state). */
+/* Returns 1 if the state is a trainable parameter, which receives gradients; else 0, also if
+ * there is no such state. */
 DLC_C_EXPORT int dlc_program_state_is_parameter(const dlc_program *program, size_t index);
 
 /* options may be NULL. */
@@ -87,102 +89,108 @@ DLC_C_EXPORT dlc_error *dlc_session_create(const dlc_program *program,
                                            const dlc_session_options *options,
                                            dlc_session **session);
 DLC_C_EXPORT void dlc_session_destroy(dlc_session *session);
-/* Runs that begin after this use the other program: the same model compiled otherwise (tuned
- * kernels, say), with inputs, outputs and states of the same names, types and shapes in the same
- * order. The state goes over; a run that is under way in another thread ends as it began. On error
- * the session stays as it is. */
+/* Replaces the session's program for all runs that start after this call. The new program must
+ * be the same model compiled differently (for example with tuned kernels): inputs, outputs and
+ * states must have the same names, types and shapes in the same order. The state is kept. A run
+ * in progress in another thread completes with the old program. On error the session is
+ * unchanged. */
 DLC_C_EXPORT dlc_error *dlc_session_replace(dlc_session *session, const dlc_program *program);
 DLC_C_EXPORT const dlc_program *dlc_session_program(const dlc_session *session);
 DLC_C_EXPORT void dlc_session_memory(const dlc_session *session, dlc_memory_figures *figures);
 
-/* Runs on tensors in the order of the program's inputs and outputs. An input with strides is copied
- * to a compact one first; an output must be compact. */
+/* Runs on tensors in the order of the program's inputs and outputs. An input with strides is
+ * first copied to a compact tensor. Outputs must be compact. */
 DLC_C_EXPORT dlc_error *dlc_session_run(dlc_session *session, const DLTensor *inputs,
                                         size_t input_count, const DLTensor *outputs,
                                         size_t output_count);
-/* The same, but makes the outputs, with the sizes that the run finds: outputs[i] is freed by its
- * own deleter. */
+/* Like dlc_session_run, but allocates the outputs, with their run-time sizes. outputs[i] is
+ * freed by its own deleter. */
 DLC_C_EXPORT dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs,
                                               size_t input_count, DLManagedTensor **outputs,
                                               size_t output_count);
 
-/* State by name, copied. A run that fails before its first update leaves state as it was. One that
- * fails later (the message says so) leaves some states updated and others not: from then on every
- * run and save of a session that uses this memory is refused until load_state without
- * DLC_STATE_ALLOW_MISSING, or reset_state, has given all of it a value again. get_state works even
- * then. */
+/* Reads or writes a copy of a state by name. A run that fails before its first state update
+ * leaves the state unchanged. If a run fails later (the message says so), some states are
+ * updated and others are not. Then all runs and saves of every session that uses this memory
+ * fail until reset_state, or load_state without DLC_STATE_ALLOW_MISSING, has set all states
+ * again. get_state works even then. */
 DLC_C_EXPORT dlc_error *dlc_session_get_state(const dlc_session *session, const char *name,
                                               const DLTensor *value);
 DLC_C_EXPORT dlc_error *dlc_session_set_state(dlc_session *session, const char *name,
                                               const DLTensor *value);
-/* Back to the values that the program begins with. */
+/* Resets all states to their initial values. */
 DLC_C_EXPORT dlc_error *dlc_session_reset_state(dlc_session *session);
 
-/* Checkpoints are safetensors files with a tensor for each state. Saving writes a new file and then
- * renames it: whatever dies meanwhile, `path` is the old file or the whole new one. */
+/* Checkpoints are safetensors files with one tensor per state. Saving writes a temporary file
+ * and renames it: after a crash, `path` is either the complete old file or the complete new
+ * file. */
 DLC_C_EXPORT dlc_error *dlc_session_save_state(const dlc_session *session, const char *path);
-/* What a file lacks stays as it is; what it has too much is passed over. Without these both are
- * errors. A wrong type or shape always is one. After an error nothing has been loaded. */
+/* DLC_STATE_ALLOW_MISSING: states that the file does not contain keep their values.
+ * DLC_STATE_ALLOW_EXTRA: tensors of the file that are not states are ignored. Without these
+ * flags, both cases are errors. A wrong type or shape is always an error. On error no state is
+ * changed. */
 #define DLC_STATE_ALLOW_MISSING 1u
 #define DLC_STATE_ALLOW_EXTRA 2u
 DLC_C_EXPORT dlc_error *dlc_session_load_state(dlc_session *session, const char *path,
                                                unsigned flags);
 
-/* Devices are DLPack's: {kDLCPU, 0} is cpu, {kDLCUDA, 1} is cuda:1. Extensions, with kDLExtDev, are
- * virtual devices on the CPU with memory of their own ({kDLExtDev, 1} is cpu:1) and the devices of
- * plugins (device.h), whose numbers hold for this process: dlc_device_parse gives them.
- * {kDLCUDAHost, 0} is host memory that cuda:0 copies from and to without a detour (ordinary memory
- * where there is no such device). */
+/* Devices are identified as in DLPack: {kDLCPU, 0} is cpu, {kDLCUDA, 1} is cuda:1. kDLExtDev is
+ * used for virtual CPU devices with their own memory ({kDLExtDev, 1} is cpu:1) and for the
+ * devices of plugins (device.h). IDs of plugin devices are valid within this process only:
+ * dlc_device_parse returns them. {kDLCUDAHost, 0} is pinned host memory, which cuda:0 copies
+ * from and to without staging (ordinary host memory if there is no such device). */
 typedef struct {
   char name[256];
   uint64_t total_bytes, free_bytes;
   int32_t major, minor;    /* compute capability; 0.0 for a CPU */
-  int32_t multiprocessors; /* a CPU's cores */
+  int32_t multiprocessors; /* for a CPU: number of cores */
 } dlc_device_info;
 
-/* "cpu", "cpu:1", "cuda:0". The device need not be there, its kind must. */
+/* Parses "cpu", "cpu:1", "cuda:0". The device need not exist, but its kind must. */
 DLC_C_EXPORT dlc_error *dlc_device_parse(const char *name, DLDevice *device);
-/* The other way round: NUL-terminated, of at most 64 bytes. */
+/* Writes the name of the device: NUL-terminated, at most 64 bytes. */
 DLC_C_EXPORT dlc_error *dlc_device_name(DLDevice device, char *name, size_t size);
-/* How many there are of a kind ("cpu", "cuda", a plugin's). */
+/* Returns the number of devices of a kind ("cpu", "cuda" or the kind of a plugin). */
 DLC_C_EXPORT int dlc_device_count(const char *kind);
 DLC_C_EXPORT dlc_error *dlc_device_describe(DLDevice device, dlc_device_info *info);
-/* Aligned to 64; freed on the same device. */
+/* Allocates memory aligned to 64 bytes, which must be freed on the same device. */
 DLC_C_EXPORT dlc_error *dlc_memory_allocate(DLDevice device, uint64_t bytes, void **address);
 DLC_C_EXPORT void dlc_memory_free(DLDevice device, void *address);
-/* Between any devices and element types, shapes being equal and both compact. Done when it returns.
- */
+/* Copies synchronously between any devices, with conversion between any element types. Both
+ * tensors must be compact and have the same shape. */
 DLC_C_EXPORT dlc_error *dlc_tensor_copy(const DLTensor *to, const DLTensor *from);
 
-/* The same, but what needs no conversion may go on after this returns, beside other work. Both
- * tensors' memory must stay, and be left alone, until dlc_copy_end has waited for the copy: that
- * frees `copy` (NULL is fine) and says whether it failed. */
+/* Starts an asynchronous copy; a copy that needs a conversion of element types is done
+ * synchronously. The memory of both tensors must stay allocated and unmodified until
+ * dlc_copy_end. dlc_copy_end waits for the copy, frees `copy` (NULL is allowed) and returns the
+ * error if the copy failed. */
 typedef struct dlc_copy dlc_copy;
 DLC_C_EXPORT dlc_error *dlc_tensor_copy_begin(const DLTensor *to, const DLTensor *from,
                                               dlc_copy **copy);
 DLC_C_EXPORT dlc_error *dlc_copy_end(dlc_copy *copy);
 
-/* The processes that run one program together: those that a launcher started (mpirun, srun), or
- * this one alone. Formed when first asked for, by all of them together, and once: it may bind the
- * calling thread, and those that this starts from then on, to a share of the machine's processors.
- */
+/* Returns this process's place in the world: the processes that a launcher (mpirun, srun)
+ * started to run one program together, or this process alone. The world is formed once, at the
+ * first call, by all of its processes together. This may bind the calling thread, and the
+ * threads that it creates later, to a subset of the machine's CPUs. */
 DLC_C_EXPORT dlc_error *dlc_world(dlc_engine_place *place);
-/* The same, formed now by the caller's engine and by no launcher's. An error where it is formed
- * already. `argument`, for the engine's `open`, must live until this returns; the table as long as
- * the process. */
+/* Forms the world with an engine of the caller instead of a launcher's. It is an error if the
+ * world is already formed. `argument`, which is passed to the engine's `open`, must be valid
+ * until this function returns; the table must be valid as long as the process. */
 DLC_C_EXPORT dlc_error *dlc_world_form(const dlc_engine_table *engine, const void *argument,
                                        dlc_engine_place *place);
-/* Shows the message once, with this process's rank, and ends all of them. Returns in a world of one
- * alone, with the message as the error. */
+/* Prints the message once, with this process's rank, and terminates all processes of the world.
+ * In a world of a single process it returns the message as an error instead. */
 DLC_C_EXPORT dlc_error *dlc_world_abort(const char *message);
-/* All processes call it together, before the first run of a program that has collectives. An error
- * in all of them where they have different programs. The first one's state becomes everybody's, but
- * for what each has a part of. */
+/* Called by all processes together, before the first run of a program that has collectives.
+ * Fails in all processes if they have different programs. The state of rank 0 is broadcast to
+ * all ranks, except states that are sharded over the ranks. */
 DLC_C_EXPORT dlc_error *dlc_session_join_world(dlc_session *session);
 
-/* From now on (or no longer) each command's time is kept. */
+/* Enables or disables the recording of each command's time. */
 DLC_C_EXPORT void dlc_session_set_trace(dlc_session *session, int enabled);
-/* Writes what was kept as Chrome trace JSON (chrome://tracing, ui.perfetto.dev) and forgets it. */
+/* Writes the recorded times as a Chrome trace (JSON; chrome://tracing, ui.perfetto.dev) and
+ * discards them. */
 DLC_C_EXPORT dlc_error *dlc_session_write_trace(dlc_session *session, const char *path);
 
 #ifdef __cplusplus

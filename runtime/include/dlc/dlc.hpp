@@ -1,6 +1,6 @@
-//===- dlc.hpp - the C++ face of the runtime: tensors and sessions ------------===//
+//===- dlc.hpp - C++ interface of the runtime: tensors and sessions ----------===//
 //
-// Header only, over the C interface, so that it works with any compiler's standard library.
+// Header only, on top of the C interface, so that it works with any compiler's standard library.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_DLC_HPP
@@ -19,24 +19,24 @@
 
 namespace dlc {
 
-/// Name, type and shape of an input or output.
+/// Name, element type and shape of an input, output or state.
 struct TensorSpec {
   std::string name;
   DType dtype;
   std::vector<int64_t> shape;
-  /// Along this dimension of an output the run finds how many there are, at most what the shape
-  /// says; -1: nowhere.
+  /// Dimension of an output whose size is known only at run time; `shape` has its upper bound. -1
+  /// if all sizes are static.
   int foundDimension = -1;
 };
 
-/// This process among those that run one program together.
+/// Rank of this process in the world of processes that run one program together.
 struct WorldPlace {
   int rank = 0, size = 1;
-  /// Among those of this machine.
+  /// Rank and number of ranks on this machine.
   int localRank = 0, localSize = 1;
 };
 
-/// Formed when first asked for; see dlc_world().
+/// Returns this process's place in the world, which is formed at the first call; see dlc_world().
 inline WorldPlace world() {
   dlc_engine_place place;
   detail::check(dlc_world(&place));
@@ -46,22 +46,22 @@ inline WorldPlace world() {
 class Session;
 
 struct SessionOptions {
-  int threads = 0; // 0: as many as the program was compiled for
-  /// States of the same name are this session's memory; see dlc_session_options.
+  int threads = 0; // 0: the number that the program was compiled for
+  /// Session whose memory is used for states of the same name; see dlc_session_options.
   const Session *shareState = nullptr;
 };
 
-/// What a checkpoint may lack or have too much.
+/// Which differences between checkpoint and program are allowed.
 struct LoadState {
   bool allowMissing = false, allowExtra = false;
 };
 
-/// A program ready to run. Copies share one session.
+/// A program that is ready to run. Copies share one session.
 class Session {
 public:
   Session() = default;
 
-  /// Takes over a program of the C interface.
+  /// Takes ownership of a program of the C interface.
   explicit Session(dlc_program *program, SessionOptions options = {}) {
     std::unique_ptr<dlc_program, void (*)(dlc_program *)> owned(program, dlc_program_destroy);
     dlc_session_options converted = {options.threads, nullptr};
@@ -79,7 +79,7 @@ public:
     return Session(program, options);
   }
 
-  /// Runs that begin after this use the program of that file; see dlc_session_replace.
+  /// Replaces the program for all runs that start after this call; see dlc_session_replace.
   void replace(const std::string &path) const {
     dlc_program *program = nullptr;
     detail::check(dlc_program_load(path.c_str(), &program));
@@ -89,10 +89,10 @@ public:
 
   const std::vector<TensorSpec> &inputs() const { return *inputSpecs; }
   const std::vector<TensorSpec> &outputs() const { return *outputSpecs; }
-  /// What lives in the session from run to run.
+  /// States: tensors that persist in the session between runs.
   const std::vector<TensorSpec> &states() const { return *stateSpecs; }
 
-  /// Inputs by name; every one is needed and none more.
+  /// Runs the program on inputs given by name: exactly the inputs of the program are required.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor> &given) const {
     std::vector<DLTensor> from, to;
     for (const TensorSpec &spec : inputs()) {
@@ -119,7 +119,7 @@ public:
     return results;
   }
 
-  /// A copy of a state's value.
+  /// Returns a copy of the value of a state.
   Tensor state(const std::string &name) const {
     for (const TensorSpec &spec : states()) {
       if (spec.name != name)
@@ -135,9 +135,9 @@ public:
     DLTensor from = value.dlpack();
     detail::check(dlc_session_set_state(handle.get(), name.c_str(), &from));
   }
-  /// Back to the values that the program begins with.
+  /// Resets all states to their initial values.
   void resetState() const { detail::check(dlc_session_reset_state(handle.get())); }
-  /// Checkpoints: safetensors files, written whole or not at all.
+  /// Saves a checkpoint as a safetensors file. The file is replaced atomically.
   void saveState(const std::string &path) const {
     detail::check(dlc_session_save_state(handle.get(), path.c_str()));
   }
@@ -147,7 +147,8 @@ public:
     detail::check(dlc_session_load_state(handle.get(), path.c_str(), flags));
   }
 
-  /// Before the first run, by all processes of the world together; see dlc_session_join_world().
+  /// Joins the world: called before the first run by all of its processes; see
+  /// dlc_session_join_world().
   void joinWorld() const { detail::check(dlc_session_join_world(handle.get())); }
 
   dlc_memory_figures memory() const {
@@ -159,7 +160,7 @@ public:
   void writeTrace(const std::string &path) {
     detail::check(dlc_session_write_trace(handle.get(), path.c_str()));
   }
-  /// For what only the C interface offers.
+  /// The handle, for functions that only the C interface has.
   dlc_session *get() const { return handle.get(); }
 
 private:
@@ -181,7 +182,7 @@ private:
     }
     return specs;
   }
-  /// An output as large as the run found it.
+  /// Returns output i, narrowed to the size found at run time if it has a dynamic dimension.
   Tensor found(size_t i, const std::vector<Tensor> &made) const {
     int32_t dimension = 0;
     size_t counter = 0;
@@ -215,7 +216,8 @@ private:
 
   std::shared_ptr<dlc_session> handle;
   std::shared_ptr<const std::vector<TensorSpec>> inputSpecs, outputSpecs, stateSpecs;
-  /// Outputs behind those, which tell what the run finds of their sizes.
+  /// Number of counter outputs, which follow `outputs()` and hold the run-time sizes of dynamic
+  /// dimensions.
   size_t counters = 0;
 };
 

@@ -1,7 +1,7 @@
-/*===- dlpack.h - the structures of DLPack 0.8, as data layout only -----------===
+/*===- dlpack.h - structures of DLPack 0.8, as data layout only -----------------===
  *
- * Carries DLPack's own include guard, so that a program which also includes the upstream header
- * sees whichever came first: the layouts are the same.
+ * Has the include guard of the upstream DLPack header. A program that includes both headers uses
+ * the first one; the layouts are the same.
  */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_

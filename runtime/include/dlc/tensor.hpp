@@ -1,4 +1,4 @@
-//===- tensor.hpp - dense arrays on a device ----------------------------------===//
+//===- tensor.hpp - dense arrays on a device ---------------------------------===//
 #ifndef DLC_TENSOR_HPP
 #define DLC_TENSOR_HPP
 
@@ -58,7 +58,7 @@ template <typename T> constexpr DType dtypeOf() {
                             : DType::U64;
 }
 
-/// "[2, 3]"
+/// Formats a shape as "[2, 3]".
 inline std::string shapeText(const std::vector<int64_t> &shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i)
@@ -66,7 +66,8 @@ inline std::string shapeText(const std::vector<int64_t> &shape) {
   return text + "]";
 }
 
-/// A copy that goes on: whoever looks at the target waits for it, and the source lives so long.
+/// An asynchronous copy in progress. Keeps source and destination alive until wait() or
+/// destruction.
 class Arrival {
 public:
   Arrival(dlc_copy *copy, std::shared_ptr<void> from, std::shared_ptr<void> to)
@@ -99,12 +100,12 @@ private:
 
 } // namespace detail
 
-/// A dense row-major array on a device. Copies share the memory.
+/// A dense row-major array on a device. Copies of a Tensor share its memory.
 class Tensor {
 public:
   Tensor() = default;
 
-  /// Uninitialised memory of its own, aligned to 64.
+  /// Allocates uninitialized memory, aligned to 64 bytes.
   Tensor(DType dtype, std::vector<int64_t> shape, Device device = {})
       : type(dtype), dims(std::move(shape)), where(device) {
     if (where.isHost() && where.dlpack().device_type == kDLCPU) {
@@ -120,7 +121,7 @@ public:
     memory = std::shared_ptr<void>(address, [on](void *p) { dlc_memory_free(on, p); });
   }
 
-  /// A copy of `values`, which must be as many as the shape says.
+  /// Returns a tensor with a copy of `values`, whose size must match the shape.
   template <typename T>
   static Tensor of(std::vector<int64_t> shape, const std::vector<T> &values, Device device = {}) {
     Tensor tensor(detail::dtypeOf<T>(), std::move(shape));
@@ -133,7 +134,7 @@ public:
     return tensor.to(device);
   }
 
-  /// Somebody else's memory, kept alive by `owner` (which may be null).
+  /// Returns a view of external memory, which `owner` (may be null) keeps alive.
   static Tensor view(void *data, DType dtype, std::vector<int64_t> shape,
                      std::shared_ptr<void> owner = nullptr, Device device = {}) {
     Tensor tensor;
@@ -158,14 +159,14 @@ public:
   static Tensor ones(std::vector<int64_t> shape, DType dtype = DType::F32, Device device = {}) {
     return full(std::move(shape), 1, dtype, device);
   }
-  /// 0, 1, … count - 1.
+  /// Values 0, 1, … count - 1.
   static Tensor arange(int64_t count, DType dtype = DType::I64, Device device = {}) {
     Tensor tensor(DType::I64, {count});
     for (int64_t i = 0; i < count; ++i)
       tensor.data<int64_t>()[i] = i;
     return tensor.convertedTo(dtype, device);
   }
-  /// Uniform in [0, 1); the same seed gives the same numbers on every device.
+  /// Uniform random numbers in [0, 1). The same seed gives the same numbers on every device.
   static Tensor random(std::vector<int64_t> shape, DType dtype = DType::F32, Device device = {},
                        uint64_t seed = 0) {
     Tensor tensor(DType::F64, std::move(shape));
@@ -175,13 +176,13 @@ public:
           (seed + 1) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(i) * 0xd1342543de82ef95u;
       z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
       z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-      // 24 bits are what f32 holds below 1.
+      // f32 represents all multiples of 2^-24 in [0, 1) exactly.
       to[i] = static_cast<double>((z ^ z >> 31) >> 40) * 0x1p-24;
     }
     return tensor.convertedTo(dtype, device);
   }
 
-  // On the device and of the type of this one.
+  // Tensors with the device and the element type of this tensor.
   Tensor new_empty(std::vector<int64_t> shape) const {
     return Tensor(type, std::move(shape), where);
   }
@@ -204,18 +205,18 @@ public:
   }
   size_t bytes() const { return tensorBytes(type, dims); }
 
-  /// The very same memory where it is on that device already, else a copy there. `nonBlocking` lets
-  /// the copy go on after this returns, at full speed from pinned memory: whoever uses the result
-  /// waits for it. This tensor's elements must stay what they are so long.
+  /// Returns this tensor, without a copy, if it is already on the device; otherwise a copy on the
+  /// device. With `nonBlocking` the copy is asynchronous (at full speed from pinned memory): the
+  /// first use of the result waits for it, and this tensor must not be modified before.
   Tensor to(Device device, bool nonBlocking = false) const {
     return device == where ? *this : nonBlocking ? copyBehind(device) : copy(device);
   }
-  /// The same where it has that type already, else converted.
+  /// Returns this tensor, without a copy, if it already has the type; otherwise a converted copy.
   Tensor to(DType dtype) const { return dtype == type ? *this : convertedTo(dtype, where); }
-  /// Memory of its own, always.
+  /// Returns a copy with its own memory, even if the device is the same.
   Tensor copy(Device device) const { return convertedTo(type, device); }
   Tensor copy() const { return copy(where); }
-  /// Takes the other's elements, from any device and of any type.
+  /// Copies the elements of `from`, which may be on any device and have any element type.
   const Tensor &copy_(const Tensor &from) const {
     if (from.dims != dims)
       throw Error("copy_: the tensor has shape " + detail::shapeText(dims) + ", what is copied " +
@@ -224,16 +225,16 @@ public:
     detail::check(dlc_tensor_copy(&target, &source));
     return *this;
   }
-  /// A copy in host memory that a GPU copies from and to without a detour.
+  /// Returns a copy in pinned host memory, which a GPU copies from and to without staging.
   Tensor pin() const { return is_pinned() ? *this : copy(Device(DLDevice{kDLCUDAHost, 0})); }
   bool is_pinned() const { return where.dlpack().device_type == kDLCUDAHost; }
 
-  /// Waits for a copy that is still on its way to this tensor.
+  /// Waits for an asynchronous copy into this tensor, if one is in progress.
   void wait() const {
     if (arrival)
       arrival->wait();
   }
-  /// The address on the tensor's device.
+  /// The address on the tensor's device. Waits for a pending copy first.
   void *raw() const {
     wait();
     return memory.get();
@@ -255,7 +256,7 @@ public:
     return *convertedTo(DType::F64, {}).data<double>();
   }
 
-  /// Points into this tensor, which must outlive it.
+  /// DLPack view of this tensor, which must outlive the view.
   DLTensor dlpack() const {
     return {raw(),
             where.dlpack(),
@@ -286,14 +287,14 @@ private:
   std::vector<int64_t> dims = {0};
   Device where;
   std::shared_ptr<void> memory;
-  /// Null where nothing is on its way.
+  /// Null if no copy into this tensor is pending.
   std::shared_ptr<detail::Arrival> arrival;
 };
 
 namespace detail {
 
-/// Elements from `at` on, of dimension `dim` and those after it; the middle of long ones is left
-/// out.
+/// Prints the elements of dimensions `dim` and following, starting at element `at`. Only the first
+/// and last 3 indices of a long dimension are printed.
 inline void print(std::ostream &out, const Tensor &x, const double *reals, const int64_t *integers,
                   size_t dim, int64_t &at) {
   constexpr int64_t kEdge = 3;
@@ -327,7 +328,7 @@ inline void print(std::ostream &out, const Tensor &x, const double *reals, const
 
 } // namespace detail
 
-/// tensor([[1, 2], [3, 4]], f32, cpu:1)
+/// Example: tensor([[1, 2], [3, 4]], f32, cpu:1)
 inline std::ostream &operator<<(std::ostream &out, const Tensor &x) {
   char first = dtypeName(x.dtype())[0];
   bool real = first == 'f' || x.dtype() == DType::BF16;

@@ -1,4 +1,4 @@
-//===- Attention.h - a described attention, and how it is computed ------------------===//
+//===- Attention.h - parsed description of attention, with the choice of its kernel -===//
 #ifndef DLC_RUNTIME_LIBRARY_ATTENTION_ATTENTION_H
 #define DLC_RUNTIME_LIBRARY_ATTENTION_ATTENTION_H
 
@@ -11,7 +11,7 @@ using describe::View;
 
 struct Attention : describe::Attention {
   int lanes = 16;
-  /// bf16 parts of which products on tiles are made; 0: products are made in vectors.
+  /// Number of bf16 parts of each operand of a matmul on tiles; 0 for matmuls in vectors.
   int parts = 0;
 
   /// Throws dlc::Error.

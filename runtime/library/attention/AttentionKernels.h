@@ -1,6 +1,6 @@
-//===- AttentionKernels.h - the kernels, for vectors of any length --------===//
+//===- AttentionKernels.h - attention kernels for vectors of any length ---===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ATTENTION_ATTENTIONKERNELS_H
@@ -30,11 +30,11 @@ template <int V> DLC_INLINE Vec<V> larger(Vec<V> a, Vec<V> b) {
     return Vec<V>(_mm256_max_ps(__m256(a), __m256(b)));
 }
 
-/// At most 2 units in the last place off; 0 where the result would be no normal number, and no more
-/// than exp(88).
+/// Exponential with an error of at most 2 units in the last place. The result is 0 where it would
+/// be subnormal, and at most exp(88).
 template <int V> DLC_INLINE Vec<V> exponential(Vec<V> given) {
   constexpr float least = -87.3f, most = 88.0f;
-  // NaN compares as false and stays.
+  // Comparisons with NaN are false, so NaN stays NaN.
   Vec<V> x = given < least ? splat<V>(least) : given;
   x = x > most ? splat<V>(most) : x;
   const Vec<V> magic = splat<V>(0x1.8p23f);
@@ -59,7 +59,8 @@ template <int V> DLC_INLINE float sumOf(Vec<V> v) {
   return sum;
 }
 
-/// R rows and two vectors of columns. A row of `a` whose elements lie together is read along.
+/// Computes R rows by two vectors of columns. If `along` is set, the elements of a row of `a` are
+/// adjacent, otherwise the elements of a column.
 template <int V, int R, bool along>
 DLC_INLINE void blockOf(const Product &p, const float *a, const float *b, float *dst) {
   Vec<V> sums[R][2];
@@ -96,7 +97,7 @@ template <int V, int mostRows> struct AttentionKernels {
     int64_t blocks = (p.rows + mostRows - 1) / mostRows;
     for (int64_t column = 0; column < p.columns; column += 2 * V) {
       const float *b = p.b + column / (2 * V) * p.panel;
-      // As many rows in each block, give or take one.
+      // The numbers of rows in two blocks differ by at most one.
       for (int64_t i = 0, row = 0; i < blocks; ++i) {
         int64_t rows = p.rows / blocks + (i < p.rows % blocks);
         blockOfRows(rows, p, p.a + row * p.aRow, b, p.dst + row * p.dstRow + column);
@@ -155,7 +156,7 @@ template <int V, int mostRows> struct AttentionKernels {
     }
   }
 
-  /// To the nearest, ties to even; NaN stays one.
+  /// Rounds to bf16, to the nearest with ties to even. NaN stays NaN.
   static uint16_t narrowed(float x) {
     uint32_t bits = __builtin_bit_cast(uint32_t, x);
     if (x != x)

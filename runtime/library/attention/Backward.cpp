@@ -1,8 +1,9 @@
-//===- Backward.cpp - attention's gradients by blocks of queries and keys ---------------===//
+//===- Backward.cpp - gradients of attention by blocks of queries and keys -===//
 //
-// The probabilities of a pair of blocks are made again from the logarithms of their rows' sums. A
-// thread that has a head to itself makes each once, for all three gradients; where there are fewer
-// heads than threads dq is made by blocks of queries, and dk and dv by blocks of keys.
+// The probabilities of a pair of blocks are recomputed from `lse`, the logarithms of the rows'
+// sums. A thread that computes a complete head computes each pair of blocks once, for all three
+// gradients. If there are fewer heads than threads, dq is computed by blocks of queries, and dk and
+// dv are computed by blocks of keys.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/attention/Heads.h"
@@ -120,7 +121,7 @@ void Backward::addQueries(int64_t query, int64_t key, float *to, bool adds) {
 void Backward::storeKeys(int64_t head, int64_t key, bool any) {
   const Attention &r = request;
   int64_t count = std::min(kKeys, r.keys - key);
-  // Keys that nobody sees have no gradient.
+  // Keys to which no query attends have a gradient of 0.
   if (!any) {
     std::memset(dk, 0, static_cast<size_t>(count * depthPitch) * 4);
     std::memset(dv, 0, static_cast<size_t>(count * widthPitch) * 4);
@@ -144,7 +145,7 @@ void Backward::run(int64_t head) {
       if (!scoresOf(head, query, key))
         continue;
       addKeys(query, key, any);
-      // All queries see the first key.
+      // All queries attend to the first block of keys, so its products initialize dq.
       addQueries(query, key, dq + query * depthPitch, key > 0);
       any = true;
     }

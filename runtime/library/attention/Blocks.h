@@ -1,7 +1,7 @@
-//===- Blocks.h - products of blocks, in vectors or on tiles --------------------------===//
+//===- Blocks.h - matmuls of blocks, in vectors or on tiles ---------------===//
 //
-// A matrix that is the right operand of products is packed once, whole, and then used in parts that
-// begin at whole blocks of 32. So is a left one on tiles; vectors read it as it lies.
+// A right operand is packed once, completely, and then used in parts that begin at multiples of 32.
+// A left operand is packed in the same way for tiles; vectors read it in place.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ATTENTION_BLOCKS_H
@@ -16,23 +16,24 @@
 namespace dlc::attention {
 
 inline int64_t padded(int64_t n) { return (n + 31) / 32 * 32; }
-/// Elements between rows of a block of so many columns: not a power of two, whose rows would share
-/// places in a cache.
+/// Returns the stride between rows of a block with `columns` columns, in elements. The stride is
+/// not a power of two, because the rows would then map to the same cache sets.
 inline int64_t pitch(int64_t columns) { return padded(columns) + 16; }
 
-/// A matrix in memory; `lane` and `depth` are strides of its lines and along them.
+/// Matrix in memory. `lane` is the stride between its lines, `depth` the stride between the
+/// elements of a line.
 struct Plain {
   const float *at = nullptr;
   int64_t lane = 0, depth = 1;
 };
 
-/// A packed matrix: bytes from 32 of its lines to the next.
+/// Packed matrix. `lanes` is the stride between two blocks of 32 lines, in bytes.
 struct Packed {
   char *at = nullptr;
   int64_t lanes = 0;
 };
 
-/// A left operand: packed (tiles), or as it lies (vectors).
+/// Left operand: packed for tiles, or read in place by vectors.
 struct Left {
   Plain plain;
   Packed packed;
@@ -40,9 +41,9 @@ struct Left {
 
 struct Units {
   const Kernels *kernels;
-  int parts; ///< 0: vectors
+  int parts; ///< number of bf16 parts on tiles; 0: vectors
 
-  /// Of a packed matrix.
+  /// Returns the size of a packed matrix.
   int64_t bytes(int64_t lanes, int64_t depths) const {
     return padded(lanes) * padded(depths) * 2 * (parts ? parts : 2);
   }
@@ -62,7 +63,8 @@ struct Units {
     return {from, {to, bytes(32, depths)}};
   }
 
-  /// Lines from `lane` on, a multiple of 32, and what lies `depth` deep, one too.
+  /// Returns the part of a packed matrix that begins at line `lane` and at depth `depth`, both
+  /// multiples of 32.
   Packed part(Packed whole, int64_t lane, int64_t depth) const {
     int64_t step = parts ? parts * tiles::kPartBytes : 32 * kernels->width * 4;
     return {whole.at + lane / 32 * whole.lanes + depth / 32 * step, whole.lanes};
@@ -77,7 +79,7 @@ struct Units {
   struct Size {
     int64_t rows, columns, depth;
   };
-  /// dst = left * right, or added to it. Whole blocks of 32 x 32 may be written.
+  /// Computes dst = left * right, or adds the product to dst. May write full blocks of 32 x 32.
   void multiply(const Left &left, Packed right, Size size, float *dst, int64_t dstRow,
                 bool adds) const {
     if (!parts) {
@@ -103,7 +105,7 @@ struct Units {
   }
 };
 
-/// A thread's scratch memory, given out piece by piece; without a base only counted.
+/// Bump allocator for a thread's scratch memory. If the base is null, it only counts the bytes.
 class Pieces {
 public:
   explicit Pieces(char *base) : base(base) {}

@@ -1,4 +1,4 @@
-//===- Call.cpp - attention ready to execute ---------------------------------------------===//
+//===- Call.cpp - creation and execution of attention calls ---------------===//
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
@@ -68,8 +68,8 @@ public:
           });
       return;
     }
-    // By heads each block of probabilities is made once, for five products; otherwise twice, for
-    // seven.
+    // Split by heads, each block of probabilities is computed once, and a pair of blocks takes five
+    // matmuls. Otherwise each is computed twice, which takes seven matmuls.
     int64_t rounds = (request.heads + team - 1) / team;
     if (request.heads * 7 >= rounds * team * 5) {
       each<Backward>(
@@ -117,7 +117,7 @@ private:
     return b;
   }
 
-  /// work(one, i) for all i below `count`, in runs of neighbours that cost about the same.
+  /// Calls work(one, i) for all i below `count`, in contiguous runs of nearly equal cost.
   template <typename One, typename Work, typename Cost>
   void each(const Buffers &buffers, char *scratch, int team, int64_t count, const Work &work,
             const Cost &cost) const {
@@ -130,7 +130,7 @@ private:
       One one(request, units, &buffers, Pieces(scratch + thread * perThread));
       int64_t before = 0;
       for (int64_t i = 0; i < count; ++i) {
-        // By where its middle lies.
+        // An item belongs to the share that contains the middle of its cost.
         int64_t share = (2 * before + cost(i)) * team / (2 * all);
         if (share >= begin && share < end)
           work(one, i);

@@ -1,4 +1,4 @@
-//===- Describe.h - attention seen from the compiler ------------------------------===//
+//===- Describe.h - attention: interface for the compiler -----------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ATTENTION_DESCRIBE_H
 #define DLC_RUNTIME_LIBRARY_ATTENTION_DESCRIBE_H
 
@@ -10,12 +10,13 @@
 
 namespace dlc::attention {
 
-/// Lanes of the vectors that this machine has for it: 16 (AVX-512), 8 (AVX2 with FMA), or 0 where
-/// it has neither. $ONEDNN_MAX_CPU_ISA counts here too.
+/// Returns the number of f32 lanes of the kernels for this machine: 16 (AVX-512), 8 (AVX2 with
+/// FMA), or 0 if the machine has neither. ONEDNN_MAX_CPU_ISA limits this number, too.
 DLC_EXPORT int lanes();
-/// Whether products can be made on tiles.
+/// Returns true if this machine can compute the matmuls on tiles.
 DLC_EXPORT bool hasTiles();
-/// What a description's call needs; -1 where it cannot be made here.
+/// Returns the size of the scratch memory of a description's call, or -1 if this machine cannot
+/// create the call.
 DLC_EXPORT int64_t scratchBytes(const nlohmann::json &desc, int threads);
 
 } // namespace dlc::attention

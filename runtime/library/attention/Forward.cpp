@@ -1,7 +1,8 @@
-//===- Forward.cpp - attention by blocks of queries and keys ---------------------------===//
+//===- Forward.cpp - attention by blocks of queries and keys with an online softmax -===//
 //
-// Of a query's scores only those of a block of keys exist at a time. The largest score and the sum
-// of exponentials run along; when a larger score comes, what was summed so far is scaled down.
+// Only the scores of one block of keys exist at a time. The maximum score and the sum of
+// exponentials of each query are updated with each block. If a block has a larger score, the
+// previous sums are rescaled.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/attention/Heads.h"
@@ -108,7 +109,7 @@ void Forward::enter(int64_t head) {
 
 void Forward::attend(int64_t head, int64_t first, int64_t rows, const Left &q, int64_t key) {
   const Attention &r = request;
-  // Of the last query, which sees most.
+  // Number of keys for the last query, which attends to the most keys.
   int64_t count = std::min({r.keys - key, kKeys, r.seen(first + rows - 1) - key});
   int64_t all = padded(count);
   units.multiply(q, units.part(keys, key, 0), {rows, count, r.depth}, scores, scorePitch, false);
@@ -147,7 +148,7 @@ void Forward::run(int64_t head, int64_t block) {
     for (int64_t i = 0; i < rows; ++i)
       buffers->lse[head * r.queries + first + i] =
           total[i] == 0 ? -kInfinity : largest[i] + std::log(total[i]);
-  // Where everything is hidden nothing is attended to.
+  // A query whose keys are all masked has a result of 0.
   for (int64_t i = 0; i < rows; ++i)
     total[i] = total[i] == 0 ? 0.0f : 1.0f / total[i];
   store(sums, sumPitch, rows, r.width, total, at(buffers->y, r.y, head, first), r.y);

@@ -1,7 +1,7 @@
-//===- Heads.h - attention over one head, a thread's work -----------------------------===//
+//===- Heads.h - attention of one head, computed by one thread ------------===//
 //
-// Of what is made of a head's matrices before its blocks (wide copies, packed ones) each thread
-// keeps the last head's.
+// Each thread caches the copies of a head's matrices (converted to f32, packed) for the last head
+// that it computed.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ATTENTION_HEADS_H
@@ -21,7 +21,7 @@ struct Buffers {
   char *dq = nullptr, *dk = nullptr, *dv = nullptr;
 };
 
-/// What both directions have in common.
+/// State that the forward and the backward pass share.
 struct Common {
   const Attention &request;
   Units units;
@@ -31,20 +31,20 @@ struct Common {
     return const_cast<char *>(buffer) +
            (view.start(request.batch, head) + row * view.row()) * request.bytes();
   }
-  /// Rows as f32: as they lie, or made so in `wide`.
+  /// Returns rows as f32: in place, or converted to f32 in `wide`.
   Plain plain(const char *buffer, const View &view, int64_t head, int64_t first, int64_t count,
               int64_t size, float *wide) const;
   int64_t wideElements(int64_t count, int64_t size) const {
     return request.narrow ? count * pitch(size) : 0;
   }
-  /// The mask's numbers for a query and keys [first, first + count), -inf where it hides; null
-  /// without a mask.
+  /// Returns the mask's additive values for a query and the keys [first, first + count). Masked
+  /// keys have -inf. Returns null if there is no mask.
   const float *bias(int64_t head, int64_t query, int64_t first, int64_t count, float *to) const;
-  /// Whether all queries have the same.
+  /// Returns true if all queries have the same mask.
   bool sharesBias() const {
     return request.maskKind != MaskKind::None && (request.queries == 1 || request.mask.row() == 0);
   }
-  /// Rows of a padded block, each times a factor, to where they go.
+  /// Stores the rows of a padded block, each multiplied by its factor, in a view of `to`.
   void store(const float *from, int64_t row, int64_t count, int64_t size, const float *factors,
              char *to, const View &view) const;
 };
@@ -82,16 +82,17 @@ public:
     return (request.queries + kQueries - 1) / kQueries;
   }
   static int64_t keyBlocks(const Attention &request) { return (request.keys + kKeys - 1) / kKeys; }
-  /// All of a head's gradients.
+  /// Computes all gradients of a head.
   void run(int64_t head);
-  /// dq of a block of queries; dk and dv of a block of keys.
+  /// Compute dq of a block of queries (runQueries), and dk and dv of a block of keys (runKeys).
   void runQueries(int64_t head, int64_t block);
   void runKeys(int64_t head, int64_t block);
 
 private:
   int64_t place(Pieces pieces);
   void enter(int64_t head);
-  /// p and ds of a pair of blocks. False where nothing of it is seen.
+  /// Computes p and ds of a pair of blocks. Returns false if no query of the block attends to any
+  /// of its keys.
   bool scoresOf(int64_t head, int64_t query, int64_t key);
   void addKeys(int64_t query, int64_t key, bool adds);
   void addQueries(int64_t query, int64_t key, float *to, bool adds);

@@ -1,10 +1,10 @@
-//===- Kernels.h - what attention does with blocks, in a processor's vectors -------===//
+//===- Kernels.h - vector kernels for the blocks of attention -------------===//
 //
-// All blocks are f32 in memory of the caller's whose rows are padded to whole vectors; what lies
-// behind a block's end may be overwritten.
+// All blocks are f32 in the caller's memory. Their rows are padded to full vectors, and the kernels
+// may overwrite the padding.
 //
-// This header is read by files compiled for other processors than the rest: nothing here may bring
-// inline functions along that the linker could take for everybody.
+// The files compiled for one instruction set include this header, so it must not contain inline
+// functions: the linker could choose their copies for all processors.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ATTENTION_KERNELS_H
@@ -14,44 +14,46 @@
 
 namespace dlc::attention {
 
-/// dst = a * b, or dst + a * b where `adds`; `b` as packRight writes it.
+/// Arguments of multiply: dst = a * b, or dst += a * b if `adds` is set; `b` is packed by
+/// packRight.
 struct Product {
   const float *a = nullptr;
   int64_t aRow = 0, aColumn = 0; ///< strides in elements
   const float *b = nullptr;
-  int64_t panel = 0; ///< elements from `width` columns of b to the next
+  int64_t panel = 0; ///< stride between two panels of `width` columns of b, in elements
   float *dst = nullptr;
   int64_t dstRow = 0, rows = 0, columns = 0, depth = 0;
   bool adds = false;
 };
 
-/// One processor's functions.
+/// Functions compiled for one instruction set.
 struct Kernels {
-  int64_t lanes, width; ///< width: columns of a panel
-  /// Panels of `width` lanes, each depth by depth: [lanes / width][panel / width][width]. What lies
-  /// behind the last lane is 0. `lane` and `depth` are strides.
+  int64_t lanes, width; ///< width: number of columns of a panel
+  /// Packs panels of `width` lanes: [lanes / width][panel / width][width], where `panel` is the
+  /// stride between two panels in elements. Lanes after the last one are 0. `lane` and `depth` are
+  /// strides in elements.
   void (*packRight)(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                     int64_t panel, float *to);
   void (*multiply)(const Product &product);
-  /// scores = scale * scores + bias, -inf where the bias is; behind `count` up to `all` -inf too.
-  /// The largest of them and `least`.
+  /// Computes scores = scale * scores + bias. Scores are -inf where the bias is -inf, and from
+  /// `count` up to `all`. Returns the maximum of the scores and `least`.
   float (*finishScores)(float *scores, const float *bias, float scale, int64_t count, int64_t all,
                         float least);
-  /// scores = exp(scores - largest), whose sum is returned. -inf as the largest counts as the
-  /// lowest number.
+  /// Computes scores = exp(scores - largest) and returns their sum. If `largest` is -inf, the
+  /// lowest finite f32 is subtracted instead.
   float (*exponentials)(float *scores, int64_t all, float largest);
-  /// scores = p = exp(scores - lse), products = scale * p * (products - share); both 0 where
-  /// scores are -inf.
+  /// Computes scores = p = exp(scores - lse) and products = scale * p * (products - share). Both
+  /// are 0 where the scores are -inf.
   void (*gradients)(float *scores, float *products, int64_t all, float lse, float share,
                     float scale);
-  /// to = factor * from; with `narrow` as bf16.
+  /// Computes to = factor * from, and rounds to bf16 if `narrow` is set.
   void (*scaled)(const float *from, int64_t count, float factor, bool narrow, void *to);
   void (*widen)(const uint16_t *from, int64_t count, float *to);
-  /// The sum of x * y.
+  /// Returns the dot product of x and y.
   float (*dot)(const float *x, const float *y, int64_t count);
 };
 
-/// Compiled for AVX-512 and for AVX2 with FMA.
+/// Kernels compiled for AVX-512 and for AVX2 with FMA.
 const Kernels &avx512Kernels();
 const Kernels &avx2Kernels();
 

@@ -1,6 +1,6 @@
-//===- BlockKernels.h - products by weights in blocks, in vectors of any length -----===//
+//===- BlockKernels.h - vector kernels for matmuls with block-quantized weights -===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BLOCKS_BLOCKKERNELS_H
@@ -15,31 +15,31 @@ namespace {
 
 using namespace simd;
 
-/// Weights are asked for so many bytes before they are used.
+/// Prefetch distance of the weights, in bytes.
 constexpr int64_t kAhead = 8192;
-/// The largest integers that so many digits hold, with room for rounding.
+/// Largest integer that D digits hold, with a margin for rounding.
 template <int D> constexpr float kLargest = D == 1 ? 127 : D == 2 ? 0x7f00 : 0x7f7f00;
-/// Blocks of smaller numbers are 0.
+/// A block whose largest magnitude is below kLeast is quantized to 0.
 constexpr float kLeast = 0x1p-100f;
 
 template <int V> struct BlockKernels {
   static constexpr bool kIsWide = V == 16;
 
-  //===--- Numbers become digits ----------------------------------------------===//
+  //===--- Quantization of rows into digits -------------------------------===//
 
-  /// Rows that pass over weights together.
+  /// Number of rows that are multiplied by the weights together.
   template <int D> static constexpr int kTogether = (D == 3 ? 4 : 8) / (kIsWide ? 1 : 2);
 
-  /// Up to so many rows pass over two panels at a time.
+  /// Maximum number of rows that are multiplied by two panels at a time.
   template <int D> static constexpr int kBeside = D == 3 ? 2 : 4;
 
-  /// Calls `of` with the number of digits as a type.
+  /// Calls `of` with the number of digits as a compile-time constant.
   template <int N> struct Number { static constexpr int value = N; };
   template <typename Of> DLC_INLINE static void withDigits(int64_t digits, const Of &of) {
     digits == 1 ? of(Number<1>()) : digits == 2 ? of(Number<2>()) : of(Number<3>());
   }
 
-  /// Where some rows' numbers begin, and how many these rows are.
+  /// Digits and blocks of up to `most` rows from `first` on, and the number of these rows.
   struct Some {
     Some(const Shape &shape, const Rows &rows, int64_t first, int64_t most)
         : digits(rows.digits + first * shape.blocks * shape.digits * shape.depth),
@@ -81,7 +81,7 @@ template <int V> struct BlockKernels {
     constexpr int32_t kInfinite = 0x7f800000;
     const bool isNone = most < kLeast || largest >= kInfinite;
     const float up = isNone ? 0 : kLargest<D> / most;
-    // What is not finite makes sums that are not.
+    // Infinities and NaN give the block a factor of NaN, so its results are NaN.
     float factor = largest >= kInfinite ? __builtin_nanf("") : isNone ? 0 : most / kLargest<D>;
     Ints<V> sums[D] = {};
     for (int64_t i = 0; i < shape.depth; i += V) {
@@ -103,19 +103,20 @@ template <int V> struct BlockKernels {
 
   //===--- Sums -----------------------------------------------------------------===//
 
-  /// Of R rows by P panels, in D digits.
+  /// Sums of R rows by P panels, in D digits.
   template <int bits, int D, int R, int P> struct Sums {
     using All = Ints<V>[P][R][D];
 
     const Shape &shape;
-    const int8_t *digits; ///< of the first row
+    const int8_t *digits; ///< digits of the first row
     const Block *blocks;
-    int64_t together; ///< rows from one block to the next
+    int64_t together; ///< stride between two blocks, in rows
     const uint8_t *weights, *zeros;
     int64_t panelBytes, zeroBytes;
 
-    /// Products of four bytes each are added, where instructions for that are here; else, of pairs
-    /// of bytes, in 16 bits, which have room for those of 32 depths by weights of four bits.
+    /// Adds products of bytes to the sums. With VNNI, the products of four bytes are added in each
+    /// 32-bit lane. With AVX2, the products of two bytes are added in each 16-bit lane, whose range
+    /// suffices for 32 depths of 4-bit weights.
     DLC_INLINE static Ints<V> dot(Ints<V> sums, Ints<V> weights, Ints<V> x) {
 #ifdef __AVX512VNNI__
       if constexpr (kIsWide)
@@ -126,7 +127,8 @@ template <int V> struct BlockKernels {
             _mm256_add_epi16(__m256i(sums), _mm256_maddubs_epi16(__m256i(weights), __m256i(x))));
     }
 
-    /// What sums of pairs are in 32 bits, so often.
+    /// Widens sums of pairs to 32 bits, multiplied by `times`. With AVX-512, the sums have 32 bits
+    /// already and are returned unchanged.
     DLC_INLINE static Ints<V> ofPairs(Ints<V> pairs, int16_t times) {
       if constexpr (kIsWide)
         return pairs;
@@ -134,19 +136,21 @@ template <int V> struct BlockKernels {
         return Ints<V>(_mm256_madd_epi16(__m256i(pairs), _mm256_set1_epi16(times)));
     }
 
-    /// Fetches weights ahead: into the second level where there is much to do with each, since the
-    /// first one waits for few lines at a time.
+    /// Prefetches weights into the L1 cache if each byte is used by few operations. Otherwise the
+    /// weights are prefetched into the L2 cache, since the L1 cache supports only few outstanding
+    /// misses.
     DLC_INLINE static void ask(const void *at) {
       constexpr bool isLittle = D * R * 8 / bits <= 3;
       _mm_prefetch(static_cast<const char *>(at), isLittle ? _MM_HINT_T0 : _MM_HINT_T1);
     }
 
-    /// Of K depths.
+    /// Adds the products of K depths.
     template <int K>
     DLC_INLINE void add(All &sums, const uint8_t *at, const int8_t *x, int64_t ahead) const {
-      // Weights of eight bits are two halves there: low and high ones, of the same depth.
+      // With AVX2, 8-bit weights are split into low and high nibbles of the same depth.
       constexpr bool isSplit = !kIsWide && bits == 8;
-      // A single row's sums are too few to follow one another at once.
+      // A single row has too few sums to hide the latency of the additions, so low and high nibbles
+      // have separate sums.
       constexpr bool isApart = isSplit || (kIsWide && bits == 4 && R * P == 1);
       All pairs = {}, highSums = {};
       All &low = kIsWide ? sums : pairs, &high = isApart ? highSums : low;
@@ -190,7 +194,8 @@ template <int V> struct BlockKernels {
           }
     }
 
-    /// What sums of digits are. The last two digits make one number where that has room.
+    /// Converts the sums of digits to f32. The sums of the last two digits are combined as one
+    /// integer if 32 bits suffice (Shape::joins).
     DLC_INLINE Vec<V> value(const Ints<V> (&sums)[D], const Block &b) const {
       if constexpr (D == 1) {
         return toFloats<V>(sums[0]) * b.factors[0];
@@ -203,14 +208,14 @@ template <int V> struct BlockKernels {
       }
     }
 
-    /// [row][panel][V]
+    /// Stores the sums as [row][panel][V].
     void into(float *to) const {
       Vec<V> y[P][R] = {};
       const int64_t scales = shape.record - V * int64_t(sizeof(float));
       for (int64_t g = 0; g < shape.blocks; ++g) {
         const uint8_t *at = weights + g * shape.record;
         const int8_t *x = digits + g * together * D * shape.depth;
-        // At their ends, panels ask for what follows behind all of them.
+        // Near the end of the panels, the prefetch continues after the last of the P panels.
         const bool isInside = g * shape.record + kAhead < panelBytes;
         const int64_t ahead = kAhead + (isInside ? 0 : (P - 1) * panelBytes);
         All sums;
@@ -249,7 +254,7 @@ template <int V> struct BlockKernels {
     }
   };
 
-  //===--- Rows by panels ---------------------------------------------------------===//
+  //===--- Rows by panels -------------------------------------------------===//
 
   struct Part {
     const Shape &shape;
@@ -259,7 +264,7 @@ template <int V> struct BlockKernels {
     int64_t toRow;
     const Epilogue &epilogue;
 
-    /// Rows of `from`, the first of which is `row` of all.
+    /// Computes R rows by P panels. `row` is the index of the first row among all rows.
     template <int bits, int D, int R, int P>
     void one(const Some &from, int64_t in, int64_t row, int64_t panel) const {
       const int64_t panelBytes = shape.blocks * shape.record, zeroBytes = shape.blocks * V;
@@ -282,7 +287,7 @@ template <int V> struct BlockKernels {
       }
     }
 
-    /// R rows, or as many as are left.
+    /// Computes R rows, or fewer if fewer remain. Returns the index after the last computed row.
     template <int bits, int D, int R, int P>
     int64_t most(const Some &from, int64_t in, int64_t row, int64_t panel) const {
       constexpr int kFewer = R == 8 ? 4 : R == 1 ? 1 : R - 1;
@@ -302,7 +307,7 @@ template <int V> struct BlockKernels {
     }
 
     template <int bits, int D> void all(int64_t begin, int64_t end) const {
-      // One row has nothing to do but wait for the memory, which is fastest in one place.
+      // A single row is memory bound: with AVX-512, reading one panel at a time is fastest.
       if (kIsWide && rows.count > 1 && rows.count <= kBeside<D>)
         panels<bits, D, kBeside<D>, 2>(begin, end);
       if (!kIsWide && bits == 4 && rows.count == 1)

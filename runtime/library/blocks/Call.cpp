@@ -1,4 +1,4 @@
-//===- Call.cpp - a product by weights in blocks, ready to execute ------------------===//
+//===- Call.cpp - call of a matmul with block-quantized weights in vectors -===//
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/blocks/Describe.h"
 #include "runtime/library/products/Operands.h"
@@ -13,9 +13,9 @@ using runtime::parallelFor;
 
 namespace {
 
-/// So many numbers become digits before another thread pays.
+/// Number of elements up to which one thread quantizes the rows alone.
 constexpr int64_t kAlone = 1 << 15;
-/// Panels that a thread takes at least: those that one row passes over together.
+/// Minimum number of panels for each thread.
 constexpr int64_t kTogether = 4;
 
 class Call : public runtime::LibraryCall {

@@ -1,4 +1,4 @@
-//===- Describe.h - products by weights in blocks, seen from the compiler ----------===//
+//===- Describe.h - matmuls with block-quantized weights: interface for the compiler -===//
 #ifndef DLC_RUNTIME_LIBRARY_BLOCKS_DESCRIBE_H
 #define DLC_RUNTIME_LIBRARY_BLOCKS_DESCRIBE_H
 
@@ -7,40 +7,44 @@
 
 namespace dlc::blocks {
 
-/// Columns of a panel of weights here: 16 with AVX-512 and VNNI, 8 with AVX2 and FMA; otherwise 0.
+/// Number of columns of a panel of weights on this machine: 16 with AVX-512 and VNNI, 8 with AVX2
+/// and FMA, otherwise 0.
 DLC_EXPORT int64_t lanes();
-/// So many rows are multiplied by weights of eight bits about as fast as by those in f32, or
-/// faster: with AVX2 each step of a row costs several of f32. 0 without kernels.
+/// Maximum number of rows for which 8-bit weights are about as fast as f32 weights, or faster. With
+/// AVX2, each step of a row costs as much as several f32 steps. 0 if there are no kernels.
 DLC_EXPORT int64_t mostRows();
 
-/// Constant weights [n, k] in blocks along k, with a scale for each, and a zero point or none.
+/// Constant block-quantized weights [n, k], in blocks along k. Each block has a scale and may have
+/// a zero point.
 struct Plain {
   int64_t n = 0, blocks = 0, depth = 0;
-  const int8_t *numbers = nullptr; ///< [n, blocks, depth], padded with anything
+  const int8_t *numbers = nullptr; ///< [n, blocks, depth]; padding may have any value
   const float *scales = nullptr;   ///< [n, blocks]
-  const float *zeros = nullptr;    ///< [n, blocks], whole numbers; null: none
+  const float *zeros = nullptr;    ///< [n, blocks], integers; null: no zero points
 
-  /// Of each number: 4 or 8.
+  /// Returns the number of bits of a weight: 4 or 8.
   DLC_EXPORT int64_t bits() const;
-  /// The zero point of all, or nothing: each block has its own.
+  /// Returns the zero point that all blocks share, or nullopt if they differ.
   DLC_EXPORT std::optional<int64_t> sharedZero() const;
 };
 
-/// What the description of a product (describe/Product.h) has beside that of one by packed weights:
+/// Returns the fields that a matmul's description has in addition to those of a matmul with packed
+/// weights (describe/Product.h):
 ///
 ///   {.., "lanes": 16, "bits": 4 or 8, "block": depth of a block, "digits": 1 to 3,
-///    "zeros": each block has a zero point, "shift": what is added to all weights otherwise}
+///    "zeros": each block has a zero point, "shift": otherwise added to all weights}
 ///
-/// and on tiles "parts", 1 to 3, of the other operand.
+/// On tiles, the description also has "parts", the number of bf16 parts (1 to 3) of the other
+/// operand.
 DLC_EXPORT nlohmann::json parametersOf(const Plain &plain, int64_t lanes, int64_t digits);
 
 DLC_EXPORT uint64_t packedBytes(const Plain &plain, const nlohmann::json &parameters);
 DLC_EXPORT void packWeights(const Plain &plain, const nlohmann::json &parameters, void *packed);
 
 constexpr const char *kTilesName = "blocks:tiles";
-/// Whether tiles here multiply by blocks of that depth.
+/// Returns true if this machine has tiles whose kernel supports blocks of `depth` elements.
 DLC_EXPORT bool hasTilesFor(int64_t depth);
-/// Rows that pass over weights together there, a multiple of 32.
+/// Returns the number of rows that the tiles multiply by the weights together, a multiple of 32.
 DLC_EXPORT int64_t rowsOnTiles(int64_t k, int64_t parts);
 
 /// Throws dlc::Error.

@@ -1,6 +1,7 @@
-//===- OnTiles.cpp - weights in blocks become tiles, and blocks' sums results ----------===//
+//===- OnTiles.cpp - block-quantized weights on tiles: unpacking, sums and epilogue -===//
 //
-// Compiled with flags of its own; the call asks the processor before it comes here.
+// This file has its own compiler flags. Its kernels are called only if the processor has AMX (see
+// tiles::available in TilesCall.cpp).
 //
 //===-----------------------------------------------------------------------------------===//
 #include "runtime/library/blocks/OnTiles.h"
@@ -23,15 +24,16 @@ using tiles::kHalf;
 using tiles::kPartBytes;
 using tiles::kTile;
 
-/// Steps of tiles that sums have: what is padded behind them is 0.
+/// Number of tile steps of a sum. The padding after the depth k is 0.
 int64_t stepsOf(const Shape &shape) { return (shape.k + kDepth - 1) / kDepth; }
 
-/// Weights are asked for so many bytes before they are used.
+/// Prefetch distance of the weights, in bytes.
 constexpr int64_t kAhead = 4096;
 
 int64_t panelBytes(const Shape &shape) { return shape.blocks * shape.record; }
 
-/// Each lane's first two bytes as words, or its last two.
+/// Byte shuffles that widen the first two bytes (`low`) or the last two bytes (`high`) of each
+/// 32-bit lane to words.
 struct Spread {
   __m512i low = each(0), high = each(2);
 
@@ -44,7 +46,7 @@ struct Spread {
   }
 };
 
-/// What is to be added to a block's unsigned weights, in each lane's words.
+/// Returns the value to add to a block's unsigned weights, in both words of each lane.
 __m512i shiftOf(const Shape &shape, const uint8_t *zeros) {
   if (!zeros)
     return _mm512_set1_epi16(static_cast<int16_t>(shape.shift));
@@ -54,9 +56,9 @@ __m512i shiftOf(const Shape &shape, const uint8_t *zeros) {
                           _mm512_or_si512(each, _mm512_slli_epi32(each, 16)));
 }
 
-/// A tile's rows are pairs of depths.
+/// Unpacks 4-bit weights of one step into a tile, whose rows are pairs of depths.
 void fourBits(const uint8_t *from, __m512i shift, char *to) {
-  // bf16 of the whole numbers that five bits are, in two's complement.
+  // bf16 values of 5-bit integers in two's complement.
   alignas(64) static constexpr uint16_t kWhole[32] = {
       0x0000, 0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0, 0x4100, 0x4110, 0x4120,
       0x4130, 0x4140, 0x4150, 0x4160, 0x4170, 0xc180, 0xc170, 0xc160, 0xc150, 0xc140, 0xc130,
@@ -96,8 +98,8 @@ void eightBits(const uint8_t *from, __m512i shift, char *to) {
   }
 }
 
-/// Rows by two panels. Weights become numbers for a piece of the sums at a time, which stays in the
-/// first-level cache while all rows pass by.
+/// Multiplies rows by two panels. Weights are unpacked for kStepsAtOnce steps at a time, and stay
+/// in the L1 cache while all rows are multiplied.
 template <int parts> class Pass {
 public:
   Pass(const Shape &shape, const TileRows &rows, const uint8_t *weights, int64_t panel,
@@ -158,7 +160,8 @@ private:
     }
   }
 
-  /// Steps up to `end` of up to 32 rows: sums of one block, and another.
+  /// Multiplies up to 32 rows by the weights of the steps up to `end`, with separate sums for each
+  /// block.
   template <bool tall> void piece(int64_t row, int64_t step, int64_t end) {
     const char *left = rows.left + (row / kBlock * stepsOf(shape) + step) * parts * kPartBytes;
     const char *right = space.right;
@@ -189,7 +192,8 @@ private:
                            kPanel * int64_t(sizeof(float)));
   }
 
-  /// The sums that wait, by their scales, while tiles multiply.
+  /// Adds the pending sums, multiplied by their scales, to the results' sums, while the tiles
+  /// multiply the next block.
   void add() {
     const __m512 first = scaleOf(0), second = scaleOf(1);
     const float *from = pending.from;

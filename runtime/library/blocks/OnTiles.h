@@ -1,11 +1,12 @@
-//===- OnTiles.h - products by weights in blocks on a processor's tiles (AMX) -----------===//
+//===- OnTiles.h - matmuls with block-quantized weights on AMX tiles ------===//
 //
-// Weights less their zero points are whole numbers of at most nine bits with their sign, which bf16
-// holds exactly: a thread makes tiles of some of two panels' weights in its cache, and multiplies
-// all rows by them, which are in bf16 parts (tiles/Kernel.h). A block's sums are multiplied by its
-// scales while tiles multiply the next one.
+// Weights minus their zero points are signed integers of at most nine bits, which bf16 represents
+// exactly. A thread unpacks a part of two panels' weights into tiles in its cache and multiplies
+// all rows by them; the rows are split into bf16 parts (tiles/Kernel.h). A block's sums are
+// multiplied by its scales while the tiles multiply the next block.
 //
-// This header is shared with code compiled for those processors alone: nothing in it is inline.
+// The files compiled for processors with AMX include this header, so it contains no inline
+// functions.
 //
 //===------------------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BLOCKS_ONTILES_H
@@ -15,27 +16,29 @@
 
 namespace dlc::blocks {
 
-/// Columns of a panel, and panels that tiles multiply together.
+/// Columns of a panel, and number of panels that the tiles multiply together.
 constexpr int64_t kPanel = 16, kPair = 2;
 
-/// Steps of tiles, 32 depths each, whose weights are numbers at the same time.
+/// Number of steps, with a depth of 32 each, whose weights are unpacked at a time.
 constexpr int64_t kStepsAtOnce = 8;
 
-/// `count` rows, packed in parts as tiles want them; `first` is the first one's number.
+/// `count` rows, packed in bf16 parts in the layout of the tiles; `first` is the index of the first
+/// row.
 struct TileRows {
   const char *left = nullptr;
   int64_t count = 0, first = 0;
   int parts = 2;
 };
 
-/// What a thread works in: 2 KiB for each of kStepsAtOnce, and 32 sums of each row.
+/// Scratch memory of a thread: `right` has 2 KiB for each of kStepsAtOnce steps, `sums` has 32 sums
+/// for each row.
 struct Space {
   char *right = nullptr;
   float *sums = nullptr;
 };
 
-/// The rows by panels `panel` and the next, if there is one, whose blocks are multiples of 32 deep.
-/// `to` points at the first row's first result in all columns.
+/// Multiplies the rows by the panel `panel` and the next one, if there is one. The depth of a block
+/// must be a multiple of 32. `to` is the address of the first row's result in column 0.
 void multiplyOnTiles(const Shape &shape, const TileRows &rows, const void *weights, int64_t panel,
                      const Space &space, float *to, int64_t toRow, const simd::Epilogue &epilogue);
 

@@ -1,4 +1,4 @@
-//===- Pack.cpp - weights in blocks, described and packed ---------------------------===//
+//===- Pack.cpp - parameters and packing of block-quantized weights -------===//
 #include "runtime/device/cpu/Features.h"
 #include "runtime/library/blocks/Describe.h"
 #include "runtime/library/blocks/OnTiles.h"
@@ -35,7 +35,7 @@ int64_t mostRows() {
 
 int64_t Plain::bits() const {
   const int8_t *end = numbers + n * blocks * depth;
-  // In pieces: most weights of eight bits are known as such at once.
+  // Check in pieces: most 8-bit weights are recognized in the first piece.
   constexpr int64_t kPiece = 1 << 12;
   for (const int8_t *at = numbers; at < end; at += kPiece) {
     int8_t least = 0, most = 0;
@@ -57,10 +57,10 @@ std::optional<int64_t> Plain::sharedZero() const {
   return static_cast<int64_t>(*zeros);
 }
 
-/// What unsigned weights are less than the numbers.
+/// Returns the smallest signed weight, which the unsigned value 0 represents.
 static int64_t leastOf(int64_t bits) { return -(int64_t(1) << (bits - 1)); }
 
-/// Whether sums of two digits in one number fit 32 bits.
+/// Returns true if the combined sums of two digits fit 32 bits.
 static bool joins(const Shape &shape) {
   constexpr int64_t kLargest = 129 * 256;
   const int64_t unsignedMost = (int64_t(1) << shape.bits) - 1;
@@ -128,12 +128,14 @@ uint64_t packedBytes(const Plain &plain, const json &parameters) {
       .packedBytes(plain.blocks * plain.depth, plain.n);
 }
 
-/// Of one column, `depth` unsigned numbers to lanes of four bytes, `step` bytes apart.
+/// Packs `depth` weights of one column as unsigned integers into lanes of four bytes, with a stride
+/// of `step` bytes.
 static void packColumn(const int8_t *from, int64_t depth, int64_t bits, uint8_t *to, int64_t step) {
   for (int64_t k = 0; k < depth; k += 32 / bits, to += step) {
     uint32_t four[2];
     std::memcpy(four, from + k, static_cast<size_t>(32 / bits));
-    // In two's complement, the least number's bits are the sign's alone.
+    // Flipping the sign bit in two's complement adds 2^(bits - 1), which maps the smallest number
+    // to 0.
     const uint32_t word = bits == 8 ? four[0] ^ 0x80808080
                                     : ((four[0] & 0x0f0f0f0f) ^ 0x08080808) |
                                           ((four[1] & 0x0f0f0f0f) ^ 0x08080808) << 4;

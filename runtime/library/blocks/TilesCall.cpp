@@ -1,4 +1,4 @@
-//===- TilesCall.cpp - a product by weights in blocks on tiles, ready to execute ----===//
+//===- TilesCall.cpp - call of a matmul with block-quantized weights on tiles -===//
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/blocks/Describe.h"
 #include "runtime/library/blocks/OnTiles.h"
@@ -22,9 +22,9 @@ using tiles::kPartBytes;
 
 namespace {
 
-/// What packed rows may take of a second-level cache, in bytes.
+/// Capacity for packed rows in the L2 cache, in bytes.
 constexpr int64_t kRowBytes = 1 << 20;
-/// Steps of a block of rows that a thread packs at least.
+/// Number of steps of a block of rows that a thread packs as one unit of work.
 constexpr int64_t kPackedSteps = 16;
 
 class Call : public runtime::LibraryCall {

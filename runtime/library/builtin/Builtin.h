@@ -1,7 +1,8 @@
-//===- Builtin.h - what the built-in kernels share ----------------------------===//
+//===- Builtin.h - declarations that the built-in kernels share -----------===//
 //
-// Each kernel's file has at its head the description it takes. "outer", "len" and "inner" cut a
-// tensor at an axis: element (o, l, i) stands at (o * len + l) * inner + i.
+// The head of each kernel's file documents its description. "outer", "len" and "inner" are the
+// sizes of a tensor that is split at an axis: element (o, l, i) has the index (o * len + l) * inner
+// + i.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_BUILTIN_H
@@ -17,24 +18,25 @@
 
 namespace dlc::runtime::builtin {
 
-/// A description and the buffers it is to work on. Everything throws dlc::Error.
+/// Description of a kernel call, and its buffers. All methods throw dlc::Error.
 class Request : public describe::Fields {
 public:
   Request(const nlohmann::json &desc, std::span<const BufferInfo> buffers, int threads);
 
-  /// i32 or i64.
+  /// Reads an element type that must be i32 or i64.
   DType indexType(const char *name) const;
-  /// The next buffer holds so many elements.
+  /// Checks that the next buffer holds at least `elements` elements and, if `written` is set, is
+  /// writable.
   void need(const char *name, int64_t elements, DType type, bool written);
-  /// There are no more.
+  /// Checks that no buffers remain.
   void end() const { given.end(); }
 
   size_t buffers;
   int threads;
-  describe::Buffers given; ///< those that need has not had yet
+  describe::Buffers given; ///< buffers that need() has not checked yet
 };
 
-/// The shape that most kernels work on.
+/// Sizes of a tensor that is split at an axis. Most kernels work on such tensors.
 struct Lines {
   int64_t outer, len, inner;
   explicit Lines(const Request &request);

@@ -1,10 +1,10 @@
-//===- ConvGrad.cpp - a convolution's gradient in its weights -----------------===//
+//===- ConvGrad.cpp - weight gradient of a convolution --------------------===//
 //
-// {"kind": "conv_weight_grad", "dtype", "src": [N, C, spatial...], "dst": [N, O, spatial...] (of
-// dy),
-//  "kernel", "strides", "dilations" (0 = dense), "pads_l", "groups" = 1, "wide" = 0}
-//   buffers: x, dy, dw [O, C/groups, kernel...]. Sums of 16-bit floats are kept in f32,
-//   and given so where `wide` is 1.
+// {"kind": "conv_weight_grad", "dtype", "src": [N, C, spatial...],
+//  "dst": [N, O, spatial...] (shape of dy), "kernel", "strides", "dilations" (0 = dense),
+//  "pads_l", "groups" = 1, "wide" = 0}
+//   buffers: x, dy, dw [O, C/groups, kernel...]. Sums of 16-bit floats are f32. If `wide` is 1,
+//   dw is f32, too.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -16,12 +16,13 @@ namespace dlc::runtime::builtin {
 
 namespace {
 
-/// Output channels that share a pass over x.
+/// Number of output channels that share a pass over x.
 constexpr int64_t kTogether = 4;
 
 struct Gradient : describe::Convolution {
-  /// Of one channel: pixels of x, positions of dy, taps of the window. The last spatial dimension,
-  /// a row, is walked inside; `rows` are the positions before it.
+  /// Sizes of one channel: pixels of x, positions of dy, taps of the window. The innermost loops
+  /// run along the last spatial dimension, a row. `rows` is the number of positions in the other
+  /// dimensions, and `rowTaps` the number of taps along a row.
   int64_t plane, slopes, taps, rows, rowTaps;
   DType dtype;
 
@@ -29,7 +30,8 @@ struct Gradient : describe::Convolution {
   int64_t featuresPer() const { return features / groups; }
 };
 
-/// Where a row of dy meets a row of x, for one tap of the dimensions before the last.
+/// Offsets of a row of x and of a row of dy that are multiplied, for one tap of the dimensions
+/// before the last.
 struct RowPair {
   int64_t from, to;
 };
@@ -54,7 +56,7 @@ std::vector<RowPair> pairsOf(const Gradient &g, int64_t tap) {
   return pairs;
 }
 
-/// The dot products of `count` elements of x with as many of each of several rows of dy.
+/// Adds the dot products of `count` elements of x with each of `together` rows of dy to `sums`.
 template <typename T, int together>
 inline void addDots(const T *x, int64_t stride, const T *dy, int64_t between, int64_t count,
                     double *sums) {
@@ -76,7 +78,8 @@ inline void addDots(const T *x, int64_t stride, const T *dy, int64_t between, in
     sums[f] += double(partial[f]);
 }
 
-/// One tap of the dimensions before the last, all taps of the last: `together` features of dw.
+/// Computes `together` features of dw, for one tap of the dimensions before the last and all taps
+/// of the last dimension.
 template <typename T, typename Out, int together>
 void addTap(const Gradient &g, const std::vector<RowPair> &pairs, const T *x, const T *dy,
             Out *dw) {
@@ -84,7 +87,7 @@ void addTap(const Gradient &g, const std::vector<RowPair> &pairs, const T *x, co
   for (int64_t tap = 0; tap < g.rowTaps; ++tap) {
     int64_t origin = tap * g.window.dilations[last] - g.window.low[last],
             stride = g.window.strides[last];
-    // Positions whose element lies inside of the row.
+    // Range of positions whose element is inside of the row.
     int64_t first = origin < 0 ? (-origin + stride - 1) / stride : 0;
     int64_t end = g.src[last] - origin;
     end = end <= 0 ? 0 : std::min(g.dst[last], (end + stride - 1) / stride);
@@ -131,7 +134,7 @@ void runGradient(const Gradient &g, const T *x, const T *dy, Out *dw, int thread
       });
 }
 
-/// Floats from 16 bits, once for all their uses.
+/// Converts 16-bit floats to f32 once, before all their uses.
 template <typename T> void widen(const T *from, float *to, int64_t count, int threads) {
   parallelFor(threads, count, 1 << 14, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i)
@@ -139,7 +142,8 @@ template <typename T> void widen(const T *from, float *to, int64_t count, int th
   });
 }
 
-/// Dimensions whose windows are single elements in step are one long row.
+/// Merges dimensions in which the window is a single element with stride 1 and without padding into
+/// one long row.
 void joinRows(Gradient &g) {
   while (g.src.size() > 1) {
     size_t last = g.src.size() - 1;

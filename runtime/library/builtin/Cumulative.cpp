@@ -2,8 +2,9 @@
 //
 // {"kind": "cumulative", "op": "sum|prod", "dtype", "outer", "len", "inner", "exclusive" = false,
 //  "reverse" = false}
-//   buffers: src, dst (may be the same). f32 and the half types accumulate in f64 and f32; integers
-//   wrap. Few long lines of neighbours are cut into pieces, by their shape alone.
+//   buffers: src, dst (may be the same). f32 accumulates in f64, the half types in f32; integers
+//   wrap around. If there are few long lines of contiguous elements, they are split into pieces.
+//   The split depends only on the shape.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/builtin/Cumulative.h"
@@ -21,13 +22,13 @@ namespace dlc::runtime::builtin {
 
 namespace {
 
-/// What is done with each element is known when the loops are compiled.
+/// Operation and kind of the scan as compile-time constants, so that the loops are specialized.
 template <bool isProduct, bool isExclusive> struct Options {
   static constexpr bool product = isProduct, exclusive = isExclusive;
   bool reverse;
 };
 
-/// One stored rounding of a wider sum beats a sum of roundings.
+/// Type of the running value. f32 accumulates in f64, so that each result is rounded only once.
 template <typename T>
 using Accumulator = std::conditional_t<std::is_same_v<T, float>, double, Compute<T>>;
 
@@ -43,10 +44,11 @@ template <typename T, typename O> Accumulator<T> neutral(O options) {
   return static_cast<Accumulator<T>>(options.product ? 1 : 0);
 }
 
-/// Chains that are walked in step: each element waits for the one before it in its chain alone.
+/// Number of chains that are scanned in an interleaved order: an element depends only on the
+/// previous element of its own chain.
 constexpr int64_t kChains = 8;
 
-/// Lines whose elements are neighbours, cut into pieces where they are few and long.
+/// Scan of lines with contiguous elements, which are split into pieces if there are few long lines.
 template <typename T, typename O> class Rows {
 public:
   using A = Accumulator<T>;
@@ -80,7 +82,8 @@ public:
   }
 
 private:
-  /// Pieces are in the order of the walk, which may begin at the line's end.
+  /// Returns the first element of a piece. The pieces are numbered in the direction of the scan,
+  /// which begins at the line's end with `reverse`.
   int64_t startOf(int64_t chain) const {
     int64_t step = chain % pieces * length;
     return chain / pieces * lines.len + (options.reverse ? lines.len - 1 - step : step);
@@ -135,14 +138,14 @@ private:
   O options;
   int threads;
   int64_t stride, pieces = 1, length = 0;
-  std::array<A, kMost> before; ///< what comes before each piece of a line
+  std::array<A, kMost> before; ///< running value before each piece of a line
 };
 
 const CumulativeKernels *vectorKernels() {
   return hostLanes() == 16 ? &cumulativeAvx512 : hostLanes() == 8 ? &cumulativeAvx2 : nullptr;
 }
 
-/// Columns of f32 in vectors: as many at a time as leave each thread something to do.
+/// Scans columns of f32 in vectors, in blocks that are small enough to give each thread work.
 template <typename O>
 void cumulateColumns(const CumulativeKernels &kernels, void *const *buffers, int threads,
                      const Lines &lines, O options) {
@@ -180,8 +183,8 @@ void cumulate(void *const *buffers, const CallContext &context, const Lines &lin
       return cumulateColumns(*kernels, buffers, context.threads, lines, options);
   const T *src = static_cast<const T *>(buffers[0]);
   T *dst = static_cast<T *>(buffers[1]);
-  // Items are blocks of neighbouring columns, so that memory is walked along its lines: as many as
-  // leave each thread something to do.
+  // A work item is a block of adjacent columns, so that memory is read along its cache lines. The
+  // blocks are small enough to give each thread work.
   int64_t columns =
       std::clamp(lines.outer * lines.inner / std::max(1, context.threads), kFewest, kMost);
   int64_t blocks = (lines.inner + columns - 1) / columns;
@@ -203,8 +206,8 @@ void cumulate(void *const *buffers, const CallContext &context, const Lines &lin
                         dst[at + i] = store<T>(static_cast<Compute<T>>(before));
                       }
                     } else {
-                      // No load comes shortly after a store: where the low bits of their addresses
-                      // meet, it would wait for it.
+                      // All loads precede the stores: a load that shortly follows a store whose
+                      // address has the same low bits would wait for that store (4K aliasing).
                       for (int64_t i = 0; i < width; ++i)
                         sums[i] = join<T>(options, sums[i], load(src[at + i]));
                       for (int64_t i = 0; i < width; ++i)

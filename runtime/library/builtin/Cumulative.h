@@ -1,6 +1,7 @@
-//===- Cumulative.h - running sums of columns, many at a time -----------------===//
+//===- Cumulative.h - running sums of f32 columns, many columns at a time -===//
 //
-// Shared with code compiled for one kind of processor: nothing in it is inline.
+// The files compiled for one instruction set (AVX-512 or AVX2) include this header, so it contains
+// no inline functions.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_CUMULATIVE_H
@@ -10,16 +11,16 @@
 
 namespace dlc::runtime::builtin {
 
-/// Columns of f32 that lie side by side; what has been gathered of each is an f64.
+/// Adjacent columns of f32. The running sum or product of each column is an f64.
 struct CumulativeColumns {
-  int64_t width; ///< so many columns
-  int64_t steps; ///< of so many elements
-  int64_t pitch; ///< from an element to the next one of its column, which may be the one above it
+  int64_t width; ///< number of columns
+  int64_t steps; ///< number of elements of a column
+  int64_t pitch; ///< stride between two elements of a column; negative for a reverse scan
   bool product, exclusive;
 };
 
 struct CumulativeKernels {
-  int64_t together; ///< columns; more come in several walks
+  int64_t together; ///< number of columns in a pass; more columns take several passes
   void (*columns)(const CumulativeColumns &, const float *src, float *dst);
 };
 

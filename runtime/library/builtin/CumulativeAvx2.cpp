@@ -1,6 +1,7 @@
 //===- CumulativeAvx2.cpp - running sums for processors with AVX2 and FMA ---===//
 //
-// Compiled with flags of its own; Cumulative.cpp asks the processor before it comes here.
+// This file has its own compiler flags. Its kernels are called only if the processor has these
+// features (see vectorKernels in Cumulative.cpp).
 //
 //===---------------------------------------------------------------------------===//
 namespace dlc::runtime::builtin {

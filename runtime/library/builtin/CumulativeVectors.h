@@ -1,7 +1,7 @@
-//===- CumulativeVectors.h - running sums over vectors of V columns --------------===//
+//===- CumulativeVectors.h - running sums for vectors of V columns --------===//
 //
-// Included by one file for each kind of processor, which sets V, the floats of a register, and
-// kRegisters, those that hold what has been gathered.
+// Included by one file for each instruction set, which defines V, the number of floats in a
+// register, and kRegisters, the number of registers for running sums.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_CUMULATIVEVECTORS_H
@@ -30,7 +30,7 @@ struct CumulativeVectors {
     return isProduct ? a * b : a + b;
   }
 
-  /// So many registers of columns, from the first element to the last.
+  /// Scans `registers` vectors of columns, from the first element to the last.
   template <int registers, bool isProduct, bool isExclusive>
   static void walk(const CumulativeColumns &c, const float *src, float *dst) {
     constexpr int64_t ahead = 8, line = 16;
@@ -38,7 +38,7 @@ struct CumulativeVectors {
     for (Doubles &each : gathered)
       each = Doubles{} + (isProduct ? 1.0 : 0.0);
     for (int64_t step = 0; step < c.steps; ++step, src += c.pitch, dst += c.pitch) {
-      // Rows may lie too far from each other for the processor to read ahead.
+      // Prefetch, because the rows may be too far apart for the hardware prefetcher.
       if (step + ahead < c.steps)
         for (int64_t i = 0; i < registers * kDoubles; i += line)
           _mm_prefetch(reinterpret_cast<const char *>(src + ahead * c.pitch + i), _MM_HINT_T0);
@@ -50,8 +50,8 @@ struct CumulativeVectors {
           gathered[r] = join<isProduct>(gathered[r], x);
         }
       } else {
-        // No load comes shortly after a store: where the low bits of their addresses meet, it would
-        // wait for it.
+        // All loads precede the stores: a load that shortly follows a store whose address has the
+        // same low bits would wait for that store (4K aliasing).
 #pragma GCC unroll 16
         for (int r = 0; r < registers; ++r)
           gathered[r] = join<isProduct>(gathered[r], load(src + r * kDoubles));
@@ -62,7 +62,7 @@ struct CumulativeVectors {
     }
   }
 
-  /// Fewer columns than a register holds.
+  /// Scans fewer columns than a vector holds.
   template <bool isProduct, bool isExclusive>
   static void walkFew(const CumulativeColumns &c, int64_t width, const float *src, float *dst) {
     double gathered[kDoubles];

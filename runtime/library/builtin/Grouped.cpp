@@ -1,7 +1,7 @@
-//===- Grouped.cpp - groups of rows, each times a matrix of its own ------------===//
+//===- Grouped.cpp - grouped matmuls of any floating-point type -----------===//
 //
-// As describe/Grouped.h has it, of any type of floats, plainly: ../products does f32 and bf16 on
-// processors with vectors. Sums of 16-bit floats are kept in f32.
+// Simple loops for the calls of describe/Grouped.h with any floating-point type. On processors with
+// vectors, ../products computes f32 and bf16. Sums of 16-bit floats are f32.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/describe/Grouped.h"
@@ -15,7 +15,7 @@ namespace {
 
 using describe::Grouped;
 
-/// sums += x row, for `count` elements.
+/// Adds x times `count` elements of `row` to `sums`.
 template <typename T>
 void addRow(Compute<T> x, const T *__restrict row, int64_t count, Compute<T> *__restrict sums) {
   for (int64_t j = 0; j < count; ++j)
@@ -68,7 +68,7 @@ void gradient(const Grouped &g, void *const *buffers, const CallContext &context
   });
 }
 
-/// run(type of an element) on floats.
+/// Calls `run` with the element type, which must be a floating-point type.
 template <typename Body> void dispatchFloat(DType dtype, const Body &run) {
   dispatch(dtype, [&](auto type) {
     using T = typename decltype(type)::type;

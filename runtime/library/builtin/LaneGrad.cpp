@@ -1,13 +1,13 @@
-//===- LaneGrad.cpp - a depthwise convolution's gradient in its weights, in lanes ----===//
+//===- LaneGrad.cpp - weight gradient of a depthwise convolution in vectors of channels -===//
 //
 // {"kind": "lane_weight_grad", "src": [N, C, H, W], "dst": [N, C, H, W] (of dy), "kernel",
 //  "strides", "dilations" (0 = dense), "pads_l", "group"}
-//   of f32; x and dy lie in memory as [N, C / group, H, W, group] (nChw16c), or with channels last
-//   where a group is all of them.
+//   of f32; x and dy are stored as [N, C / group, H, W, group] (nChw16c), or channels last if one
+//   group has all channels.
 //   buffers: x, dy, dw [C, 1, kernel...]
 //
-// Where there are few vectors of channels, the rows of dy are cut among threads, and what they
-// summed is added.
+// If there are few vectors of channels, the rows of dy are split among the threads, and their
+// partial sums are added.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/builtin/LaneGrad.h"
@@ -23,7 +23,7 @@ namespace dlc::runtime::builtin {
 std::unique_ptr<LibraryCall> makeLaneGrad(Request &request) {
   auto given = describe::Sliding::read(request, describe::kKernelWords);
   LaneGrad grad;
-  const int64_t channels = request.size("group"); // side by side
+  const int64_t channels = request.size("group"); // number of adjacent channels
   if (given.rank() != 2 || given.features != given.channels || channels < 1 ||
       given.channels % channels != 0)
     request.complain("lanes are of [N, C, H, W] whose channels are whole groups, one feature for "
@@ -49,7 +49,8 @@ std::unique_ptr<LibraryCall> makeLaneGrad(Request &request) {
   request.end();
   const int64_t taps = given.window.taps(), perGroup = (channels + lanes - 1) / lanes,
                 vectors = groups * perGroup, rows = given.batch * given.dst[0];
-  // Where a vector's channels begin in their group: the last one ends with it.
+  // First channel of a vector in its group. The last vector ends at the group's end, so it may
+  // overlap the previous vector.
   auto firstOf = [=](int64_t vector) {
     return std::min(vector % perGroup * lanes, channels - lanes);
   };
@@ -72,7 +73,7 @@ std::unique_ptr<LibraryCall> makeLaneGrad(Request &request) {
       for (int64_t vector = begin; vector < end; ++vector) {
         const float *from = sums + vector * parts * each;
         int64_t first = firstOf(vector);
-        // Channels that the vector before has, too, are that one's.
+        // The previous vector writes the channels that both vectors have.
         for (int64_t lane = vector % perGroup * lanes - first; lane < lanes; ++lane) {
           float *to = dw + (vector / perGroup * channels + first + lane) * taps;
           for (int64_t tap = 0; tap < taps; ++tap) {

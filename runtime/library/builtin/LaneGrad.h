@@ -1,6 +1,7 @@
-//===- LaneGrad.h - a depthwise convolution's gradient in its weights, in lanes ------===//
+//===- LaneGrad.h - weight gradient of a depthwise convolution in vectors of channels -===//
 //
-// Shared with code compiled for one kind of processor: nothing in it is inline.
+// The files compiled for one instruction set (AVX-512 or AVX2) include this header, so it contains
+// no inline functions.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_LANEGRAD_H
@@ -13,12 +14,12 @@ namespace dlc::runtime::builtin {
 struct LaneGrad {
   int64_t size[2] = {}, outSize[2] = {}, kernel[2] = {};
   int64_t stride[2] = {}, dilation[2] = {}, low[2] = {};
-  LanePitches src, dst; ///< of x, of dy
+  LanePitches src, dst; ///< strides of x and of dy
 };
 
 struct LaneGradKernels {
-  /// sums[tap][lane] of the vector of channels that begins at x and dy, over rows [begin, end) of
-  /// dy, of all images.
+  /// Computes sums[tap][lane] for the vector of channels that begins at x and dy. The sums are over
+  /// the rows [begin, end) of dy, counted through all images.
   void (*sum)(const LaneGrad &grad, const float *x, const float *dy, float *sums, int64_t begin,
               int64_t end);
   int lanes;

@@ -1,6 +1,7 @@
-//===- LaneGradAvx2.cpp - depthwise weights' gradients for processors with AVX2 and FMA ---===//
+//===- LaneGradAvx2.cpp - depthwise weight gradient for AVX2 and FMA ------===//
 //
-// Compiled with flags of its own; LaneGrad.cpp asks the processor before it comes here.
+// This file has its own compiler flags. Its kernel is called only if the processor has these
+// features (see LaneGrad.cpp).
 //
 //===---------------------------------------------------------------------------===//
 namespace dlc::runtime::builtin {

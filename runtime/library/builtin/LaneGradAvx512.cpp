@@ -1,6 +1,7 @@
-//===- LaneGradAvx512.cpp - depthwise weights' gradients for processors with AVX-512 ---===//
+//===- LaneGradAvx512.cpp - depthwise weight gradient for AVX-512 ---------===//
 //
-// Compiled with flags of its own; LaneGrad.cpp asks the processor before it comes here.
+// This file has its own compiler flags. Its kernel is called only if the processor has these
+// features (see LaneGrad.cpp).
 //
 //===---------------------------------------------------------------------------===//
 namespace dlc::runtime::builtin {

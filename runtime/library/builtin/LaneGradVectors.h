@@ -1,8 +1,8 @@
-//===- LaneGradVectors.h - the kernel over vectors of V channels --------------------===//
+//===- LaneGradVectors.h - depthwise weight gradient for vectors of V channels -===//
 //
-// Included by one file for each kind of processor, which sets V. As many taps as there are
-// registers share a walk over dy; those of a window that reach outside at some pixels are summed
-// there one by one.
+// Included by one file for each instruction set, which defines V. One pass over dy sums as many
+// taps as fit the registers. At pixels where some of these taps are outside of the image, the other
+// taps are summed separately.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_LANEGRADVECTORS_H
@@ -16,7 +16,7 @@ namespace {
 
 struct LaneGradVectors {
   using Floats = simd::Vec<V>;
-  static constexpr int kMostTaps = V == 16 ? 28 : 13; ///< whose sums fit in registers
+  static constexpr int kMostTaps = V == 16 ? 28 : 13; ///< taps whose sums fit the registers
 
   struct Range {
     int64_t begin, end;
@@ -25,14 +25,14 @@ struct LaneGradVectors {
     }
   };
 
-  /// One image: a vector of channels of it.
+  /// One vector of channels of one image.
   struct Image {
     const LaneGrad &grad;
     const float *x, *dy;
     float *sums;
     Range rows;
 
-    /// The coordinates of dy at which a tap lies inside.
+    /// Returns the range of dy's coordinates at which a tap is inside of the image.
     Range inside(int d, int64_t tap) const {
       int64_t origin = tap * grad.dilation[d] - grad.low[d], stride = grad.stride[d];
       int64_t begin = origin < 0 ? (-origin + stride - 1) / stride : 0;
@@ -41,7 +41,7 @@ struct LaneGradVectors {
       return {begin, end < grad.outSize[d] ? end : grad.outSize[d]};
     }
 
-    /// R x C taps from (i, j) on, at pixels at which all of them lie inside.
+    /// Sums the R x C taps from (i, j) on, at the pixels where all of them are inside of the image.
     template <int R, int C> void block(int64_t i, int64_t j, Range down, Range across) const {
       if (down.begin >= down.end || across.begin >= across.end)
         return;
@@ -72,7 +72,7 @@ struct LaneGradVectors {
         }
     }
 
-    /// Those of them that lie inside at a pixel, at all pixels.
+    /// Sums the R x C taps from (i, j) on at all pixels, each tap where it is inside of the image.
     template <int R, int C> void taps(int64_t i, int64_t j) const {
       Range down = rows, across{0, grad.outSize[1]};
       for (int r = 0; r < R; ++r)
@@ -97,7 +97,7 @@ struct LaneGradVectors {
       }
     }
 
-    /// All rows of the window, C columns of it.
+    /// Sums C columns of the window, with all of its rows.
     template <int C> void columns(int64_t j) const {
       int64_t i = 0;
       auto rowsAtATime = [&](auto count) {

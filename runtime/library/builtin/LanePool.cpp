@@ -1,14 +1,15 @@
-//===- LanePool.cpp - pooling of images, many channels at a time --------------===//
+//===- LanePool.cpp - pooling of images in vectors of channels ------------===//
 //
 // {"kind": "lane_pool", "op": "max" | "average" | "max_grad" | "average_grad", "src", "dst",
-// "kernel", "strides", "dilations", "pads_l" (see Pooling.h), "include_pad", "pads_counted" (see
-// PoolGrad.cpp), "group": 16}
-//   of f32 (max without positions: of "dtype" f32, u8 or i8), [N, C, H, W] in memory as [N, C /
-//   group, H, W, group] (nChw16c), or with channels last where a group is all of them. buffers:
-//   max: src, dst, [positions: u8 as max_pool_positions has them]; average: src, dst; max_grad: dy,
-//   positions, dx; average_grad: dy, dx
+//  "kernel", "strides", "dilations", "pads_l" (see Pooling.h), "include_pad", "pads_counted" (see
+//  PoolGrad.cpp), "group": 16}
+//   of f32; "max" without positions may have "dtype" f32, u8 or i8. Tensors [N, C, H, W] are stored
+//   as [N, C / group, H, W, group] (nChw16c), or channels last if one group has all channels.
+//   buffers of max: src, dst, [positions: u8, as in max_pool_positions]; of average: src, dst;
+//   of max_grad: dy, positions, dx; of average_grad: dy, dx
 //
-// A gradient is gathered: each of its elements is written once, and nothing is set to 0 before.
+// A gradient is computed as a gather: each of its elements is written once and need not be set to 0
+// first.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/builtin/LanePool.h"
@@ -30,11 +31,12 @@ LanePitches lanePitches(int64_t groups, int64_t channels, const int64_t *size) {
 
 namespace {
 
-/// What is gone from the caches before anybody reads it. (Gradients take their time to be computed:
-/// past the caches at 16 MiB cost more than they gave where a large third level held them.)
+/// Minimum size of a gradient for non-temporal stores: a smaller gradient may still be in the
+/// caches when it is read. (With a limit of 16 MiB, non-temporal stores were slower on machines
+/// whose large L3 cache held the gradient.)
 constexpr int64_t kLargeBytes = 32 << 20;
 
-/// The geometry with the lists that it points to.
+/// Geometry of the pooling, which owns the lists that `pool` points to.
 struct Geometry {
   LanePool pool;
   int64_t images = 0;
@@ -60,7 +62,7 @@ struct Geometry {
     pool.dst = lanePitches(pool.groups, pool.channels, pool.outSize);
     for (int d = 0; d < 2; ++d) {
       int64_t from = d ? pool.src.pixel : pool.src.row, to = d ? pool.dst.pixel : pool.dst.row;
-      int64_t taps = d ? 1 : given.window.sizes[1]; // of the window, from one to the next
+      int64_t taps = d ? 1 : given.window.sizes[1]; // step of tap numbers between two taps
       pool.step[d] = given.window.dilations[d] * from;
       std::vector<std::vector<LaneVisit>> of(static_cast<size_t>(given.src[d]));
       for (size_t o = 0; o < reach[d].size(); ++o) {
@@ -125,7 +127,7 @@ std::unique_ptr<LibraryCall> makeLanePool(Request &request) {
   if (hostLanes() < 8 || pool.channels % 8 != 0)
     request.complain("lanes need AVX2 and groups of channels that are multiples of 8");
   int64_t rows = geometry->rows(isGradient ? pool.size : pool.outSize);
-  // Some thousand elements at a time.
+  // A grain has about 8192 elements.
   int64_t each = (isGradient ? pool.size : pool.outSize)[1] * pool.channels;
   int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, each));
   bool isLarge =

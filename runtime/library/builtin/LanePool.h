@@ -1,6 +1,7 @@
-//===- LanePool.h - pooling of images, many channels at a time ----------------===//
+//===- LanePool.h - pooling of images in vectors of channels --------------===//
 //
-// Shared with code compiled for one kind of processor: nothing in it is inline.
+// The files compiled for one instruction set (AVX-512 or AVX2) include this header, so it contains
+// no inline functions.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOL_H
@@ -10,26 +11,27 @@
 
 namespace dlc::runtime::builtin {
 
-/// Elements from one image, group of channels, row and pixel to the next. Channels of a group lie
-/// side by side.
+/// Strides in elements between images, groups of channels, rows and pixels. The channels of a group
+/// are adjacent.
 struct LanePitches {
   int64_t image = 0, group = 0, row = 0, pixel = 0;
 };
 
-/// Of images of so many pixels, with groups of so many channels.
+/// Returns the strides of images of `size` pixels, with `groups` groups of `channels` channels
+/// each.
 LanePitches lanePitches(int64_t groups, int64_t channels, const int64_t *size);
 
-/// The taps of a window that are inside along one dimension: `count` of them, the first as tap
-/// `tap` at element `offset`, a step apart. Taps along columns are counted in whole rows of a
-/// window.
+/// Taps of a window that are inside of the image along one dimension: `count` taps, beginning with
+/// tap `tap` at element `offset`. Along the first dimension, the numbers of taps are multiples of
+/// the window's row length.
 struct LaneReach {
   int64_t offset;
   int32_t tap, count;
-  float part; ///< one by how many count
+  float part; ///< 1 / number of elements that the average counts
 };
 
-/// A window that a pixel of the source lies in along one dimension: the element of its result, the
-/// tap as which it does, and the part that counts.
+/// Window that contains a source pixel, along one dimension: the element of the window's result,
+/// the tap that reads the pixel, and 1 / number of elements that the average counts.
 struct LaneVisit {
   int64_t offset;
   int32_t tap;
@@ -37,24 +39,25 @@ struct LaneVisit {
 };
 
 struct LanePool {
-  int64_t groups = 0, channels = 0; ///< so many groups of so many channels
+  int64_t groups = 0, channels = 0; ///< number of groups, and of channels of a group
   int64_t size[2] = {}, outSize[2] = {}, kernel[2] = {};
-  int64_t step[2] = {}; ///< elements from tap to tap
-  /// A gradient that no cache holds, whose pixels are aligned to a register, is stored past the
-  /// caches.
+  int64_t step[2] = {}; ///< stride between two taps, in elements
+  /// Use non-temporal stores for a gradient that exceeds the caches. Its pixels must be aligned to
+  /// a register.
   bool storesPast = false;
   LanePitches src, dst;
-  const LaneReach *reaches[2] = {};  ///< of each output coordinate
-  const LaneVisit *visits[2] = {};   ///< of all source coordinates, one after the other
-  const int64_t *visitsFrom[2] = {}; ///< where those of each begin; one more at the end
+  const LaneReach *reaches[2] = {};  ///< by output coordinate
+  const LaneVisit *visits[2] = {};   ///< of all source coordinates, contiguous
+  const int64_t *visitsFrom[2] = {}; ///< first visit of each source coordinate, then the end
 };
 
-/// Each does rows [begin, end), of all images' groups' rows: of results, gradients of the source.
+/// Each kernel computes the rows [begin, end), counted through all groups of all images: rows of
+/// results, or rows of the source's gradient.
 struct LanePoolKernels {
-  /// `positions` may be null. NaN is the largest; of equal ones the first counts.
+  /// `positions` may be null. NaN is the largest value. Of equal maxima, the first one is taken.
   void (*max)(const LanePool &pool, const float *src, float *dst, uint8_t *positions, int64_t begin,
               int64_t end);
-  /// Of at least 8 channels of one byte each.
+  /// For at least 8 channels of one byte each.
   void (*maxBytes)(const LanePool &pool, const uint8_t *src, uint8_t *dst, int64_t begin,
                    int64_t end);
   void (*maxSignedBytes)(const LanePool &pool, const uint8_t *src, uint8_t *dst, int64_t begin,

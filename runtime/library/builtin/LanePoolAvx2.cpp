@@ -1,6 +1,7 @@
-//===- LanePoolAvx2.cpp - pooling for processors with AVX2 and FMA ---===//
+//===- LanePoolAvx2.cpp - pooling kernels for processors with AVX2 and FMA -===//
 //
-// Compiled with flags of its own; LanePool.cpp asks the processor before it comes here.
+// This file has its own compiler flags. Its kernels are called only if the processor has these
+// features (see LanePool.cpp).
 //
 //===---------------------------------------------------------------------------===//
 namespace dlc::runtime::builtin {

@@ -1,6 +1,6 @@
-//===- LanePoolVectors.h - the kernels over vectors of V channels ----------------===//
+//===- LanePoolVectors.h - pooling kernels for vectors of V channels ------===//
 //
-// Included by one file for each kind of processor, which sets V.
+// Included by one file for each instruction set, which defines V.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_LANEPOOLVECTORS_H
@@ -30,7 +30,7 @@ struct LanePoolVectors {
 #endif
   }
 
-  /// A row of one group of one image.
+  /// Image, group and row of a row number.
   struct Row {
     int64_t image, group, y;
     Row(int64_t number, int64_t groups, int64_t rows)
@@ -39,8 +39,8 @@ struct LanePoolVectors {
     int64_t planeIn(const LanePitches &p) const { return image * p.image + group * p.group; }
   };
 
-  /// Calls `each(size)` with how many taps a whole window has, as a constant where it is 2x2 or
-  /// 3x3; (0, 0) else.
+  /// Calls `each(size)` with the window's size as a compile-time constant if it is 2x2 or 3x3,
+  /// otherwise with (0, 0).
   template <typename Each> static void bySize(const LanePool &pool, Each each) {
     if (pool.kernel[0] == 3 && pool.kernel[1] == 3)
       each(Taps<3, 3>());
@@ -50,7 +50,7 @@ struct LanePoolVectors {
       each(Taps<0, 0>());
   }
 
-  /// Calls `visit(element, tap)` for the taps that are inside.
+  /// Calls `visit(element, tap)` for the taps that are inside of the image.
   template <typename Size, typename Visit>
   static void overWindow(const LanePool &pool, const LaneReach &down, const LaneReach &across,
                          Visit visit) {
@@ -69,7 +69,8 @@ struct LanePoolVectors {
         visit(from + i * pool.step[0] + j * pool.step[1], tap + i * int32_t(pool.kernel[1]) + j);
   }
 
-  /// Takes a vector in where it is larger; NaN is the largest, of equal ones the first stays.
+  /// Replaces `best` and `at` in the lanes where v is larger. NaN is the largest value. Of equal
+  /// values, the first one remains.
   static void takeLarger(Floats v, int32_t tap, Floats &best, Ints &at) {
 #ifdef __AVX512F__
     __mmask16 known = _mm512_cmp_ps_mask(__m512(best), __m512(best), _CMP_ORD_Q);
@@ -83,8 +84,8 @@ struct LanePoolVectors {
 #endif
   }
 
-  /// The largest of vectors, where nobody asks for its place: no vector waits for more than one
-  /// operation on the one before. NaN is the largest.
+  /// Maximum of vectors without its positions. Each vector adds the latency of only one operation.
+  /// NaN is the largest value.
   struct Largest {
     Floats best = Floats{} - __builtin_inff();
 #ifdef __AVX512F__
@@ -107,7 +108,7 @@ struct LanePoolVectors {
 #endif
   };
 
-  /// What the next row's windows need more, into the second-level cache.
+  /// Prefetches the elements that only the next row's windows read into the L2 cache.
   static void fetchBelow(const LanePool &pool, const float *from) {
     for (int64_t i = 0; i < 2; ++i)
       for (int64_t j = 0; j < 2; ++j)
@@ -156,7 +157,8 @@ struct LanePoolVectors {
     });
   }
 
-  /// Pixels' channels by registers of W bytes: the last ones overlap, or are of half the width.
+  /// Computes the maxima of a pixel's channels in vectors of W bytes. The last vector overlaps the
+  /// previous one. If there are fewer than W channels, the vectors have half the width.
   template <typename Size, typename Byte, int W>
   static void maxOfBytes(const LanePool &pool, const LaneReach &down, const LaneReach &across,
                          const uint8_t *plane, uint8_t *to) {
@@ -213,8 +215,8 @@ struct LanePoolVectors {
     });
   }
 
-  /// Calls `add(sum, output element, tap, part)` for each window that each pixel of the rows lies
-  /// in; stores the sums.
+  /// Calls `add(sum, output element, tap, part)` for each window that contains a pixel, for all
+  /// pixels of the rows, and stores the sums.
   template <typename Add>
   static void gather(const LanePool &pool, float *dx, int64_t begin, int64_t end, Add add) {
     for (int64_t number = begin; number < end; ++number) {

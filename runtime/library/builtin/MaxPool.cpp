@@ -1,14 +1,14 @@
-//===- MaxPool.cpp - max pooling that also tells where ------------------------===//
+//===- MaxPool.cpp - max pooling with the positions of the maxima ---------===//
 //
 // {"kind": "max_pool_indices", "dtype", "src", "dst", "kernel", "strides", "dilations", "pads_l"
-// (see
-//  Pooling.h), "storage_order" = 0}
-//   buffers: src, values, indices (i64: position in all of src; with storage_order 1 the spatial
-//   part is counted with the first spatial dimension fastest). The first of equal maxima; NaN is
-//   the largest. A window wholly in the padding gives the least value and index -1.
+//  (see Pooling.h), "storage_order" = 0}
+//   buffers: src, values, indices (i64: index in all of src; with storage_order 1 the first spatial
+//   dimension varies fastest). Of equal maxima, the first one is taken; NaN is the largest value. A
+//   window that contains only padding has the lowest value and the index -1.
 //
-// {"kind": "max_pool_positions", ..} the same with positions (u8: place in the window, row-major; 0
-//   in a window wholly in the padding), for windows of at most 256 elements.
+// {"kind": "max_pool_positions", ..}
+//   The same with positions instead of indices (u8: row-major position in the window; 0 if the
+//   window contains only padding), for windows of at most 256 elements.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -21,22 +21,24 @@ namespace dlc::runtime::builtin {
 
 namespace {
 
-/// Of a window: the place of its largest element in the plane (-1: it has none) and in the window.
+/// Maximum of a window: its index in the plane (-1 if the window contains only padding), and its
+/// tap.
 struct Maximum {
   int64_t at, tap;
 };
 
-/// So many results of a row at a time.
+/// Maximum number of results of a row that are computed together.
 constexpr int64_t kRun = 256;
 
-/// The windows of results that follow each other in a row, tap by tap.
+/// Computes the windows of adjacent results in a row, tap by tap.
 template <typename T> class Row {
 public:
   explicit Row(const Pooling &given)
       : pool(given), last(pool.rank() - 1), taps(pool.window.sizes[last]),
         starts(size_t(pool.taps / taps)) {}
 
-  /// The results [begin, begin + count) of row `row`, of which a plane has outputs / dst[last].
+  /// Computes the results [begin, begin + count) of row `row`, and calls `tell(i, maximum)` for
+  /// each. A plane has outputs / dst[last] rows.
   template <typename Tell>
   void run(const T *plane, int64_t row, int64_t begin, int64_t count, T *values, Tell tell) {
     startsOf(row);
@@ -49,7 +51,7 @@ public:
       if (starts[outer] < 0)
         continue;
       for (int64_t tap = 0; tap < taps; ++tap) {
-        // Where the first window would begin.
+        // Coordinate that the tap reads for the first result.
         int64_t from = begin * stride + offsetOf(tap);
         int64_t first = from < 0 ? (-from + stride - 1) / stride : 0;
         int64_t end = from < size ? std::min(count, (size - 1 - from) / stride + 1) : 0;
@@ -79,7 +81,8 @@ private:
     return tap * pool.window.dilations[last] - pool.window.low[last];
   }
 
-  /// Where the rows begin that the windows of result row `row` meet; -1 outside of the plane.
+  /// Computes the offsets of the rows that the windows of result row `row` read; -1 for a row
+  /// outside of the plane.
   void startsOf(int64_t row) {
     int64_t origin[32];
     for (size_t d = last; d-- > 0;) {
@@ -102,11 +105,11 @@ private:
 
   const Pooling &pool;
   const size_t last;
-  const int64_t taps; ///< along a row
+  const int64_t taps; ///< taps along a row
   std::vector<int64_t> starts;
 };
 
-/// Calls `tell(item, maximum)` for each result element.
+/// Computes all results and calls `tell(item, maximum)` for each.
 template <typename T, typename Tell>
 void runPool(const Pooling &pool, void *const *buffers, const CallContext &context, Tell tell) {
   const T *src = static_cast<const T *>(buffers[0]);
@@ -125,7 +128,8 @@ void runPool(const Pooling &pool, void *const *buffers, const CallContext &conte
               });
 }
 
-/// A pixel counted with the first spatial dimension fastest.
+/// Returns the index of a pixel if the first spatial dimension varies fastest (`storage_order` =
+/// 1).
 int64_t columnMajor(const Pooling &pool, int64_t pixel) {
   int64_t step = pool.plane, turned = 0;
   for (size_t d = pool.rank(); d-- > 0;) {

@@ -3,8 +3,8 @@
 // {"kind": "nms", "dtype": f32 f16 bf16 f64, "overlap": the threshold's type, "batch", "classes",
 //  "boxes", "k"}
 //   buffers: boxes [batch, boxes, 4], scores [batch, classes, boxes], candidates (bool, as scores),
-//   the threshold, then places [batch, classes, k] (i64; 0 past the count) and counts
-//   [batch, classes] (i64). See dlc.nms.
+//   the threshold, then the indices of selected boxes "places" [batch, classes, k] (i64; 0 after
+//   the count) and counts [batch, classes] (i64). See dlc.nms.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -35,7 +35,7 @@ template <typename T> Box readBox(const T *corner) {
   return box;
 }
 
-/// Whether the intersection over union is above the threshold.
+/// Returns true if the intersection over union is above the threshold.
 bool isAbove(const Box &a, const Box &b, double threshold) {
   double common = 1;
   for (int d = 0; d < 2; ++d) {
@@ -61,9 +61,9 @@ double readNumber(const void *data, DType dtype) {
   }
 }
 
-/// Boxes that are taken, found again by where they are: along the dimension in which boxes are
-/// smallest beside the whole, in cells as long as the longest box, so that those which overlap one
-/// lie in its cell or beside it.
+/// Spatial index of the selected boxes. It divides one dimension into cells: the dimension in which
+/// the boxes are smallest relative to the whole extent. A cell is as long as the longest box, so a
+/// box can only overlap boxes in its own cell and in the two adjacent cells.
 class Taken {
 public:
   Taken(const std::vector<Box> &boxes, double threshold) : threshold(threshold) {
@@ -76,7 +76,8 @@ public:
         longest = std::max(longest, box.high[d] - box.low[d]);
         isFinite &= std::isfinite(box.low[d]) && std::isfinite(box.high[d]);
       }
-      // A little longer, so that rounding puts no two of them further apart.
+      // Slightly longer cells, so that rounding cannot move two overlapping boxes more than one
+      // cell apart.
       const double length = longest * (1 + 1e-6), number = (high - low) / length;
       if (isFinite && length > 0 && number > double(cells.size())) {
         dimension = d;
@@ -89,7 +90,8 @@ public:
       cells.resize(1);
   }
 
-  /// Takes a box that overlaps none by more than the threshold.
+  /// Selects a box unless it overlaps a selected box by more than the threshold. Returns true if
+  /// the box is selected.
   bool take(const Box &box) {
     const size_t cell = cellOf(box);
     for (size_t c = cell - (cell > 0); c < std::min(cell + 2, cells.size()); ++c)
@@ -114,7 +116,7 @@ private:
   std::vector<std::vector<Box>> cells;
 };
 
-/// One row of scores: writes the places, and gives their number.
+/// Processes one row of scores: writes the indices of the selected boxes and returns their number.
 template <typename T>
 int64_t suppress(const Nms &nms, const T *corners, const T *scores, const uint8_t *candidates,
                  double threshold, int64_t *places) {

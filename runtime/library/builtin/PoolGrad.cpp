@@ -1,14 +1,13 @@
-//===- PoolGrad.cpp - the gradients of max and average pooling ----------------===//
+//===- PoolGrad.cpp - gradients of max and average pooling ----------------===//
 //
-// {"kind": "max_pool_grad", "dtype", "src", "dst", "kernel", "strides", "dilations", "pads_l"} as
-// the
-//  forward operation has them (see Pooling.h)
-//   buffers: dy (of dst), positions (u8, of dst: place in the window), dx (of src). A position
-//   outside of src or of the window adds nothing.
+// {"kind": "max_pool_grad", "dtype", "src", "dst", "kernel", "strides", "dilations", "pads_l"}
+//  with the values of the forward operation (see Pooling.h)
+//   buffers: dy (shape dst), positions (u8, shape dst: position in the window), dx (shape src). A
+//   position outside of src or of the window adds nothing.
 //
 // {"kind": "avg_pool_grad", .., "include_pad" = false, "pads_counted" = 0..}
-//   buffers: dy, dx. With include_pad the padding counts as elements, at the end `pads_counted` of
-//   it.
+//   buffers: dy, dx. With include_pad (`count_include_pad`) the padding counts as elements, but at
+//   the high end only `pads_counted` of it.
 //
 // Sums of 16-bit floats are kept in f32.
 //
@@ -21,7 +20,8 @@ namespace dlc::runtime::builtin {
 
 namespace {
 
-/// Calls `visit(output, reaches)` for each window of a plane, in order.
+/// Calls `visit(output, reaches)` for each window of a plane in row-major order, with the reach of
+/// each dimension.
 template <typename Visit>
 void forEachWindow(const Pooling &pool, const std::vector<std::vector<Reach>> &reaches,
                    Visit visit) {
@@ -41,7 +41,7 @@ void forEachWindow(const Pooling &pool, const std::vector<std::vector<Reach>> &r
   }
 }
 
-/// sums[..] += value over the taps inside, from dimension d on.
+/// Adds `value` to the sums of all taps inside of the image, for the dimensions from d on.
 template <typename C>
 void addOver(const Pooling &pool, const Reach *const *here, size_t d, C *sums, C value) {
   const Reach &reach = *here[d];
@@ -56,7 +56,7 @@ void addOver(const Pooling &pool, const Reach *const *here, size_t d, C *sums, C
       addOver(pool, here, d + 1, to, value);
 }
 
-/// Runs `add(plane, sums, thread)` for every plane of dx, whose sums start at 0.
+/// Calls `add(plane, sums, thread)` for every plane of dx, with sums that are initialized to 0.
 template <typename T, typename Add>
 void sumPlanes(const Pooling &pool, T *dx, const CallContext &context, Add add) {
   using C = Compute<T>;
@@ -75,8 +75,8 @@ void sumPlanes(const Pooling &pool, T *dx, const CallContext &context, Add add) 
   });
 }
 
-/// The gradient of an average over an image: along each row of dy first, whose sums then go to all
-/// rows of dx that its windows reach.
+/// Adds the gradient of average pooling for an image. Each row of dy is first summed into `line`,
+/// which is then added to all rows of dx that the row's windows reach.
 template <typename C, typename T>
 void addAverages(const Pooling &pool, const std::vector<std::vector<Reach>> &reaches, const T *dy,
                  C *sums, C *line) {
@@ -155,7 +155,7 @@ std::unique_ptr<LibraryCall> makeAvgPoolGrad(Request &request) {
   request.end();
   auto reaches =
       reachesOf(pool, request.flag("include_pad", false), countedPads(request, pool.rank()));
-  // Behind the planes of 16-bit floats.
+  // The lines follow the planes of 16-bit floats in the scratch memory.
   uint64_t linesAt = scratchOf(request, pool, dtype);
   uint64_t lines = pool.rank() == 2 ? uint64_t(std::max(1, request.threads)) *
                                           uint64_t(pool.src[1]) * sizeof(double)

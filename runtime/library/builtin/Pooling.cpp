@@ -1,4 +1,4 @@
-//===- Pooling.cpp - how windows slide over [N, C, spatial...] ----------------===//
+//===- Pooling.cpp - sliding windows over [N, C, spatial...] --------------===//
 #include "runtime/library/builtin/Pooling.h"
 
 namespace dlc::runtime::builtin {
@@ -21,7 +21,7 @@ Pooling::Pooling(const Request &request)
   }
 }
 
-/// The first k >= 0 with origin + k * step >= bound.
+/// Returns the first k >= 0 with origin + k * step >= bound, but at most `kernel`.
 static int64_t tapsBefore(int64_t origin, int64_t step, int64_t bound, int64_t kernel) {
   if (origin >= bound)
     return 0;

@@ -1,4 +1,4 @@
-//===- Pooling.h - how windows slide over [N, C, spatial...] ------------------===//
+//===- Pooling.h - sliding windows over [N, C, spatial...] ----------------===//
 #ifndef DLC_RUNTIME_LIBRARY_BUILTIN_POOLING_H
 #define DLC_RUNTIME_LIBRARY_BUILTIN_POOLING_H
 
@@ -8,21 +8,23 @@ namespace dlc::runtime::builtin {
 
 struct Pooling : describe::Sliding {
   std::vector<int64_t> srcStrides;
-  int64_t planes, plane, outputs, taps; ///< images and channels; pixels and results of one
+  int64_t planes, plane, outputs, taps; ///< planes: batch * channels; pixels and results of a plane
 
   explicit Pooling(const Request &request);
 };
 
-/// "pads_counted": how much of the padding at the end counts as elements.
+/// Reads "pads_counted": the part of the padding at the high end that counts as elements.
 std::vector<int64_t> countedPads(const Request &request, size_t rank);
 
-/// Which taps of a window are inside along one dimension: [first, last), and how many count.
+/// Taps [first, last) of a window that are inside of the image along one dimension, and the number
+/// of taps that count for an average. `origin` is the coordinate of tap 0.
 struct Reach {
   int64_t origin, first, last, counted;
 };
 
-/// Reaches of every output coordinate, dimension after dimension. With `includePad` the padding
-/// counts as elements, at the end `countedHigh` of it.
+/// Returns the reaches of every output coordinate, for each dimension. With `includePad`
+/// (`count_include_pad`), the padding counts as elements, but at the high end only `countedHigh` of
+/// it.
 std::vector<std::vector<Reach>> reachesOf(const Pooling &pool, bool includePad,
                                           const std::vector<int64_t> &countedHigh);
 

@@ -1,4 +1,4 @@
-//===- Random.cpp - random numbers from a counter -----------------------------===//
+//===- Random.cpp - counter-based random numbers (Philox) -----------------===//
 //
 // {"kind": "random", "op": "uniform|normal|bernoulli", "dtype", "count", "seed": N | "buffer",
 //  "counter": N | "buffer" = 0, "offset": N | "buffer" = 0, "low" = 0, "high" = 1, "mean" = 0,
@@ -6,11 +6,11 @@
 //   buffers: [seed (i64)], [counter (i64)], [offset (i64)], [probabilities, count of
 //   probability_dtype (bernoulli)], dst.
 //
-// Philox 4x32-10 with the seed as key: element i takes lane i % 4 of the block whose counter words
-// are (offset + i / 4, counter), low halves first, so a result depends on nothing but seed,
-// counter, offset and i. ir/reference/Random.h says what number a word means; the bits here are the
-// same. uniform lies in [low, high); integers take the floor. bernoulli is 1 where a uniform number
-// is below the probability.
+// Philox 4x32-10 with the seed as key. Element i takes lane i % 4 of the block whose counter words
+// are (offset + i / 4, counter), low words first, so a result depends only on seed, counter, offset
+// and i. ir/reference/Random.h defines the conversion of words to numbers, and both implementations
+// give the same bits. A uniform number is in [low, high), rounded down for integers. A bernoulli
+// number is 1 if a uniform number is below the probability.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -41,7 +41,8 @@ Words philox(uint64_t block, uint64_t high, uint64_t seed) {
   return {{counter[0], counter[1], counter[2], counter[3]}};
 }
 
-/// In [0, 1): as many leading bits of the word as the type holds, so that none rounds up to 1.
+/// Returns a number in [0, 1) from the leading bits of the word. It uses as many bits as the type's
+/// significand holds, so that no number rounds up to 1.
 template <typename T> double unit(uint32_t word) {
   constexpr int bits = std::is_same_v<T, Float16> ? 11 : std::is_same_v<T, BFloat16> ? 8 : 24;
   return std::ldexp(static_cast<double>(word >> (32 - bits)), -bits);
@@ -57,10 +58,10 @@ struct Random {
   double low, high, mean, scale, probability;
 };
 
-/// Box and Muller's two numbers of two words. In double: near a zero of the cosine a float's angle
-/// is too coarse.
+/// Computes two normal numbers from two words by the Box-Muller transform, in f64: near a zero of
+/// the cosine, an f32 angle is too coarse.
 void normalPair(uint32_t first, uint32_t second, double out[2]) {
-  // One step above zero at least, so that the logarithm is finite.
+  // At least one step above zero, so that the logarithm is finite.
   double u = std::ldexp(static_cast<double>((first >> 8) + 1), -24);
   double radius = std::sqrt(-2 * std::log(u)),
          angle = 6.283185307179586476925 * unit<float>(second);
@@ -68,7 +69,7 @@ void normalPair(uint32_t first, uint32_t second, double out[2]) {
   out[1] = radius * std::sin(angle);
 }
 
-/// The four numbers of one block, uniform or standard normal.
+/// Computes the four numbers of one block: uniform in [0, 1), or standard normal.
 template <typename T> void drawBlock(Draw draw, const Words &w, double out[4]) {
   if (draw == Draw::Normal) {
     normalPair(w.word[0], w.word[1], out);
@@ -76,7 +77,7 @@ template <typename T> void drawBlock(Draw draw, const Words &w, double out[4]) {
     return;
   }
   for (int i = 0; i < 4; ++i)
-    // A probability is compared with all bits, whatever type the result has.
+    // A probability is compared with a 24-bit number, whatever the type of the result.
     out[i] = draw == Draw::Bernoulli ? unit<float>(w.word[i]) : unit<T>(w.word[i]);
 }
 
@@ -105,7 +106,7 @@ T shape(const Random &random, R drawn, const void *probabilities, int64_t at) {
   }
   R low = R(random.low), high = R(random.high);
   R value = low + (high - low) * drawn;
-  // Rounding can reach the open end.
+  // Rounding may reach the excluded upper bound.
   if (value >= high && high > low)
     value = std::nextafter(high, low);
   if constexpr (std::is_integral_v<Compute<T>>)
@@ -188,7 +189,7 @@ std::unique_ptr<LibraryCall> makeRandom(Request &request) {
   if (random.draw == Draw::Normal && !isFloating(random.dtype))
     request.complain("normal needs a floating-point dtype");
   if (random.draw == Draw::Uniform && !isFloating(random.dtype)) {
-    // Casting what an integer type cannot hold would be undefined.
+    // The conversion of a value that the integer type cannot hold would be undefined behavior.
     double bytes = static_cast<double>(dtypeBytes(random.dtype));
     double range = std::ldexp(1.0, static_cast<int>(std::min(8 * bytes - 1, 53.0)));
     if (!(random.low >= -range && random.high <= range) ||

@@ -1,4 +1,4 @@
-//===- Scatter.cpp - writing to places that indices name ----------------------===//
+//===- Scatter.cpp - writes to indexed positions (ScatterElements, ScatterND) -===//
 //
 // {"kind": "scatter_elements", "dtype", "index": "i32|i64", "data": dims, "indices": dims, "axis",
 //  "reduction": "none|add|mul|max|min" = "none"}
@@ -6,12 +6,12 @@
 //   updates[p], along `axis`.
 //
 // {"kind": "scatter_nd", "dtype", "index", "data": dims, "indices": dims, "reduction"}
-//   buffers: data, indices, updates (indices' dims without the last, then data's dims from indices'
-//   last on), dst (may be data).
+//   buffers: data, indices, updates (dims of indices without the last one, then the dims of data
+//   from number indices.dims[-1] on), dst (may be data).
 //
-// With "zeros": 1 (0 where nothing is said) data is zeros, and has no buffer. Negative indices
-// count from the end; one out of range is an error at run time. Updates apply in order, so with
-// "none" the last one of several to the same place stays.
+// With "zeros": 1 (default 0) data is zeros and has no buffer. Negative indices count from the end.
+// An index out of range is an error at run time. Updates are applied in order, so with "none" the
+// last of several updates to the same position remains.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -56,7 +56,7 @@ template <typename T> T combine(Reduction reduction, T before, T update) {
   return update;
 }
 
-/// Calls `run` with the reduction as a constant, so that its loop runs in vectors.
+/// Calls `run` with the reduction as a compile-time constant, so that its loop is vectorized.
 template <typename Run> void withKnown(Reduction reduction, Run &&run) {
   using R = Reduction;
   switch (reduction) {
@@ -73,7 +73,7 @@ template <typename Run> void withKnown(Reduction reduction, Run &&run) {
   }
 }
 
-/// Remembers one index that was out of range, to be reported after the parallel loop.
+/// Stores one index that is out of range, to report it after the parallel loop.
 class BadIndex {
 public:
   void report(int64_t value) {
@@ -90,7 +90,7 @@ private:
   int64_t index = 0;
 };
 
-/// From nowhere: zeros.
+/// Copies `bytes` bytes from `from`; null means zeros.
 void copyParallel(void *to, const void *from, int64_t bytes, int threads) {
   if (to == from)
     return;
@@ -108,7 +108,7 @@ int64_t readIndex(const void *indices, DType type, int64_t at) {
                             : static_cast<const int64_t *>(indices)[at];
 }
 
-/// What both work on: buffers, or zeros where there is none for the data.
+/// Buffers of both kinds of scatter. `data` is null if the data is zeros.
 struct Operands {
   Operands(void *const *buffers, bool zeros)
       : data(zeros ? nullptr : buffers[0]), indices(buffers[1 - zeros]),
@@ -135,8 +135,8 @@ std::vector<int64_t> rowMajorStrides(const std::vector<int64_t> &dims) {
   return strides;
 }
 
-/// Lines along the axis never meet in the result, so they can run in parallel, each in order. Those
-/// that lie side by side go together, so that indices and updates are read in their order.
+/// Different lines along the axis write different results, so lines run in parallel, each in order.
+/// Adjacent lines are processed together, so that indices and updates are read sequentially.
 template <typename T>
 void scatterElements(const Elements &s, const Operands &buffers, const CallContext &context) {
   copyParallel(buffers.dst, buffers.data, product(s.data) * int64_t(sizeof(T)), context.threads);
@@ -146,7 +146,8 @@ void scatterElements(const Elements &s, const Operands &buffers, const CallConte
   int64_t total = product(s.indices);
   if (total == 0)
     return;
-  // Of the last dimension, or only one where that is the axis.
+  // Number of adjacent lines: the size of the last dimension, or 1 if the axis is the last
+  // dimension.
   bool isLast = s.axis + 1 == s.indices.size();
   int64_t beside = isLast ? 1 : s.indices.back();
   BadIndex bad;
@@ -196,8 +197,8 @@ void scatterNd(const Slices &s, const Operands &buffers, const CallContext &cont
   const T *updates = static_cast<const T *>(buffers.updates);
   T *dst = static_cast<T *>(buffers.dst);
   BadIndex bad;
-  // Each thread does its part of every slice: in order, and no two threads meet, nor write to one
-  // line of the cache.
+  // Each thread applies its range of every slice, in order. So no two threads write to the same
+  // element or to the same cache line.
   int64_t grain = std::max<int64_t>(64 / int64_t(sizeof(T)), 8192 / std::max<int64_t>(1, s.count));
   parallelFor(context.threads, s.sliceElements, grain, [&](int64_t begin, int64_t end, int) {
     withKnown(s.reduction, [&](auto reduction) {

@@ -1,13 +1,13 @@
-//===- TopK.cpp - the k largest or smallest along an axis, and where the extremes are ===//
+//===- TopK.cpp - top-k, arg-max and arg-min along an axis ----------------===//
 //
 // {"kind": "topk", "dtype", "outer", "len", "inner", "k", "largest" = true, "sorted" = true}
-//   buffers: src, values [outer, k, inner], indices (i64). The lower index comes first among
-//   equals; NaN counts as the largest. The result is always sorted, which "sorted": false allows
-//   too.
+//   buffers: src, values [outer, k, inner], indices (i64). Of equal values, the one with the lower
+//   index precedes; NaN is the largest value. The result is always sorted, even with
+//   "sorted": false.
 //
 // {"kind": "arg_reduce", "op": "max|min", "dtype", "outer", "len", "inner", "select_last" = false}
-//   buffers: src, indices [outer, inner] (i64). The first (or last) extreme; a NaN wins over
-//   numbers.
+//   buffers: src, indices [outer, inner] (i64). The first (or last) extreme; NaN is preferred over
+//   all numbers.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
@@ -26,38 +26,39 @@ template <typename C> struct Entry {
   int64_t index;
 };
 
-/// Work below this is not worth a second thread.
+/// Minimum number of elements for each thread.
 constexpr int64_t kElementsPerGrain = 8192;
 
 int64_t grainOf(int64_t perItem) {
   return std::max<int64_t>(1, kElementsPerGrain / std::max<int64_t>(1, perItem));
 }
 
-/// Types whose order 32 bits hold.
+/// Types whose order can be represented by 32-bit ranks.
 template <typename C>
 constexpr bool hasRank = std::is_same_v<C, float> || (std::is_integral_v<C> && sizeof(C) <= 4);
 
-/// A number's place in the order: what is less comes first. Vectors of these are compared without
-/// branches.
+/// Returns the rank of a value: values with smaller ranks precede in the result. Ranks are compared
+/// in vectors without branches.
 template <bool Largest, typename C> int32_t rankOf(C value) {
   int32_t rank;
   if constexpr (std::is_same_v<C, float>) {
-    int32_t bits = std::bit_cast<int32_t>(value + 0.0f); // -0 is 0
+    int32_t bits = std::bit_cast<int32_t>(value + 0.0f); // maps -0 to 0
     rank = bits ^ ((bits >> 31) & std::numeric_limits<int32_t>::max());
     rank = value != value ? std::numeric_limits<int32_t>::max() : rank;
   } else if constexpr (std::is_unsigned_v<C>) {
     rank = static_cast<int32_t>(static_cast<uint32_t>(value) ^ 0x80000000u);
   } else {
-    rank = value + 0; // a number, also where it is a signed char
+    rank = value + 0; // promotes narrower types
   }
   return Largest ? ~rank : rank;
 }
 
-/// So few stand in order while elements are compared with the last of them.
+/// Up to this k, the best elements are kept sorted, and each element is compared with the last of
+/// them.
 constexpr int64_t kFew = 16;
-/// In lines that are no longer, each element is compared with all others.
+/// Maximum length of lines in which each element is compared with all others.
 constexpr int64_t kAllPairs = 128;
-/// In longer ones blocks of elements that are all worse are left out.
+/// Maximum length of lines in which a bound excludes blocks of elements that are all worse.
 constexpr int64_t kBounded = 4096;
 
 template <bool Largest, typename T>
@@ -97,7 +98,7 @@ void ranksOfLine(const T *src, const Lines &lines, int32_t *ranks) {
     ranks[l] = rankOf<Largest>(load(src[l * lines.inner]));
 }
 
-/// How many elements of at most kAllPairs come before one of them.
+/// Returns the number of elements that precede element l, of at most kAllPairs elements.
 inline int64_t placeOf(const int32_t *ranks, int64_t size, int64_t l) {
   int32_t place = 0, rank = ranks[l];
 #pragma omp simd reduction(+ : place)
@@ -120,8 +121,9 @@ void allPairsOfLine(const T *src, T *values, int64_t *indices, const Lines &line
     }
 }
 
-/// The best of all so many times, each struck out when it is found. Whether that found them: what
-/// is struck out looks like the last rank of all. Scratch: four bytes for each element.
+/// Finds the best element k times, and replaces its rank with the last rank each time. Returns
+/// false if the best remaining rank is the last rank: replaced elements cannot be told from
+/// elements with that rank. Scratch: four bytes for each element.
 template <bool Largest, typename T>
 bool oneByOneOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
                     int32_t *ranks) {
@@ -145,12 +147,13 @@ bool oneByOneOfLine(const T *src, T *values, int64_t *indices, const Lines &line
   return true;
 }
 
-/// Whether that is faster than to compare all pairs, or to look for a bound.
+/// Returns true if oneByOneOfLine is faster than comparing all pairs or computing a bound.
 bool isSoonOneByOne(int64_t size, int64_t k) {
   return k <= kFew / 2 && k * size <= std::max(kBounded / k / 2, kFew / 2 * kAllPairs / 2);
 }
 
-/// Calls back with each place whose rank is within the bound. Most blocks have none.
+/// Calls `keep` with each index whose rank is at most `bound`. Most blocks have no such index and
+/// are skipped.
 template <typename Keep>
 void eachWithin(const int32_t *ranks, int64_t size, int32_t bound, const Keep &keep) {
   constexpr int64_t step = 32;
@@ -167,8 +170,9 @@ void eachWithin(const int32_t *ranks, int64_t size, int32_t bound, const Keep &k
   }
 }
 
-/// The best of each lane give a bound that k elements keep; all pairs of those that keep it, if
-/// they are not too many. Scratch: eight bytes for each element.
+/// Computes a bound from the best element of each lane, which at least k elements satisfy, and then
+/// compares all pairs of these elements. Returns false if there are more than kAllPairs of them.
+/// Scratch: eight bytes for each element.
 template <bool Largest, typename T>
 bool boundedOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
                    int32_t *scratch) {
@@ -196,14 +200,15 @@ bool boundedOfLine(const T *src, T *values, int64_t *indices, const Lines &lines
   return true;
 }
 
-/// Rank and index as one number: the less comes first, and no two are equal.
+/// Combines rank and index into one key: elements with smaller keys precede, and no two keys are
+/// equal.
 inline uint64_t keyOf(int32_t rank, int64_t index) {
   return uint64_t(static_cast<uint32_t>(rank) ^ 0x80000000u) << 32 | static_cast<uint32_t>(index);
 }
 
-/// Many of a line. Where they are a small part of it, elements are dealt to four times as many
-/// lanes: the k-th of the lanes' bests is a bound that k elements keep, and hardly more of random
-/// ones. Scratch: sixteen bytes for each element.
+/// Selects many elements of a line. If k is a small part of the line, the elements are distributed
+/// over 4 k lanes. The k-th best of the lanes' best elements is a bound that at least k elements
+/// satisfy, and only few more if the elements are random. Scratch: sixteen bytes for each element.
 template <bool Largest, typename T>
 void manyOfLine(const T *src, T *values, int64_t *indices, const Lines &lines, int64_t k,
                 uint64_t *scratch) {
@@ -268,13 +273,14 @@ void topKLine(const T *src, T *values, int64_t *indices, const Lines &lines, int
     return a.index < b.index;
   };
   auto entryAt = [&](int64_t l) { return Entry<C>{load(src[l * lines.inner]), l}; };
-  // Whether an element further on is none of the best; also where either is NaN.
+  // Returns true if a later element is not among the best ones. Also correct if either is NaN.
   auto isWorse = [&](const Entry<C> &next, const Entry<C> &worst) {
     return (Largest ? next.value <= worst.value : next.value >= worst.value) ||
            !before(next, worst);
   };
-  // The best so far: most elements are compared with the worst of these and forgotten. A few stand
-  // in order, more in a heap. For many, a selection and a sort of what was selected.
+  // The best elements so far: most elements are compared with the worst of these and discarded. If
+  // k is at most kFew, they are kept sorted; if k is at most an eighth of the line, in a heap. For
+  // a larger k, the elements are selected by nth_element and sorted.
   if (k <= kFew) {
     int64_t count = 0;
     for (int64_t l = 0; l < lines.len; ++l) {

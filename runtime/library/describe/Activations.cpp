@@ -1,4 +1,4 @@
-//===- Activations.cpp - the names of activations ----------------------------------===//
+//===- Activations.cpp - activation functions by name ---------------------===//
 #include "runtime/library/describe/Activations.h"
 
 #include <cmath>

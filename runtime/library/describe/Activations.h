@@ -1,4 +1,4 @@
-//===- Activations.h - the names of activations ------------------------------------===//
+//===- Activations.h - activation functions by name -----------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_ACTIVATIONS_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_ACTIVATIONS_H
 
@@ -10,11 +10,12 @@
 
 namespace dlc::describe {
 
-/// By oneDNN's name; nothing where our own kernels have no such function.
+/// Returns the activation with oneDNN's name `name`, or nullopt if dlc's own kernels do not
+/// implement it.
 DLC_EXPORT std::optional<simd::Activation> activationNamed(std::string_view name);
 
-/// Parameter of an activation, as a description has it. A description has no infinities: the
-/// largest and smallest numbers as bounds of a clip mean that there is no bound.
+/// Converts an activation's parameter from a description to f32. JSON has no infinities: a clip
+/// bound of at least the largest finite f32 in magnitude becomes infinite, that is, no bound.
 DLC_EXPORT float activationParameter(simd::Activation activation, double value);
 
 } // namespace dlc::describe

@@ -1,4 +1,4 @@
-//===- Attention.cpp - what attention is, whoever computes it -----------------------===//
+//===- Attention.cpp - parsed description of an attention call ------------===//
 #include "runtime/library/describe/Attention.h"
 
 namespace dlc::describe {

@@ -1,4 +1,4 @@
-//===- Attention.h - what attention is, whoever computes it -----------------------------===//
+//===- Attention.h - parsed description of an attention call --------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_ATTENTION_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_ATTENTION_H
 
@@ -7,12 +7,12 @@
 
 namespace dlc::describe {
 
-/// Where an operand's or result's elements lie in its buffer.
+/// Offset and strides of an operand's or result's elements in its buffer.
 struct View {
   int64_t offset = 0;
   std::vector<int64_t> strides; ///< [batch.., row, element]
 
-  /// Of one of the batch.
+  /// Returns the offset of the first element of head `index`, counted over the whole batch.
   int64_t start(const std::vector<int64_t> &batch, int64_t index) const {
     int64_t at = offset;
     for (size_t d = batch.size(); d-- > 0; index /= batch[d])
@@ -24,22 +24,23 @@ struct View {
 
 enum class MaskKind { None, Bool, F32, BF16 };
 
-/// Attention or its gradients, as attention/Desc.md has it.
+/// Attention or its gradients, as described in attention/Desc.md.
 struct DLC_EXPORT Attention {
   bool isGradient = false, hasSums = false, causal = false, narrow = false;
   float scale = 1;
   std::vector<int64_t> batch;
-  int64_t heads = 1; ///< of the whole batch
+  int64_t heads = 1; ///< product of the batch sizes
   int64_t queries = 0, keys = 0, depth = 0, width = 0;
   View q, k, v, y, dy, dq, dk, dv, mask;
   MaskKind maskKind = MaskKind::None;
 
   static Attention read(const Fields &fields);
-  /// That there are the buffers.
+  /// Checks that the call's buffers exist, are large enough and, if written, writable.
   void check(Buffers &given) const;
 
   int64_t bytes() const { return narrow ? 2 : 4; }
-  /// Keys that the query sees, by causality.
+  /// Returns the number of keys that `query` attends to: with `causal`, the keys up to its own
+  /// index.
   int64_t seen(int64_t query) const { return causal && query + 1 < keys ? query + 1 : keys; }
 };
 

@@ -1,4 +1,4 @@
-//===- Buffers.cpp - a call's buffers, checked one after the other ------------------===//
+//===- Buffers.cpp - checks of a call's buffers ---------------------------===//
 #include "runtime/library/describe/Buffers.h"
 
 #include "runtime/program/Message.h"

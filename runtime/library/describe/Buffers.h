@@ -1,4 +1,4 @@
-//===- Buffers.h - a call's buffers, checked one after the other --------------------===//
+//===- Buffers.h - checks of a call's buffers -----------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_BUFFERS_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_BUFFERS_H
 
@@ -8,15 +8,17 @@
 
 namespace dlc::describe {
 
-/// What is not as it must be throws dlc::Error, with the library's name before it.
+/// Checks a call's buffers in order. A failed check throws dlc::Error with the library's name as
+/// the message's prefix.
 class DLC_EXPORT Buffers {
 public:
   Buffers(std::span<const runtime::BufferInfo> given, std::string library)
       : given(given), library(std::move(library)) {}
 
-  /// The next one holds so many elements, of so many bytes each.
+  /// Checks that the next buffer exists and holds at least `elements` elements of `each` bytes. If
+  /// `written` is set, the buffer must be writable.
   void need(const char *name, int64_t elements, uint64_t each, bool written = false);
-  /// There are no more.
+  /// Checks that no buffers remain.
   void end() const;
 
 private:
@@ -25,8 +27,8 @@ private:
   size_t next = 0;
 };
 
-/// Elements that strides reach over `dims`, from the first one on; throws dlc::Error where that is
-/// more than anybody has.
+/// Returns the number of elements from the first to the last one that `strides` address over
+/// `dims`, inclusive. Throws dlc::Error if the last offset is 2^60 or more.
 DLC_EXPORT int64_t reach(std::span<const int64_t> dims, std::span<const int64_t> strides);
 
 } // namespace dlc::describe

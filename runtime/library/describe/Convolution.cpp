@@ -1,4 +1,4 @@
-//===- Convolution.cpp - what a convolution is, whoever computes it -----------------===//
+//===- Convolution.cpp - parsed description of a convolution --------------===//
 #include "runtime/library/describe/Convolution.h"
 
 #include "runtime/library/describe/Activations.h"

@@ -1,4 +1,4 @@
-//===- Convolution.h - what a convolution is, whoever computes it -------------------===//
+//===- Convolution.h - parsed description of a convolution ----------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_CONVOLUTION_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_CONVOLUTION_H
 
@@ -10,17 +10,17 @@ namespace dlc::describe {
 
 struct DLC_EXPORT Convolution : Sliding {
   int64_t groups = 1;
-  bool channelsLast = false; ///< images; otherwise as the library wants them
-  bool isTurned = false;     ///< weights are [C, O, ..], and the window comes from its end
-  bool isPacked = false;     ///< weights, by the library
+  bool channelsLast = false; ///< images are channels last; otherwise in the library's layout
+  bool isTurned = false;     ///< weights are [C, O, ..] and the window is reversed
+  bool isPacked = false;     ///< weights are packed by the library
   bool hasBias = false;
-  std::vector<simd::Step> steps; ///< of each result, operands still open
+  std::vector<simd::Step> steps; ///< applied to each result; operand addresses are not set yet
 
   static Convolution read(const Fields &fields, const Window::Words &words,
                           const char *dst = "dst");
 
   int64_t weightElements() const { return features * (channels / groups) * window.taps(); }
-  /// What a call of f32 reads and writes: src, weights, [bias], the steps' operands, dst.
+  /// Checks the buffers of an f32 call: src, weights, [bias], the operands of the steps, dst.
   void check(Buffers &given, int64_t weightElements) const;
 };
 

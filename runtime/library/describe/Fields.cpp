@@ -1,4 +1,4 @@
-//===- Fields.cpp - a description's JSON, checked field by field -------------------===//
+//===- Fields.cpp - checked access to a description's JSON fields ---------===//
 #include "runtime/library/describe/Fields.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-//===- Fields.h - a description's JSON, checked field by field ---------------------===//
+//===- Fields.h - checked access to a description's JSON fields -----------===//
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_FIELDS_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_FIELDS_H
 
@@ -13,24 +13,26 @@
 
 namespace dlc::describe {
 
-/// No size, and no product of sizes, may be larger.
+/// Upper bound on every size and on every product of sizes.
 constexpr int64_t kMaxSize = int64_t(1) << 40;
 
-/// What is not as it must be throws dlc::Error, with the library's name before it.
+/// Checked access to the fields of a JSON description. A field with an invalid value throws
+/// dlc::Error with the library's name as the message's prefix.
 class DLC_EXPORT Fields {
 public:
   Fields(const nlohmann::json &desc, std::string library);
 
   std::string kind() const { return word("kind"); }
   bool has(const char *name) const { return find(name); }
-  /// The value as it is; complains where there is none.
+  /// Returns the raw JSON value of a field. Throws dlc::Error if the field is missing.
   const nlohmann::json &at(const char *name) const;
 
   int64_t integer(const char *name, int64_t low, int64_t high) const;
   int64_t integer(const char *name, int64_t low, int64_t high, int64_t otherwise) const;
   int64_t size(const char *name, int64_t least = 0) const { return integer(name, least, kMaxSize); }
   std::vector<int64_t> integers(const char *name, size_t count, int64_t low, int64_t high) const;
-  /// `count` of them, or with 0 any number up to 32.
+  /// Reads a list of `count` sizes, or of up to 32 sizes if `count` is 0. Each size is at least
+  /// `least`.
   std::vector<int64_t> sizes(const char *name, size_t count = 0, int64_t least = 0) const;
 
   bool flag(const char *name, bool otherwise = false) const;
@@ -39,14 +41,15 @@ public:
   std::string word(const char *name, const char *otherwise = "") const;
   DType dtype(const char *name) const;
 
-  /// A list's entries, which complain as this does; none where there is no such list.
+  /// Returns the entries of a list with at most `most` objects, or no entries if the field is
+  /// missing. The entries report errors with the same library name.
   std::vector<Fields> list(const char *name, size_t most) const;
   Fields object(const char *name) const { return {at(name), library}; }
 
   template <typename... Parts> [[noreturn]] void complain(const Parts &...parts) const {
     runtime::fail(library, ": ", parts...);
   }
-  /// That field is not what was expected.
+  /// Throws dlc::Error, which reports that the field `name` does not have the expected value.
   [[noreturn]] void refuse(const char *name, const std::string &expected) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- Grouped.cpp - groups of rows, each times a matrix of its own, whoever computes it --===//
+//===- Grouped.cpp - parsed description of a grouped matmul ---------------===//
 #include "runtime/library/describe/Grouped.h"
 
 #include "runtime/program/Numeric.h"

@@ -1,4 +1,4 @@
-//===- Grouped.h - groups of rows, each times a matrix of its own, whoever computes it ----===//
+//===- Grouped.h - parsed description of a grouped matmul -----------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_GROUPED_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_GROUPED_H
 
@@ -7,14 +7,15 @@
 
 namespace dlc::describe {
 
-/// What are in groups are the first operand's rows. Where they begin only a run tells: `ends` says
-/// behind which row each ends; less than the end before it counts as that, more than all rows as
-/// all of them.
+/// Grouped matmul: the rows of the first operand are divided into groups, and each group is
+/// multiplied by its own matrix. The group boundaries are known only at run time: ends[i] is the
+/// index after the last row of group i. An end below the previous end counts as the previous end,
+/// and an end above `rows` counts as `rows`.
 ///
 ///   {"kind": "grouped_product", "rows", "groups", "k", "n", "dtype", "index": i32 or i64,
-///    "b": "rows", "columns" or, where the library packs them, "packed"}
+///    "b": "rows", "columns" or, if the library packs the matrices, "packed"}
 ///     a [rows, k], b [groups, k, n] ("columns": [groups, n, k]), ends [groups], dst [rows, n],
-///     0 behind the last end
+///     rows after the last end are 0
 ///
 ///   {"kind": "grouped_gradient", "rows", "groups", "k", "n", "dtype", "index"}
 ///     a [rows, k], dy [rows, n], ends [groups], dst [groups, k, n]
@@ -29,9 +30,9 @@ struct DLC_EXPORT Grouped {
   static bool isKind(const std::string &kind);
   static Grouped read(const Fields &fields, bool canBePacked);
 
-  /// That there are the buffers, `packedBytes` for each matrix where they are packed.
+  /// Checks the call's buffers. If the matrices are packed, each takes `packedBytes` bytes.
   void check(Buffers &given, uint64_t packedBytes) const;
-  /// Where groups begin, and where the last one ends.
+  /// Returns the first row of each group, followed by the end of the last group.
   std::vector<int64_t> borders(const void *ends) const;
 };
 

@@ -1,4 +1,4 @@
-//===- Posts.cpp - what comes after a sum of products, described ------------------===//
+//===- Posts.cpp - parsed description of a matmul's epilogue --------------===//
 #include "runtime/library/describe/Posts.h"
 
 #include "runtime/library/describe/Activations.h"
@@ -9,7 +9,7 @@ using simd::Epilogue;
 using simd::Post;
 using simd::PostKind;
 
-/// What it does; numbers and operands are open.
+/// Returns the post-op's kind and activation. The parameters and the operand are not set.
 static Post postOf(const Fields &op) {
   static constexpr std::pair<const char *, PostKind> binary[] = {
       {"add", PostKind::Add},

@@ -1,4 +1,4 @@
-//===- Posts.h - what comes after a sum of products, described --------------------===//
+//===- Posts.h - parsed description of a matmul's epilogue ----------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_POSTS_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_POSTS_H
 
@@ -7,12 +7,12 @@
 
 namespace dlc::describe {
 
-/// "scale" and "post_ops" of a description.
+/// The fields "scale" and "post_ops" of a description.
 struct DLC_EXPORT Posts {
-  simd::Epilogue epilogue; ///< without addresses
+  simd::Epilogue epilogue; ///< epilogue whose operand addresses are not set yet
   std::vector<std::vector<int64_t>> operandStrides;
 
-  /// Of a result whose strides are `rank` many.
+  /// Reads the post-ops of a result of rank `rank`.
   static Posts read(const Fields &fields, size_t rank);
 };
 

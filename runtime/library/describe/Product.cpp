@@ -1,4 +1,4 @@
-//===- Product.cpp - what a matrix product is, whoever computes it ------------------===//
+//===- Product.cpp - parsed description of a matrix product ---------------===//
 #include "runtime/library/describe/Product.h"
 
 namespace dlc::describe {

@@ -1,4 +1,4 @@
-//===- Product.h - what a matrix product is, whoever computes it --------------------===//
+//===- Product.h - parsed description of a matrix product -----------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_PRODUCT_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_PRODUCT_H
 
@@ -9,14 +9,15 @@
 
 namespace dlc::describe {
 
-/// What a prologue changes, and how.
+/// Operand that a prologue changes, and the prologue's parameters. `across` is set if the matmul
+/// sums over the operand's rows.
 struct Change {
   bool isOfLeft = true, across = false, hasShift = false, hasFactor = false, hasHot = false,
        hasSums = false;
-  int64_t row = 0;         ///< elements between two rows
-  simd::Prologue prologue; ///< without addresses
+  int64_t row = 0;         ///< stride between two rows, in elements
+  simd::Prologue prologue; ///< prologue whose operand addresses are not set yet
 
-  /// Whether elements become others, which may be summed up as well.
+  /// Returns true if the prologue changes element values. A prologue may also only compute sums.
   bool changes() const { return prologue.exponential || hasShift || hasFactor || hasHot; }
 };
 
@@ -24,20 +25,26 @@ struct Change {
 ///
 ///   {"kind": "product", "batch": [..], "m", "n", "k", "a": [strides of batch.., m, k],
 ///    "b": [strides] or "packed", "dst": [strides; the last is 1], "scale": 1, "bias": true,
-///    "post_ops": [{"kind": "eltwise", "alg": as in Activations.cpp, "alpha", "beta"}, {"kind":
-///    "sum", "scale"},
-///                 {"kind": "binary", "alg": add mul sub logistic_gradient tanh_gradient
-///                  relu_gradient, "strides": [batch.., m, n]}],
+///    "post_ops": [
+///      {"kind": "eltwise", "alg": a name of Activations.cpp, "alpha", "beta"},
+///      {"kind": "sum", "scale"},
+///      {"kind": "binary", "strides": [batch.., m, n],
+///       "alg": add mul sub logistic_gradient tanh_gradient relu_gradient}],
 ///    "prologue": {"of": "a" or "b", "row", "exp": false, "shift": 0 or 1, "factor": 0 or 1,
 ///                 "hot": value, "sums": false}}
 ///
-/// All of f32, strides in elements. Buffers: a, b, [bias], dst, one for each binary post-op. A sum
-/// is the last post-op. "packed": as the library's packWeights leaves it.
-/// A gradient is that of an activation whose result y is the operand: what comes is multiplied by
-/// y (1 - y), by 1 - y², or is 0 where y is not above 0.
-/// The prologue (simd/Post.h) changes elements of an operand that lies in rows of "row" elements.
-/// Its buffers follow: [shift], [factor] (of all rows, or one), [hot] (i64), [sums], which gets the
-/// sum of each column over all rows, where rows are what is summed.
+/// All elements are f32, and strides are in elements. The buffers are a, b, [bias], dst, and one
+/// for each binary post-op. A "sum" must be the last post-op. "packed" means that b was packed by
+/// the library's packWeights.
+///
+/// A *_gradient post-op multiplies the value by the derivative of an activation whose result y is
+/// the operand: by y (1 - y) for logistic, by 1 - y² for tanh. For relu, the result is 0 where y is
+/// not above 0.
+///
+/// The prologue (simd/Post.h) changes the elements of an operand that is stored in rows with a
+/// stride of "row" elements. Its buffers follow: [shift] and [factor] (one value per row, or one
+/// for all rows), [hot] (i64) and [sums]. If the matmul sums over the operand's rows, "sums"
+/// receives the sum of each column over all rows.
 struct DLC_EXPORT Product {
   std::vector<int64_t> batch, aStrides, bStrides, dstStrides;
   int64_t m = 0, n = 0, k = 0;
@@ -48,9 +55,10 @@ struct DLC_EXPORT Product {
 
   static Product read(const Fields &fields);
 
-  /// Whether all that becomes of sums is to be added to what dst holds.
+  /// Returns true if the epilogue only accumulates: its one post-op is a "sum", and there is no
+  /// bias.
   bool addsUp() const;
-  /// That there are the buffers, `packedBytes` in b where that is packed.
+  /// Checks the call's buffers. If b is packed, it takes `packedBytes` bytes.
   void check(Buffers &given, uint64_t packedBytes) const;
 
 private:

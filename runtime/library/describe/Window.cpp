@@ -1,4 +1,4 @@
-//===- Window.cpp - how a window slides over images ---------------------------------===//
+//===- Window.cpp - parsed parameters of a sliding window -----------------===//
 #include "runtime/library/describe/Window.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ Sliding Sliding::read(const Fields &fields, const Window::Words &words, const ch
   s.src.assign(from.begin() + 2, from.end());
   s.dst.assign(to.begin() + 2, to.end());
   s.window = Window::read(fields, s.src.size(), words);
-  // Places of pixels are computed in 64 bits.
+  // Pixel offsets must not overflow 64-bit integers.
   for (size_t d = 0; d < s.dst.size(); ++d)
     if (__int128(s.dst[d]) * s.window.strides[d] +
             __int128(s.window.sizes[d]) * s.window.dilations[d] >

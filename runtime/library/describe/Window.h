@@ -1,4 +1,4 @@
-//===- Window.h - how a window slides over images -----------------------------------===//
+//===- Window.h - parsed parameters of a sliding window -------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DESCRIBE_WINDOW_H
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_WINDOW_H
 
@@ -6,48 +6,49 @@
 
 namespace dlc::describe {
 
-/// Of each spatial dimension. A dilation of 1 is dense; negative padding cuts off.
+/// Sizes, strides, dilations and padding of a window, for each spatial dimension. A dilation of 1
+/// is dense. Negative padding crops the image.
 struct DLC_EXPORT Window {
   std::vector<int64_t> sizes, strides, dilations, low, high;
 
-  /// How a kind of description spells it; null: it says nothing of that. What is said of strides,
-  /// dilations and padding may be left out: 1, dense, 0.
+  /// Field names with which a kind of description spells a window; null if the description has no
+  /// such field. Missing strides, dilations and padding default to 1, dense and 0.
   struct Words {
     const char *sizes, *low, *high;
-    int64_t dense;     ///< a dilation
-    int64_t least = 0; ///< of an image's sizes
+    int64_t dense;     ///< value of a dense dilation: 0 or 1
+    int64_t least = 0; ///< minimum size of an image's dimensions
   };
 
   static Window read(const Fields &fields, size_t rank, const Words &words);
   void write(nlohmann::json &desc, const Words &words) const;
 
   int64_t taps() const;
-  /// A single place, in step with the image.
+  /// Returns true for a 1x1 window with stride 1 and no padding at the low end.
   bool isPoint() const;
 };
 
-/// Of descriptions that say "window", and of those that say "kernel" and count what lies between
-/// two places of a dilated one.
+/// Field names of descriptions with a "window", whose dense dilation is 1, and of descriptions with
+/// a "kernel", whose dilations count the elements between two taps (dense: 0).
 constexpr Window::Words kWindowWords = {"window", "pads", nullptr, 1, 1},
                         kKernelWords = {"kernel", "pads_l", "pads_r", 0};
 
-/// What a window slides over: [batch, channels, src..], and what comes of that: [batch, features,
-/// dst..].
+/// Shapes of the source [batch, channels, src..] and of the result [batch, features, dst..] of a
+/// sliding window.
 struct DLC_EXPORT Sliding {
   int64_t batch = 0, channels = 0, features = 0;
   std::vector<int64_t> src, dst;
   Window window;
 
-  /// `dst`: what the description calls the second one.
+  /// Reads the shapes and the window; `dst` is the name of the field with the result's shape.
   static Sliding read(const Fields &fields, const Window::Words &words, const char *dst = "dst");
   void write(nlohmann::json &desc, const Window::Words &words, const char *dst = "dst") const;
 
   size_t rank() const { return src.size(); }
-  int64_t pixels() const;    ///< of an image of src
-  int64_t positions() const; ///< of an image of dst
+  int64_t pixels() const;    ///< spatial size of one source image
+  int64_t positions() const; ///< spatial size of one result image
   int64_t sourceElements() const { return batch * channels * pixels(); }
   int64_t resultElements() const { return batch * features * positions(); }
-  /// Whether each result comes of the pixel at its place.
+  /// Returns true if each result depends only on the source pixel with the same coordinates.
   bool isPoint() const { return window.isPoint() && src == dst; }
 };
 

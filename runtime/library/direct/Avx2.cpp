@@ -1,6 +1,7 @@
-//===- Avx2.cpp - the kernels for processors with AVX2 and FMA ---===//
+//===- Avx2.cpp - kernel table for processors with AVX2 and FMA -----------===//
 //
-// Compiled with flags of its own; Call.cpp asks the processor before it comes here.
+// This file has its own compiler flags. Its kernels are called only if the processor has these
+// features (see kernelsFor in Call.cpp).
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/direct/DirectKernels.h"

@@ -1,4 +1,4 @@
-//===- Call.cpp - a direct convolution ready to execute --------------------------===//
+//===- Call.cpp - creation and execution of direct convolution calls ------===//
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
@@ -126,7 +126,7 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
     const Convolution request = Convolution::parse(desc);
     const Kernels &kernels = kernelsFor(request);
     packed.bytes = packedBytes(desc);
-    // Whole vectors: a multiple of 64 for blocks of 8, too.
+    // The size is a multiple of 64 bytes, also with blocks of 8 channels.
     packed.data = runtime::allocateWeights(packed.bytes);
     if (!packed.data)
       fail("no memory for ", packed.bytes, " bytes of weights");

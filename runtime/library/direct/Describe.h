@@ -1,4 +1,4 @@
-//===- Describe.h - direct convolutions seen from the compiler -----------------===//
+//===- Describe.h - direct convolutions: interface for the compiler -------===//
 #ifndef DLC_RUNTIME_LIBRARY_DIRECT_DESCRIBE_H
 #define DLC_RUNTIME_LIBRARY_DIRECT_DESCRIBE_H
 
@@ -8,16 +8,17 @@ namespace dlc::direct {
 
 using runtime::Packed;
 
-/// Bytes of the packed weights of a description.
+/// Returns the size of the packed weights of a description, in bytes.
 DLC_EXPORT uint64_t packedBytes(const nlohmann::json &desc);
 /// Packs weights [O, C, h, w].
 DLC_EXPORT Packed packWeights(const nlohmann::json &desc, const float *plain, int threads);
 
-/// How a call reads src: where it lies, or copying the pixels that results come from first; all of
-/// it in each thread, or each thread its own part.
+/// How a call reads src. If `inPlace` is set, it reads the pixels in place; otherwise it copies the
+/// window of each result first. If `whole` is set, each thread reads all of src, otherwise only its
+/// own part.
 struct Reading {
   bool inPlace = false, whole = false;
-  double windowPart = 1; ///< of the products: where the window meets the image
+  double windowPart = 1; ///< fraction of the products that are not skipped as padding
 };
 DLC_EXPORT Reading readingOf(const nlohmann::json &desc, int threads);
 

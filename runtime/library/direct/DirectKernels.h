@@ -1,6 +1,6 @@
-//===- DirectKernels.h - the kernels over vectors of V lanes -----------------------------===//
+//===- DirectKernels.h - direct convolution kernels for vectors of V lanes -===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DIRECT_DIRECTKERNELS_H
@@ -15,8 +15,8 @@ namespace {
 
 using namespace simd;
 
-/// Products that a sum takes in a register before it goes to memory: so that weights stay in the
-/// first level for all pixels.
+/// Number of products that are summed in registers before the sum is stored, so that their weights
+/// stay in the L1 cache for all pixels.
 constexpr int64_t kRun = 128;
 
 template <int V> struct DirectKernels {
@@ -32,7 +32,8 @@ template <int V> struct DirectKernels {
             gatherTap(shape, image, pixels, ky, kx, c, c + 1, to + c * block, block);
   }
 
-  /// What some pixels see of blocks [begin, end) at a place of the window.
+  /// Copies the inputs of some pixels at one tap of the window, for the channel blocks [begin,
+  /// end).
   static void gatherTap(const Shape &shape, const float *image, const Pixels &pixels, int64_t ky,
                         int64_t kx, int64_t begin, int64_t end, float *to, int64_t block) {
     Pitches<V> pitches(shape.channelsLast, shape.inBlocks, shape.inHeight, shape.inWidth);
@@ -76,7 +77,7 @@ template <int V> struct DirectKernels {
       finish(shape, pixels, o, sums, epilogue, image);
   }
 
-  /// Memory brings what results are added to while the last products are made.
+  /// Prefetches the operands of AddTensor steps while the last products are computed.
   static void askForAddends(const Shape &shape, const Pixels &pixels, int64_t block,
                             const Epilogue &epilogue) {
     Pitches<V> pitches(shape.channelsLast, shape.outBlocks, shape.outHeight, shape.outWidth);

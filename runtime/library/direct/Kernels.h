@@ -1,17 +1,19 @@
-//===- Kernels.h - the steps of a direct convolution, one thread's part each --------===//
+//===- Kernels.h - kernels of a direct convolution ------------------------===//
 //
-// A convolution is a product: each result's pixel has a row of the numbers under the window, which
-// meets a column of weights for each of the results' channels. The rows of some pixels lie as
-// images in blocks of V channels do, and with a window of one pixel they are the image:
+// The convolution is computed as a matmul: each result pixel has a row of the elements under its
+// window, which is multiplied by a column of weights for each output channel. The rows of some
+// pixels are stored in blocks of V channels, like an image. With a window of one pixel they are the
+// image itself:
 //
 //   data     [y and x in the window, channel block][pixel][V]
 //   weights  [pair of blocks of results' channels][y and x in the window, channel][2][V]
 //
-// so that weights, which are more than all else where pixels are few, are read in the order in
-// which they lie. A last block of results' channels that has no other stands alone.
+// The weights are read in the order in which they are stored, because with few pixels they are most
+// of the data. If the number of blocks of output channels is odd, the last block has no second
+// block.
 //
-// This header is read by files compiled for other processors than the rest: nothing here may bring
-// inline functions along that the linker could take for everybody.
+// The files compiled for one instruction set include this header, so it must not contain inline
+// functions: the linker could choose their copies for all processors.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DIRECT_KERNELS_H
@@ -31,17 +33,17 @@ struct Shape {
   int64_t strideY = 1, strideX = 1, dilationY = 1, dilationX = 1;
   int64_t top = 0, left = 0; // padding
   bool channelsLast = false;
-  int64_t depth = 0; // blocks of a row of data
+  int64_t depth = 0; // number of blocks in a row of data
 };
 
-/// Some of an image's results, and the rows of the window that meet the image anywhere in them:
-/// the others meet padding alone.
+/// Some result pixels of an image, and the range of the window's rows that overlap the image for
+/// any of them. The other rows of the window only read padding.
 struct Pixels {
   int64_t image = 0, first = 0, count = 0;
   int64_t windowBegin = 0, windowEnd = 1;
 };
 
-/// From one block to the next: so many elements.
+/// Rows of data, with the stride between two blocks in elements.
 struct Rows {
   const float *at = nullptr;
   int64_t block = 0;
@@ -55,18 +57,18 @@ struct Epilogue {
 
 struct Kernels {
   int lanes;
-  /// The rows of some pixels, as far as the window meets the image.
+  /// Copies the rows of some pixels, for the window's rows that overlap the image.
   void (*gather)(const Shape &shape, const float *image, const Pixels &pixels, float *to,
                  int64_t block);
-  /// Blocks `block` and, with `two`, `block` + 1 of some pixels' results; `sums` has room for
-  /// those.
+  /// Computes some pixels' results in block `block` and, if `two` is set, in block `block` + 1.
+  /// `sums` has capacity for these results.
   void (*results)(const Shape &shape, const Pixels &pixels, const Rows &data, const float *weights,
                   int64_t block, bool two, float *sums, const Epilogue &epilogue, float *image);
-  /// Weights [O, C, h, w] of results' blocks [begin, end), where `begin` is even.
+  /// Packs weights [O, C, h, w] of the output blocks [begin, end); `begin` must be even.
   void (*weights)(const Shape &shape, const float *plain, float *to, int64_t begin, int64_t end);
 };
 
-/// Compiled for AVX-512 (16 lanes) and AVX2 with FMA (8).
+/// Kernels compiled for AVX-512 (16 lanes) and for AVX2 with FMA (8 lanes).
 extern const Kernels avx512Kernels, avx2Kernels;
 
 } // namespace dlc::direct

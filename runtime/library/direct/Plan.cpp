@@ -1,4 +1,4 @@
-//===- Plan.cpp - how a direct convolution is cut up ----------------------------===//
+//===- Plan.cpp - work partition of a direct convolution ------------------===//
 #include "runtime/library/direct/Plan.h"
 
 #include "runtime/device/cpu/Features.h"
@@ -43,13 +43,14 @@ Plan::Plan(const Convolution &request, int threads) {
   constexpr int64_t kMany = 112, kSome = 28, kEnough = 49;
   const int64_t near = runtime::nearBytes() / 4, perPixel = shape.depth * request.lanes;
   const int64_t all = request.positions(), copied = request.readsInPlace() ? 0 : perPixel;
-  // What is copied for a part stays near.
+  // The data that is copied for a part must stay in the cache.
   const int64_t limit = copied ? std::clamp(near / 2 / copied, kSome, kMany) : kMany;
-  // Where each thread has so many pixels, memory brings all weights to all of them in time.
+  // With kEnough pixels for each thread, all weights can be read from memory in the time of their
+  // computation.
   const bool isFew = threads > 1 && shape.batch * all < threads * kEnough;
   sharesPixels = isFew && request.pairs() >= threads && shape.batch * all * copied <= near;
   imageParts = (all + limit - 1) / limit;
-  // As many pieces of work for each thread as for the others, where they are few.
+  // If there are few units of work, make their number a multiple of the number of threads.
   const int64_t pieces = shape.batch * (sharesPixels ? request.pairs() : 1);
   if (pieces % threads != 0 && pieces < 8 * threads)
     imageParts = std::min(all, (imageParts + threads - 1) / threads * threads);
@@ -75,7 +76,7 @@ Pixels Plan::part(const Convolution &request, int64_t index) const {
         return true;
     return false;
   };
-  // One row at least: sums are zeros then.
+  // Keep at least one row of the window, so that the sums are set to 0.
   int64_t begin = 0, end = shape.windowHeight;
   while (begin + 1 < end && !meetsImage(begin))
     ++begin;

@@ -1,4 +1,4 @@
-//===- Plan.h - how a direct convolution is cut up ------------------------------===//
+//===- Plan.h - work partition of a direct convolution --------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_DIRECT_PLAN_H
 #define DLC_RUNTIME_LIBRARY_DIRECT_PLAN_H
 
@@ -7,34 +7,36 @@
 
 namespace dlc::direct {
 
-/// What Desc.md describes, checked.
+/// Checked description of Desc.md.
 struct Convolution : describe::Convolution {
   int lanes = 16;
-  Shape shape; // of the same in blocks, for the kernels
+  Shape shape; // the convolution's shape in blocks of channels
 
   /// Throws dlc::Error.
   static Convolution parse(const nlohmann::json &desc);
 
-  int64_t pairs() const { return (shape.outBlocks + 1) / 2; } // of blocks of results
-  /// A window of one pixel over an image that lies in blocks.
+  int64_t pairs() const { return (shape.outBlocks + 1) / 2; } // pairs of output blocks
+  /// Returns true if the window is one pixel and the image is stored in blocks of channels.
   bool readsInPlace() const { return !channelsLast && isPoint(); }
 };
 
-/// Work comes in parts of an image's pixels by pairs of blocks of results' channels. Each thread
-/// has parts of its own and all weights, or, where pixels are few, all parts and weights of its
-/// own.
+/// A unit of work is a part of an image's pixels with a pair of blocks of output channels. Either
+/// each thread has its own parts and uses all weights, or, if there are few pixels, it uses all
+/// parts and has its own weights (`sharesPixels`).
 struct Plan {
   bool sharesPixels = false;
-  int64_t pixels = 0, imageParts = 0, parts = 0; // of a part; parts of an image, and of all
-  /// In elements: what is copied of a part. Each thread copies for itself: what another one wrote
-  /// lies in its cache.
+  int64_t pixels = 0, imageParts = 0, parts = 0; // pixels of a part; parts of an image, and in all
+  /// Elements that are copied for a part. Each thread copies the data for itself, since data that
+  /// another thread wrote would be in that thread's cache.
   int64_t partStep = 0;
-  /// From the start of the scratch memory: each thread's copies, and its sums.
+  /// Offsets and strides in the scratch memory, in elements: each thread's copies, then each
+  /// thread's sums.
   int64_t dataStep = 0, sums = 0, sumsStep = 0, scratch = 0;
 
   Plan(const Convolution &request, int threads);
   Pixels part(const Convolution &request, int64_t index) const;
-  /// Of all products, those that are made: rows of the window that meet padding alone are left out.
+  /// Returns the fraction of all products that are computed. Window rows that only read padding are
+  /// skipped.
   double windowPart(const Convolution &request) const;
 };
 

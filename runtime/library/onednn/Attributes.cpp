@@ -73,7 +73,7 @@ static dnnl_fpmath_mode_t mathMode(const std::string &name) {
   fail("oneDNN: unknown math mode '", name, "': strict, bf16, f16, tf32 or any expected");
 }
 
-/// Hardswish and hardsigmoid have defaults of their own in the field.
+/// Hardswish and hardsigmoid have their usual defaults of alpha = 1/6 and beta = 1/2.
 static float defaultAlpha(const std::string &algorithm) {
   return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 1.0f / 6
          : algorithm == "swish" || algorithm == "linear" || algorithm == "elu" ||
@@ -86,7 +86,7 @@ static float defaultBeta(const std::string &algorithm) {
   return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 0.5f : 0.0f;
 }
 
-/// Alpha or beta of an eltwise step.
+/// Returns the parameter alpha or beta of an eltwise post-op.
 static float eltwiseParameter(const std::string &algorithm, const json &op, const char *name,
                               float missing) {
   float value = op.value(name, missing);
@@ -108,8 +108,8 @@ void Builder::postOps(dnnl_post_ops_t list) {
                 eltwiseParameter(algorithm, op, "alpha", defaultAlpha(algorithm)),
                 eltwiseParameter(algorithm, op, "beta", defaultBeta(algorithm))),
             "adding an eltwise post-op");
-      // The reference implementation computes abs(0) as -0, whose reciprocal root is minus
-      // infinity.
+      // oneDNN's reference implementation computes abs(0) as -0, whose reciprocal square root is
+      // minus infinity. Adding 0 changes -0 to +0.
       if (algorithm == "abs")
         check(dnnl_post_ops_append_eltwise(list, dnnl_eltwise_linear, 1, 0),
               "adding 0 to absolute values");

@@ -1,4 +1,4 @@
-//===- Call.cpp - an operation ready to execute -------------------------------===//
+//===- Call.cpp - creation and execution of oneDNN calls ------------------===//
 #include "runtime/library/onednn/Call.h"
 
 #include "runtime/device/cpu/Parallel.h"
@@ -54,7 +54,8 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
     }
   }
   slotCount = count;
-  // The planner may have given the scratchpad a place in the arena; this machine may need more.
+  // The memory planner may have placed a scratchpad in the arena, but this machine may need a
+  // larger one.
   scratchIsBuffer =
       buffers.size() == count + 1 && buffers[count].bytes >= scratch && buffers[count].writable;
   ownScratch = scratchIsBuffer ? 0 : scratch;

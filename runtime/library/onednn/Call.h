@@ -1,4 +1,4 @@
-//===- Call.h - an operation ready to execute ---------------------------------===//
+//===- Call.h - oneDNN primitive call, ready to execute -------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ONEDNN_CALL_H
 #define DLC_RUNTIME_LIBRARY_ONEDNN_CALL_H
 
@@ -9,22 +9,23 @@ namespace dlc::onednn {
 
 class Call : public runtime::LibraryCall {
 public:
-  /// Throws dlc::Error when a buffer is too small or must be writable and is not.
+  /// Throws dlc::Error if a buffer is too small, or if an output buffer is not writable.
   Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buffers);
 
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override { return name; }
   uint64_t scratchBytes() const override { return ownScratch; }
 
-  /// Whether a description asks for one thread.
+  /// Returns true if a description has "alone", which requests a single thread.
   static bool isAlone(const nlohmann::json &desc);
 
 private:
-  /// A buffer whose contents the primitive takes in another layout.
+  /// Buffer that is stored in another layout than the primitive requires, with the reorder between
+  /// both.
   struct Staging {
     size_t slot = 0;
     bool isOutput = false;
-    uint64_t offset = 0; // into the scratch memory
+    uint64_t offset = 0; // in the scratch memory
     Primitive reorder;
     Memory outside;
   };
@@ -35,15 +36,15 @@ private:
 
   std::string name;
   bool partsStandAlone = false;
-  bool alone = false; // one thread runs it
+  bool alone = false; // the call runs on one thread
   Primitive primitive;
   Stream stream;
-  std::vector<Memory> memories; // the last one is the scratchpad
+  std::vector<Memory> memories; // the scratchpad is the last one
   std::vector<void *> bound;
   std::vector<dnnl_exec_arg_t> arguments;
   std::vector<Staging> stagings;
   size_t slotCount = 0;
-  bool scratchIsBuffer = false; // the last buffer; else the caller's own
+  bool scratchIsBuffer = false; // the last buffer is the scratchpad, not the caller's memory
   uint64_t ownScratch = 0;
 };
 

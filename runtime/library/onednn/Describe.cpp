@@ -1,4 +1,4 @@
-//===- Describe.cpp - oneDNN seen from the compiler: ask before running -------===//
+//===- Describe.cpp - oneDNN interface for the compiler: queries before execution -===//
 #include "runtime/library/onednn/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
@@ -24,7 +24,8 @@ namespace {
 
 int threadsOr(int threads) { return threads > 0 ? threads : runtime::hostThreads(); }
 
-/// Runs `body`, turning whatever it throws into text: callers are compiled without exceptions.
+/// Runs `body` and returns the text of its exception, since the callers are compiled without
+/// exceptions.
 template <typename Body> std::string guarded(Body &&body) {
   try {
     body();
@@ -34,8 +35,8 @@ template <typename Body> std::string guarded(Body &&body) {
   }
 }
 
-/// Where the layout of an argument stands in the description; null for those that have no such
-/// place.
+/// Returns the layout of an argument in the description, or null if the description has no field
+/// for it.
 json *layoutIn(json &desc, const std::string &argument) {
   if (argument.rfind("post", 0) == 0 && desc.contains("post_ops")) {
     size_t index = std::strtoul(argument.c_str() + 4, nullptr, 10);
@@ -45,7 +46,8 @@ json *layoutIn(json &desc, const std::string &argument) {
   return found == desc.end() ? nullptr : &*found;
 }
 
-/// An argument's layout where the description itself says it: the library need not be asked.
+/// Returns an argument's layout if the description specifies it completely, so that oneDNN need not
+/// be queried. Otherwise returns null.
 MemoryDesc layoutSaid(const json &desc, const std::string &argument) {
   auto found = desc.is_object() ? desc.find(argument) : desc.end();
   if (found == desc.end() || !found->is_object() || found->contains("outside"))
@@ -69,7 +71,8 @@ Described describeOperation(const json &desc, const Operation &operation) {
   described.desc = desc;
   described.implementation = operation.implementation;
   described.desc["impl"] = operation.implementation;
-  // Described again with another number of threads, the layouts are still those of the first.
+  // If the result is described again with another number of threads, the layouts remain those of
+  // the first number.
   if (!described.desc.contains("threads"))
     described.desc["threads"] = threads::most();
   described.scratchpadBytes = operation.scratchBytes();
@@ -145,8 +148,8 @@ std::string rowMajorTag(size_t rank) {
 
 namespace {
 
-/// Answers to questions, which several phases of a compilation ask again: the library may take
-/// milliseconds for one. The oldest go where there are many.
+/// Cache of query results. Several phases of a compilation repeat the same queries, and oneDNN may
+/// take milliseconds for each. The oldest entries are evicted when the cache is full.
 template <typename Answer> class Remembered {
 public:
   template <typename Find> Answer answer(const json &desc, int threads, Find &&find) {
@@ -181,8 +184,10 @@ private:
   std::deque<std::string> order;
 };
 
-/// The question with the layouts of images that the library chose, where it was free to: it chooses
-/// the same code again, and may take a second to do so (transposed convolutions of long rows).
+/// Returns the query with the layouts that oneDNN selected in place of "any" for the image
+/// operands. oneDNN selects the same implementation for this query, but it may take a second to do
+/// so (transposed convolutions of long rows). Returns nullopt if no layout was "any" or if a
+/// selected layout has no name.
 std::optional<json> settled(const json &desc, const Described &described) {
   json asked = desc;
   bool wasFree = false;
@@ -216,7 +221,7 @@ std::shared_ptr<const Described> ask(const json &desc, int threads) {
       });
       if (!error.empty())
         *described = {}, described->error = error;
-      // Asked for by name, the same is found.
+      // Also cache the result for the query that specifies the selected implementation by name.
       if (described->ok && !desc.contains("impl")) {
         json named = desc;
         named["impl"] = described->implementation;
@@ -322,7 +327,7 @@ std::string reorder(const json &from, const void *source, const json &to, void *
 }
 
 bool sumsInt8Exactly() {
-  // Each of these has VNNI; their numbers are sets of bits.
+  // Each of these instruction sets has VNNI; the enumerators of oneDNN are bit sets.
   constexpr unsigned vnni = dnnl_cpu_isa_avx2_vnni & ~dnnl_cpu_isa_avx2,
                      vnni512 = dnnl_cpu_isa_avx512_core_vnni & ~dnnl_cpu_isa_avx512_core;
   unsigned isa = unsigned(dnnl_get_effective_cpu_isa());

@@ -1,7 +1,8 @@
-//===- Describe.h - oneDNN seen from the compiler: ask before running ---------===//
+//===- Describe.h - oneDNN interface for the compiler: queries before execution -===//
 //
-// Plain structures and JSON only; nothing here throws. The JSON of an operation is documented in
-// Desc.md beside this file: what describe() accepts is what a library command's "desc" carries.
+// The interface consists of plain structures and JSON, and no function throws. The JSON of an
+// operation is documented in Desc.md in this folder. describe() accepts the same JSON as a library
+// command's "desc".
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ONEDNN_DESCRIBE_H
@@ -21,7 +22,7 @@
 
 namespace dlc::onednn {
 
-/// One buffer of a library command, in the command's order.
+/// Buffer of a library command; arguments have the order of the command's buffers.
 struct Argument {
   std::string name; // "src", "weights", "bias", "dst", "post0", ...
   std::vector<int64_t> dims;
@@ -38,7 +39,8 @@ struct Described {
   std::string implementation;
   std::vector<Argument> arguments;
   uint64_t scratchpadBytes = 0;
-  /// The request with every "any" made concrete and "impl" filled in: put this into the program.
+  /// The request with concrete layouts in place of each "any", and with "impl" set. A program
+  /// contains this description.
   nlohmann::json desc;
 
   const Argument *find(std::string_view name) const {
@@ -49,51 +51,52 @@ struct Described {
   }
 };
 
-/// What oneDNN would do for `desc` with `threads` threads (0: as many as the machine has; its
-/// choice depends on it). Never null; whoever asks the same shares the answer.
+/// Returns what oneDNN selects for `desc` with `threads` threads; 0 means all threads of the
+/// machine. The selection depends on the number of threads. Never returns null. Equal queries share
+/// one cached result.
 DLC_EXPORT std::shared_ptr<const Described> ask(const nlohmann::json &desc, int threads = 0);
 
-/// A copy of the answer.
+/// Returns a copy of ask()'s result.
 inline Described describe(const nlohmann::json &desc, int threads = 0) {
   return *ask(desc, threads);
 }
 
-/// Whether that is the general code that oneDNN has for want of better, by itself or called by
-/// another operation.
+/// Returns true if the implementation is oneDNN's slow reference code, or calls reference code.
 inline bool isReference(std::string_view implementation) {
   return implementation.starts_with("ref") || implementation.starts_with("simple_n") ||
          implementation.find("+ref") != std::string_view::npos;
 }
 
-/// Every implementation in oneDNN's order of preference. desc["impl"] is ignored here; elsewhere it
-/// picks one by name.
+/// Describes every implementation, in oneDNN's order of preference. Ignores desc["impl"], which
+/// selects an implementation by name in other functions.
 DLC_EXPORT std::vector<Described> describeAll(const nlohmann::json &desc, int threads = 0);
 
 struct Packed {
   bool ok = false;
   std::string error;
-  std::shared_ptr<void> data; // aligned to 64
+  std::shared_ptr<void> data; // aligned to 64 bytes
   uint64_t bytes = 0;
 };
 
-/// Reorders a plain constant into the layout (and element type) that `argument` of `desc` has once
-/// resolved. plainTag "": row-major; plainDtype "": the argument's own.
+/// Reorders a plain constant into the resolved layout and element type of `argument` of `desc`. An
+/// empty plainTag means row-major; an empty plainDtype means the argument's own element type.
 DLC_EXPORT Packed packWeights(const nlohmann::json &desc, std::string_view argument,
                               const void *plain, std::string_view plainTag = "",
                               std::string_view plainDtype = "", int threads = 0);
 
-/// Bytes of a layout {"dims", "dtype", "tag"|"strides"}, padding included; nothing if it is not
-/// one.
+/// Returns the bytes of a layout {"dims", "dtype", "tag"|"strides"}, padding included, or nullopt
+/// if the layout is not valid.
 DLC_EXPORT std::optional<uint64_t> layoutBytes(const nlohmann::json &layout);
 
-/// Copies between two such layouts, converting types; empty on success, else what went wrong.
+/// Copies between two such layouts and converts the element type. Returns an error message, empty
+/// on success.
 DLC_EXPORT std::string reorder(const nlohmann::json &from, const void *source,
                                const nlohmann::json &to, void *destination, int threads = 0);
 
-/// Whether it adds up products of 8-bit integers without a saturating step on this machine.
+/// Returns true if oneDNN sums products of 8-bit integers on this machine without saturation.
 DLC_EXPORT bool sumsInt8Exactly();
 
-/// "oneDNN 3.2.0": part of the key of everything measured.
+/// Returns for example "oneDNN 3.2.0". The version is part of the key of cached measurements.
 DLC_EXPORT std::string libraryVersion();
 
 } // namespace dlc::onednn

@@ -23,7 +23,7 @@ using PostOps = Handle<dnnl_post_ops, dnnl_post_ops_destroy>;
 using Memory = Handle<dnnl_memory, dnnl_memory_destroy>;
 using Stream = Handle<dnnl_stream, dnnl_stream_destroy>;
 
-/// The CPU engine: stateless, one for the process.
+/// Returns the CPU engine, which is stateless and shared by the process.
 dnnl_engine_t engine();
 
 /// Throws dlc::Error unless `status` is success.

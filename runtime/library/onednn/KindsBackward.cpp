@@ -1,4 +1,4 @@
-//===- KindsBackward.cpp - gradients of convolutions, pools and batch normalisation ===//
+//===- KindsBackward.cpp - oneDNN gradients of convolutions, pools and batch normalization -===//
 #include "runtime/library/onednn/Layout.h"
 #include "runtime/library/onednn/Window.h"
 #include "runtime/program/Message.h"
@@ -46,7 +46,8 @@ void buildPoolingBackward(Builder &builder) {
   if (pool.algorithm != dnnl_pooling_max && workspace)
     fail("oneDNN: pooling_backward: only alg max has a workspace");
   builder.attributes();
-  // The gradient's implementation follows the workspace of the forward one that it is told of.
+  // oneDNN chooses the gradient's implementation by the workspace of the forward primitive that it
+  // refers to.
   dnnl_primitive_desc_t raw = nullptr;
   builder.created(dnnl_pooling_forward_primitive_desc_create(
       &raw, engine(), dnnl_forward_training, pool.algorithm, diffSrc, diffDst, pool.strides.data(),

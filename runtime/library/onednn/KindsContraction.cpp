@@ -1,4 +1,4 @@
-//===- KindsContraction.cpp - convolutions and matrix products ----------------===//
+//===- KindsContraction.cpp - oneDNN convolutions, matmuls, pools and resampling -===//
 #include "runtime/library/onednn/Layout.h"
 #include "runtime/library/onednn/Window.h"
 #include "runtime/program/Message.h"

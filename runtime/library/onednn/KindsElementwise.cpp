@@ -1,4 +1,4 @@
-//===- KindsElementwise.cpp - reorder, eltwise, binary, softmax, normalisations, reduction ===//
+//===- KindsElementwise.cpp - reorder, eltwise, binary, softmax, normalization, reduction -===//
 #include "runtime/library/onednn/Layout.h"
 #include "runtime/library/onednn/Operation.h"
 #include "runtime/program/Message.h"

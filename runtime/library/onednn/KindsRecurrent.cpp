@@ -1,4 +1,4 @@
-//===- KindsRecurrent.cpp - recurrent layers ----------------------------------===//
+//===- KindsRecurrent.cpp - oneDNN recurrent layers -----------------------===//
 #include "runtime/library/onednn/Operation.h"
 #include "runtime/program/Message.h"
 

@@ -44,7 +44,8 @@ std::optional<uint64_t> opaqueBytes(std::string_view tag) {
   return bytes;
 }
 
-/// Strides of a plain permutation such as "cabd": oneDNN names only some of them.
+/// Returns the strides of a plain permutation such as "cabd". oneDNN has tags for only some
+/// permutations.
 static std::optional<std::vector<int64_t>> permutationStrides(std::string_view tag,
                                                               const std::vector<int64_t> &dims) {
   if (tag.size() != dims.size())
@@ -124,8 +125,8 @@ uint64_t bytesOf(const_dnnl_memory_desc_t md) {
   return static_cast<uint64_t>(elements) * dnnl_data_type_size(type);
 }
 
-/// The canonical spelling: dimensions from the outermost in, then the blocks. Equal strides
-/// (dimensions of one element) come in logical order.
+/// Returns the canonical tag: the dimensions from the outermost to the innermost, then the blocks.
+/// Dimensions with equal strides (dimensions of one element) are in logical order.
 static std::string spell(const_dnnl_memory_desc_t md) {
   int rank = rankOf(md), blocks = innerBlocks(md);
   std::vector<int64_t> strides = queryDims(md, dnnl_query_strides, rank);
@@ -158,8 +159,8 @@ std::string tagName(const_dnnl_memory_desc_t md) {
     return same && dnnl_memory_desc_equal(same.get(), md) &&
            (!exactly || queryDims(same.get(), dnnl_query_strides, rankOf(md)) == strides);
   };
-  // Layouts are equal when they differ only in the strides of dimensions of one element, but
-  // implementations look at those too: the exact one comes first.
+  // Layouts compare equal if they differ only in the strides of dimensions of one element.
+  // Implementations check those strides, too, so a tag with exactly these strides is preferred.
   std::string spelled = spell(md);
   size_t rank = dims.size();
   auto sameBlocks = [&](std::string_view name) {

@@ -14,24 +14,25 @@ namespace dlc::onednn {
 
 std::optional<dnnl_data_type_t> parseType(std::string_view name);
 
-/// A tag ("acdb", "aBcd16b", "any", "opaque:BYTES") to a descriptor; null if there is no such
-/// layout for these dimensions. An opaque layout is `any` until a primitive has chosen it.
+/// Returns the descriptor of a tag ("acdb", "aBcd16b", "any", "opaque:BYTES"), or null if these
+/// dimensions have no such layout. An opaque layout is parsed as `any`, until a primitive selects
+/// its layout.
 MemoryDesc parseTag(std::string_view tag, const std::vector<int64_t> &dims, dnnl_data_type_t type);
 
-/// The name that parseTag() turns back into an equal descriptor; "strided" for a plain layout with
-/// gaps (its strides say the rest), "opaque:BYTES" for what has no name.
+/// Returns the tag from which parseTag() creates an equal descriptor. Returns "strided" for a plain
+/// layout with gaps, which its strides determine, and "opaque:BYTES" for a layout without a name.
 std::string tagName(const_dnnl_memory_desc_t md);
 
-/// Strides in elements; empty for layouts with blocks and opaque ones.
+/// Returns the strides in elements; empty for blocked and opaque layouts.
 std::vector<int64_t> plainStrides(const_dnnl_memory_desc_t md);
 
 std::vector<int64_t> dimsOf(const_dnnl_memory_desc_t md);
 
-/// Bytes from the first element to the last, padding included. For a plain layout with gaps less
-/// than what oneDNN says, which counts a gap after the last element too.
+/// Returns the bytes from the first element to the last, padding included. For a plain layout with
+/// gaps, the result is less than oneDNN's size, which includes a gap after the last element.
 uint64_t bytesOf(const_dnnl_memory_desc_t md);
 
-/// The size that an "opaque:BYTES" tag promises.
+/// Returns the size in an "opaque:BYTES" tag.
 std::optional<uint64_t> opaqueBytes(std::string_view tag);
 
 } // namespace dlc::onednn

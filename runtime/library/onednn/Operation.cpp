@@ -1,4 +1,4 @@
-//===- Operation.cpp - a JSON description turned into a oneDNN primitive ------===//
+//===- Operation.cpp - oneDNN primitives from JSON descriptions -----------===//
 #include "runtime/library/onednn/Operation.h"
 
 #include "runtime/device/cpu/Parallel.h"
@@ -108,7 +108,8 @@ void Builder::created(dnnl_status_t status) {
 const_dnnl_memory_desc_t Operation::layout(const Slot &slot) const {
   const_dnnl_memory_desc_t md =
       dnnl_primitive_desc_query_md(pd.get(), dnnl_query_exec_arg_md, slot.execArgument);
-  // oneDNN does not know the descriptors of scales and zero points: they are what was given.
+  // oneDNN does not report the descriptors of scales and zero points, so use the descriptor that
+  // was passed in.
   bool known = md && dnnl_memory_desc_get_size(md) > 0;
   return known ? md : slot.given.get();
 }
@@ -143,7 +144,7 @@ namespace {
 
 struct Kind {
   void (*build)(Builder &);
-  /// Threads wait for one another within it: to share sums.
+  /// The threads of this kind of primitive synchronize during the execution, to share sums.
   bool meets = false;
 };
 
@@ -185,7 +186,7 @@ std::string implementationOf(const_dnnl_primitive_desc_t pd) {
   return text ? text : "";
 }
 
-/// Opaque layouts are accepted only if oneDNN chose again what the compiler saw.
+/// Returns true if oneDNN selected opaque layouts of the same size as at compile time.
 bool keepsOpaqueSizes(const Operation &operation, std::string *complaint) {
   for (const Slot &slot : operation.slots) {
     auto promised = opaqueBytes(slot.givenTag);
@@ -203,7 +204,8 @@ bool keepsOpaqueSizes(const Operation &operation, std::string *complaint) {
   return true;
 }
 
-/// A workspace is a value of the program: its element type and layout are the description's.
+/// Returns true if the workspace has the element type and layout of the description. The workspace
+/// is a value of the program, so both must be as described.
 bool keepsWorkspace(const Operation &operation) {
   for (const Slot &slot : operation.slots) {
     if (slot.name != "workspace")
@@ -221,7 +223,7 @@ bool keepsWorkspace(const Operation &operation) {
   return true;
 }
 
-/// Walks the implementations; `visit` returns false to stop there.
+/// Calls `visit` for each implementation, until it returns false.
 template <typename Visit> void walk(const json &desc, Visit &&visit) {
   if (!desc.is_object())
     fail("oneDNN: a description must be a JSON object");
@@ -237,7 +239,7 @@ template <typename Visit> void walk(const json &desc, Visit &&visit) {
       std::string name = implementationOf(operation.pd.get());
       int count = ++seen[name];
       operation.implementation = count == 1 ? name : name + "#" + std::to_string(count);
-      // Threads of its gemm wait for the panels that others pack.
+      // The threads of oneDNN's GEMM wait for panels that other threads pack.
       operation.partsStandAlone = !kind.meets && name.find("gemm:") == std::string::npos;
       if (keepsWorkspace(operation) && !visit(operation))
         return;
@@ -281,7 +283,8 @@ std::vector<Operation> makeOperations(const json &desc) {
 
 namespace {
 
-/// The implementation of that name, else the first that fits; nothing but `complaint` if none does.
+/// Returns the implementation with that name, or the first one that fits the layouts. If none fits,
+/// the result is empty, and `complaint` may give the reason.
 Operation chooseOperation(const json &desc, const std::string &name, std::string &complaint) {
   Operation first, wanted;
   walk(desc, [&](const Operation &operation) {

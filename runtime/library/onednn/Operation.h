@@ -1,4 +1,4 @@
-//===- Operation.h - a JSON description turned into a oneDNN primitive --------===//
+//===- Operation.h - oneDNN primitives from JSON descriptions -------------===//
 #ifndef DLC_RUNTIME_LIBRARY_ONEDNN_OPERATION_H
 #define DLC_RUNTIME_LIBRARY_ONEDNN_OPERATION_H
 
@@ -17,36 +17,40 @@ struct Slot {
   std::string name;
   int execArgument = 0;
   bool isOutput = false;
-  /// As the description gave it; what it becomes is known once the primitive descriptor exists.
+  /// Layout in the description, which may be `any`. The primitive descriptor determines the actual
+  /// layout.
   MemoryDesc given;
   std::string givenTag;
-  /// What the buffer holds where that need not be what the primitive takes ("outside"): the call
-  /// reorders between the two.
+  /// Layout of the command's buffer if "outside" specifies one that may differ from the primitive's
+  /// layout. The call reorders between the two layouts.
   MemoryDesc outside;
   std::string outsideTag;
 };
 
-/// What the builders of the kinds (Kinds*.cpp) work with. Everything throws dlc::Error.
+/// State of the functions that build one kind of primitive (Kinds*.cpp). All methods throw
+/// dlc::Error.
 class Builder : public describe::Fields {
 public:
   explicit Builder(const nlohmann::json &desc)
       : Fields(desc, "oneDNN: " + desc.value("kind", "?")), desc(desc) {}
 
-  /// desc[name] as the next buffer; null (and no buffer) if it is absent and not required.
+  /// Adds desc[name] as the next buffer and returns its layout. Returns null without adding a
+  /// buffer if the field is missing and not required.
   const_dnnl_memory_desc_t argument(const char *name, int execArgument, bool isOutput = false,
                                     bool required = true);
 
-  /// Post-ops, math mode, scales: adds their buffers. Call after the kind's own arguments.
+  /// Sets the post-ops, the math mode, the scales and the zero points, and adds their buffers. Must
+  /// be called after the kind's own arguments are added.
   void attributes();
-  /// Takes the status of a dnnl_*_primitive_desc_create.
+  /// Checks the status that a dnnl_*_primitive_desc_create function returned.
   void created(dnnl_status_t status);
 
   const nlohmann::json &desc;
   std::vector<Slot> slots;
   Attributes attr;
   dnnl_primitive_desc_t raw = nullptr;
-  /// The forward operation that a gradient was made for: the library reads it again when it goes on
-  /// to the next implementation.
+  /// Forward primitive descriptor that a gradient refers to. oneDNN reads it again when it advances
+  /// to the gradient's next implementation.
   PrimitiveDesc forward;
 
 private:
@@ -54,16 +58,18 @@ private:
   void quantization(const char *name, bool scales);
 };
 
-/// The description's memory layout {"dims", "dtype", "tag"|"strides"}; `what` names it in messages.
+/// Returns the descriptor of a memory layout {"dims", "dtype", "tag"|"strides"}. Error messages
+/// call the layout `what`.
 MemoryDesc layoutOf(const nlohmann::json &layout, const std::string &what);
 
 dnnl_alg_kind_t eltwiseAlgorithm(const std::string &name);
 dnnl_alg_kind_t binaryAlgorithm(const std::string &name);
 
-/// Scale and shift as slots; returns their flags.
+/// Adds scale and shift as slots and returns their normalization flags.
 unsigned scaleAndShift(Builder &builder);
 
-/// Called with a builder whose `desc` is checked to be an object; leave `raw` set.
+/// Functions that build one kind of primitive. The builder's `desc` must be an object. Each
+/// function sets `raw`.
 void buildConvolution(Builder &builder);
 void buildDeconvolution(Builder &builder);
 void buildInnerProduct(Builder &builder);
@@ -88,28 +94,30 @@ void buildLstm(Builder &builder);
 void buildGru(Builder &builder);
 void buildLbrGru(Builder &builder);
 
-/// A primitive descriptor with its buffers, standing at one implementation.
+/// Primitive descriptor of one implementation, with its buffers.
 struct Operation {
   std::vector<Slot> slots;
   PrimitiveDesc pd;
   std::string implementation;
-  /// Its threads do not wait for one another while they work.
+  /// The threads of the primitive do not synchronize with one another during the execution.
   bool partsStandAlone = false;
 
-  /// As the primitive takes it.
+  /// Returns the layout that the primitive uses.
   const_dnnl_memory_desc_t layout(const Slot &slot) const;
-  /// As the command's buffer holds it.
+  /// Returns the layout of the command's buffer.
   const_dnnl_memory_desc_t bufferLayout(const Slot &slot) const;
   bool isStaged(const Slot &slot) const;
-  /// The primitive's own scratchpad, rounded up; what is staged comes behind it.
+  /// Returns the size of the primitive's own scratchpad, rounded up. Staged buffers follow it in
+  /// the scratch memory.
   uint64_t scratchpadBytes() const;
   uint64_t stagedBytes(const Slot &slot) const;
   uint64_t scratchBytes() const;
 };
 
-/// The implementation that desc["impl"] names if it exists, else the first that fits.
+/// Creates the implementation that desc["impl"] names if it exists, otherwise the first one that
+/// supports the description.
 Operation makeOperation(const nlohmann::json &desc);
-/// All implementations in oneDNN's order.
+/// Creates all implementations, in oneDNN's order of preference.
 std::vector<Operation> makeOperations(const nlohmann::json &desc);
 
 } // namespace dlc::onednn

@@ -1,4 +1,4 @@
-//===- Window.h - the geometry that convolutions and pools share --------------===//
+//===- Window.h - window parameters of oneDNN's convolutions and pools ----===//
 #ifndef DLC_RUNTIME_LIBRARY_ONEDNN_WINDOW_H
 #define DLC_RUNTIME_LIBRARY_ONEDNN_WINDOW_H
 
@@ -8,10 +8,11 @@
 namespace dlc::onednn {
 
 struct Window : describe::Window {
-  /// oneDNN counts what lies between two places.
+  /// oneDNN's dilations: numbers of elements between two taps.
   std::vector<int64_t> gaps;
 
-  /// `src` has two dimensions more. A convolution's window has the sizes of its weights.
+  /// `src` has two more dimensions than the window. The window of a convolution has the sizes of
+  /// its weights.
   Window(Builder &builder, const_dnnl_memory_desc_t src,
          describe::Window::Words words = {nullptr, "pads_l", "pads_r", 0});
 };

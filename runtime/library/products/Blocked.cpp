@@ -1,10 +1,11 @@
-//===- Blocked.cpp - a matrix product, panel by panel -----------------------------===//
+//===- Blocked.cpp - panel-blocked matmul ---------------------------------===//
 //
-// Sums are taken some depth at a time. The left operand's share of that is packed once, by all
-// threads; each thread then packs a panel of the right one, which stays in its second-level cache
-// while all rows pass. Where panels do not divide by the threads, two share the rows of one. Where
-// all columns fit into one panel, each thread has rows of its own, and packs few of them at a time,
-// which stay there, too. Between two such rounds dst holds the sums.
+// The depth is summed in several passes. In each pass, all threads together pack the left operand
+// once. Then each thread packs a panel of the right operand, which stays in its L2 cache while it
+// is multiplied by all rows. If the number of panels is not a multiple of the number of threads,
+// two threads share the rows of a panel. If all columns fit into one panel, each thread has its own
+// rows and packs a few of them at a time, so that they stay in the L2 cache, too. Between two
+// passes dst holds the sums.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Features.h"
@@ -21,10 +22,10 @@ using nlohmann::json;
 
 namespace {
 
-/// Rows that are packed together.
+/// Maximum number of rows that are packed together.
 constexpr int64_t kRowsAtOnce = 4096;
 
-/// Of so many blocks of columns in so many panels, whose widths differ by one at the most.
+/// Returns the first block of columns of `panel`. The panels' widths differ by at most one block.
 int64_t firstBlock(int64_t panel, int64_t panels, int64_t blocks) {
   return panel * blocks / panels;
 }
@@ -39,15 +40,15 @@ public:
   }
 
 private:
-  /// Blocks of rows of several ones that share the right operand, and a part of the sums' depth.
+  /// Blocks of rows of several matmuls that share the right operand, and a part of the depth.
   struct Slab {
     std::span<const One> ones;
-    int64_t block = 0, blocks = 0; ///< counted through all ones
+    int64_t block = 0, blocks = 0; ///< counted through the rows of all matmuls
     int64_t step = 0, steps = 0;
   };
 
   int64_t panelsFor(int64_t team, int64_t widest) const;
-  /// Of a panel's first column, or what is behind the last.
+  /// Returns the panel's first column, or n for the index after the last panel.
   int64_t columnOf(int64_t panel) const {
     return std::min(product.n,
                     firstBlock(panel, panels, blocksOf(product.n, form.columns)) * form.columns);
@@ -71,17 +72,17 @@ private:
   const Product &product;
   const Form &form;
   int threads = 1,
-      teams = 1; ///< several teams take different ones of the batch, with one thread each
-  bool sharesRight = false;              ///< the whole batch multiplies by the same
-  bool readsLeft = false;                ///< where it lies
-  bool streams = false;                  ///< the right operand, from end to end
-  bool ownRows = false;                  ///< of each thread, which packs them for itself
-  int64_t panels = 1, columnsAtOnce = 0; ///< in the widest of them
+      teams = 1;            ///< several teams compute different matmuls, one thread each
+  bool sharesRight = false; ///< all matmuls of the batch have the same right operand
+  bool readsLeft = false;   ///< left operand is read in place
+  bool streams = false;     ///< right operand is read once, from memory
+  bool ownRows = false;     ///< each thread packs and multiplies its own rows
+  int64_t panels = 1, columnsAtOnce = 0; ///< columnsAtOnce: columns of the widest panel
   int64_t blocksAtOnce = 0, stepsAtOnce = 0;
   int64_t perTeam = 0, perThread = 0, perRight = 0;
 };
 
-/// Of a panel that takes half of a core's cache.
+/// Returns the number of columns of a panel that takes half of a core's L2 cache.
 int64_t columnsNear(const Form &form, int64_t depth) {
   return form.columns * std::clamp(runtime::nearBytes() / 2 / (depth * form.rightBytes), int64_t(2),
                                    kColumnsAtOnce / form.columns);
@@ -94,19 +95,20 @@ Call::Call(Operands given, int threads)
                             product.bStrides.begin() +
                                 static_cast<int64_t>(product.isPacked ? 0 : product.batch.size()),
                             [](int64_t stride) { return stride == 0; });
-  // Whole ones of a batch keep threads apart best.
+  // Threads that compute different matmuls of a batch need no synchronization.
   teams = operands.count >= this->threads && !sharesRight ? this->threads : 1;
   int64_t team = this->threads / teams,
           rows = blocksOf(product.m, form.rows) * (sharesRight ? operands.count : 1);
   const int64_t allSteps = blocksOf(product.k, form.depth);
-  // What is packed and read once, by one block of rows, is read from end to end.
+  // A prepacked right operand with a single block of rows is read once, so its whole depth is
+  // summed in one pass.
   const bool isOnce = product.isPacked && rows == 1;
   const int64_t depth =
       isOnce ? allSteps : blocksOf(std::min(product.k, form.depthAtOnce), form.depth);
   streams = isOnce && allSteps * blocksOf(product.n, form.columns) * form.rightBytes >
                           runtime::nearBytes() * this->threads;
   int64_t most = columnsNear(form, depth);
-  // Beside a panel that was packed before, the next one comes to the cache.
+  // The cache holds a prepacked panel and the prefetched next panel.
   if (product.isPacked)
     most = std::max<int64_t>(1, most / form.columns / 2) * form.columns;
   ownRows = product.n <= most && rows >= 2 * team;
@@ -116,7 +118,7 @@ Call::Call(Operands given, int threads)
   if (!ownRows)
     panels = panelsFor(team, most / form.columns);
   columnsAtOnce = blocksOf(blocksOf(product.n, form.columns), panels) * form.columns;
-  // Rounds as even as can be.
+  // Divide the depth into passes of nearly equal size.
   stepsAtOnce = blocksOf(allSteps, blocksOf(allSteps, depth));
   readsLeft = product.n <= form.fewColumns && !(product.change && product.change->isOfLeft) &&
               product.aStrides.back() == 1 && product.aStrides[product.batch.size()] > 0;
@@ -127,11 +129,12 @@ Call::Call(Operands given, int threads)
   perThread = perRight + (ownRows ? left : 0);
 }
 
-/// So many panels, of at most `widest` blocks of columns each, as leave the slowest thread least to
-/// do.
+/// Returns the number of panels that minimizes the work of the slowest thread. A panel has at most
+/// `widest` blocks of columns.
 int64_t Call::panelsFor(int64_t team, int64_t widest) const {
-  // In blocks of rows and columns: what it takes to go once more through the rows' blocks, and
-  // through a panel's, or to pack these again, which is much beside tiles.
+  // Overheads, in units of a row block times a column block: `kRow` for each row block of a panel,
+  // `column` for each column block of a panel. A column block is read again if it was packed
+  // before; otherwise it is packed again, which is expensive relative to tile kernels.
   constexpr double kRow = 0.05;
   constexpr int64_t kMorePanels = 64;
   const double column = product.isPacked ? 0.1 : form.parts > 0 ? 2 : 0.5;
@@ -139,7 +142,7 @@ int64_t Call::panelsFor(int64_t team, int64_t widest) const {
                 fewest = blocksOf(blocks, widest);
   int64_t best = fewest;
   double least = HUGE_VAL;
-  // Of very many panels some more make next to no difference.
+  // With very many panels, a few more panels make hardly any difference.
   const int64_t most = std::min(blocks, fewest + std::min<int64_t>(fewest, kMorePanels) + team);
   for (int64_t some = fewest; some <= most; ++some) {
     double longest = 0;
@@ -161,7 +164,8 @@ int64_t Call::panelsFor(int64_t team, int64_t widest) const {
   return best;
 }
 
-/// body(one, its block, how many blocks, where in the slab)
+/// Calls body(matmul, its first block, number of blocks, index in the slab) for each matmul of the
+/// range.
 template <typename Body>
 void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const {
   int64_t each = blocksOf(product.m, form.rows);
@@ -172,7 +176,8 @@ void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &
   }
 }
 
-/// Where an operand's block begins for its prologue; nowhere in particular for the other operand.
+/// Returns the position of an operand's block for its prologue; a default Place if the operand has
+/// no prologue.
 Place Call::placeOf(const One &one, bool left, int64_t lane, int64_t depth) const {
   Place place;
   if (!product.change || product.change->isOfLeft != left)
@@ -203,7 +208,7 @@ void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) co
   });
 }
 
-/// Where the left operand's blocks lie in memory, as far as they are of one.
+/// Returns the memory of the left operand's blocks for prefetch, up to the end of the first matmul.
 Ahead Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const {
   Ahead ahead;
   forEachOne(slab, block, block + blocks,
@@ -221,7 +226,7 @@ Ahead Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const {
   return ahead;
 }
 
-/// Where a panel of the right operand lies that was packed before.
+/// Returns the memory of a panel of the prepacked right operand for prefetch.
 Ahead Call::columnsAhead(const Slab &slab, int64_t panel) const {
   constexpr int64_t kLine = 64;
   const int64_t column = columnOf(panel);
@@ -234,8 +239,9 @@ Ahead Call::columnsAhead(const Slab &slab, int64_t panel) const {
   return ahead;
 }
 
-/// A panel of the right operand, packed where it is not yet. `isFirst`: the first to pack these
-/// columns; others do it again.
+/// Returns a panel of the right operand, which is packed into `own` unless it was packed before.
+/// Several threads may pack the same columns: only the call with `isFirst` computes the prologue's
+/// sums.
 Panel Call::packColumns(const Slab &slab, int64_t number, bool isFirst, char *own) const {
   const size_t rank = product.batch.size();
   const int64_t column = columnOf(number);
@@ -272,7 +278,7 @@ Panel Call::packColumns(const Slab &slab, int64_t number, bool isFirst, char *ow
   return panel;
 }
 
-/// A panel's columns, and a part of the slab's blocks of rows.
+/// Multiplies a panel's columns by a part of the slab's blocks of rows.
 void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t end,
                         const char *left) const {
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
@@ -287,7 +293,7 @@ void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t en
   });
 }
 
-/// Of all panels' blocks of rows, one panel's after the other's, those from `begin` to `end`.
+/// Multiplies the blocks of rows from `begin` to `end`, counted through all panels.
 void Call::multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const char *left,
                            char *own) const {
   Slab later = slab;
@@ -306,7 +312,8 @@ void Call::multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const c
   }
 }
 
-/// All columns; each thread takes some of the slab's rows, as many at once as stay near.
+/// Multiplies all columns. Each thread takes some of the slab's rows and packs as many at once as
+/// fit its L2 cache.
 void Call::multiplyOwnRows(const Slab &slab, char *own, int team) const {
   runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int thread) {
     char *right = own + thread * perThread, *left = right + perRight;

@@ -1,12 +1,12 @@
-//===- Grouped.cpp - groups of rows, each times a matrix of its own ------------------===//
+//===- Grouped.cpp - grouped matmuls and their gradients ------------------===//
 //
-// Each group is a product: of its rows and its matrix, or of its rows of one operand, across, and
-// those of another. Left operands are packed first, by all threads, as many as one round holds.
-// Then each thread takes its share of the units, which are columns of one group's right operand
-// and all or some of the group's rows: it packs the columns, which stay in its second-level cache
-// while the rows pass, or reads them where they lie. Units are as large as their group is, and
-// shares are even by what their units cost: reading a matrix from memory counts as multiplying some
-// rows by it.
+// Each group is one matmul: its rows times its matrix. In a gradient, it is the group's transposed
+// rows of the first operand times its rows of the second operand. In each round, all threads first
+// pack as many left operands as the buffer holds. Then each thread takes its share of the units. A
+// unit is some columns of one group's right operand with all or some of the group's rows. The
+// thread packs the columns, which stay in its L2 cache while the rows are multiplied, or reads them
+// in place. The sizes of units vary with their groups. The threads' shares have nearly equal cost,
+// where reading a matrix from memory costs as much as multiplying some rows by it.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/products/Grouped.h"
@@ -25,23 +25,23 @@ using Matrices = Grouped::Matrices;
 
 namespace {
 
-/// Bytes of left operands that are packed in a round.
+/// Capacity for left operands that are packed in a round, in bytes.
 constexpr int64_t kLeftAtOnce = int64_t(32) << 20;
-/// So many rows take as long as their matrix from memory.
+/// Number of rows whose multiplication takes as long as reading their matrix from memory.
 constexpr int64_t kRowsOfMatrix = 16;
-/// Products that are not worth a second thread.
+/// Minimum cost of a thread's share, in multiply-adds.
 constexpr int64_t kFewProducts = 1 << 16;
-/// Blocks of a left operand that are packed together.
+/// Maximum number of blocks of a left operand that are packed together.
 constexpr int64_t kBlocksTogether = 8;
 
-/// Of one group's product: some lanes of the left operand and the whole depth. Lanes are rows, or
-/// in a gradient columns, and then the depth is the group's rows.
+/// Part of one group's matmul: some lanes of the left operand over the whole depth. Lanes are rows.
+/// In a gradient, lanes are columns, and the depth is the group's rows.
 struct Part {
-  int64_t group, row, lane, lanes, depth; ///< row: the group's first
-  int64_t blockLanes, blocks, left;       ///< of what is packed; left: where, in bytes
+  int64_t group, row, lane, lanes, depth; ///< row: the group's first row
+  int64_t blockLanes, blocks, left;       ///< of the packed operand; left: its offset in bytes
 };
 
-/// Some blocks of a part's lanes, and some columns.
+/// Some blocks of a part's lanes, multiplied by some columns.
 struct Unit {
   const Part *part;
   int64_t block, blocks, column, columns;
@@ -57,14 +57,14 @@ public:
   }
 
 private:
-  struct Run; ///< one execution
+  struct Run; ///< state of one execution
 
   bool isNarrow() const { return g.dtype == DType::BF16; }
   bool isLying() const {
     return g.matrices == Matrices::Columns && readsColumns(form, g.dtype, g.k, g.n);
   }
   int64_t steps(int64_t depth) const { return blocksOf(depth, form.depth); }
-  /// Of a packed block of left lanes, and of right columns.
+  /// Size in bytes of a packed block of left lanes (leftBlock) and of right columns (rightBlock).
   int64_t leftBlock(const Part &part) const {
     return steps(part.depth) * (form.leftBytes / form.rows * part.blockLanes);
   }
@@ -73,15 +73,15 @@ private:
   Grouped g;
   Form form;
   int threads;
-  int64_t blocksAtOnce = 0; ///< of left lanes, in a round
+  int64_t blocksAtOnce = 0; ///< blocks of left lanes in a round
   int64_t leftBytes = 0, rightBytes = 0, outBytes = 0, perThread = 0;
 };
 
 Call::Call(const Grouped &described, const Form &given, int threads)
     : g(described), form(given), threads(std::max(1, threads)) {
-  const int64_t some = std::min(g.groups, g.rows); ///< groups that are not empty, at most
+  const int64_t some = std::min(g.groups, g.rows); ///< maximum number of non-empty groups
   const int64_t deepest = g.isGradient ? g.rows : g.k;
-  // Groups end with blocks, or steps, that are not full.
+  // Each group may end with a partial block or step, so `some` more are reserved.
   if (g.isGradient) {
     const int64_t each = (g.rows / form.depth + some) * form.leftBytes;
     blocksAtOnce = std::clamp<int64_t>(kLeftAtOnce / std::max<int64_t>(1, each), 1,
@@ -109,7 +109,7 @@ struct Call::Run {
   void *const *buffers;
   char *shared, *own;
   int threads;
-  std::vector<int64_t> borders; ///< of the groups
+  std::vector<int64_t> borders; ///< first row of each group, then the end of the last group
 
   Run(const Call &call, void *const *buffers, const runtime::CallContext &context)
       : call(call), buffers(buffers), shared(static_cast<char *>(context.scratch)),
@@ -134,13 +134,13 @@ private:
   void multiply(const Unit &unit, const Unit *next, char *own) const;
   void multiplyLying(const Unit &unit) const;
 
-  /// body(type of an element) of the operands.
+  /// Calls body with a value of the operands' element type (float or uint16_t).
   template <typename Body> void typed(const Body &body) const {
     call.isNarrow() ? body(uint16_t()) : body(float());
   }
 };
 
-/// Elements of the result that are 0.
+/// Sets `count` elements of the result to 0.
 void Call::Run::clear(int64_t element, int64_t count) const {
   const auto size = static_cast<int64_t>(dtypeBytes(g.dtype));
   char *to = static_cast<char *>(buffers[3]) + element * size;
@@ -187,7 +187,7 @@ void Call::Run::all() {
   int64_t blocks = 0, left = 0;
   for (int64_t group = 0; group < g.groups; ++group)
     for (int64_t at = 0; at < rowsOf(group);) {
-      // As many as there is room for.
+      // Take as many rows as the buffer has capacity for.
       const int64_t rows = std::min((call.blocksAtOnce - blocks) * form.rows, rowsOf(group) - at);
       if (rows == 0) {
         round(parts);
@@ -202,7 +202,7 @@ void Call::Run::all() {
   round(parts);
 }
 
-/// Packs what is on the left, then multiplies.
+/// Packs the left operands of the parts, then multiplies them, and clears `parts`.
 void Call::Run::round(std::vector<Part> &parts) const {
   if (parts.empty() || g.n == 0)
     return parts.clear();
@@ -220,12 +220,13 @@ void Call::Run::round(std::vector<Part> &parts) const {
   parts.clear();
 }
 
-/// body(unit, the next one of the same thread or null, its memory), in even shares.
+/// Calls body(unit, the thread's next unit or null, the thread's scratch memory) for all units, in
+/// shares of equal cost.
 template <typename Body>
 void Call::Run::share(const std::vector<Unit> &units, const Body &body) const {
   auto costOf = [](const Unit &unit) {
     const int64_t lanes = unit.blocks * unit.part->blockLanes;
-    // Packing costs the same for each element.
+    // Packing costs the same for each element of the left operand.
     return unit.part->depth *
            (unit.columns ? unit.columns * (lanes + kRowsOfMatrix) : lanes * kRowsOfMatrix);
   };
@@ -238,7 +239,7 @@ void Call::Run::share(const std::vector<Unit> &units, const Body &body) const {
   int64_t before = 0, next = 1;
   for (size_t i = 0; i < units.size(); ++i) {
     const int64_t cost = costOf(units[i]);
-    // A unit goes where its middle is.
+    // A unit belongs to the share that contains the middle of its cost.
     while (next < team && (before + cost / 2) * team >= total * next)
       begins[size_t(next++)] = i;
     before += cost;
@@ -274,10 +275,11 @@ void Call::Run::packLeft(const Unit &unit) const {
   });
 }
 
-/// Columns such that a panel stays near and all threads have as much to do as can be.
+/// Splits the parts into units whose right panel stays in the L2 cache, with nearly equal work for
+/// all threads.
 std::vector<Unit> Call::Run::unitsOf(const std::vector<Part> &parts) const {
   const int64_t all = blocksOf(g.n, form.columns);
-  // Beside a panel that was packed before, the next one comes to the cache.
+  // The cache holds a prepacked panel and the prefetched next panel.
   const int64_t room = runtime::nearBytes() / (g.matrices == Matrices::Packed ? 4 : 2);
   const int64_t wanted = threads > 1 ? blocksOf(4 * threads, int64_t(parts.size())) : 1;
   std::vector<Unit> units;
@@ -286,7 +288,7 @@ std::vector<Unit> Call::Run::unitsOf(const std::vector<Part> &parts) const {
         std::clamp<int64_t>(room / call.rightBlock(part.depth), 1, kColumnsAtOnce / form.columns);
     const int64_t panels = std::min(all, std::max(blocksOf(all, most), wanted)),
                   columns = blocksOf(all, panels) * form.columns;
-    // Where columns do not suffice, rows do.
+    // If there are too few columns for all threads, split the rows, too.
     const int64_t groups = std::min(part.blocks, blocksOf(wanted, 2 * blocksOf(g.n, columns))),
                   each = blocksOf(part.blocks, groups);
     for (int64_t column = 0; column < g.n; column += columns)
@@ -297,7 +299,7 @@ std::vector<Unit> Call::Run::unitsOf(const std::vector<Part> &parts) const {
   return units;
 }
 
-/// The unit's columns, packed.
+/// Returns the unit's packed columns.
 const char *Call::Run::rightOf(const Unit &unit, char *own) const {
   const Part &part = *unit.part;
   if (g.matrices == Matrices::Packed)
@@ -320,15 +322,16 @@ const char *Call::Run::rightOf(const Unit &unit, char *own) const {
   return own;
 }
 
-/// Of a block's first result.
+/// Returns the offset of a block's first result.
 int64_t Call::Run::placeOf(const Unit &unit, int64_t block) const {
   const Part &part = *unit.part;
   const int64_t row = part.lane + block * part.blockLanes + (g.isGradient ? part.group * g.k : 0);
   return row * g.n + unit.column;
 }
 
-/// What is packed comes to the cache in time: just before it is needed where rows pass once, and
-/// with all rows of a unit the next one's columns.
+/// Returns the packed columns to prefetch. With a single block of rows, these are the unit's own
+/// columns, shortly before they are used. Otherwise they are the next unit's columns, fetched while
+/// all rows of this unit are multiplied.
 Ahead Call::Run::aheadOf(const Unit &unit, const Unit *next) const {
   constexpr int64_t kLine = 64, kBefore = 16384;
   const bool isOnce = unit.blocks == 1;
@@ -371,7 +374,7 @@ void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
   panel.columns = unit.columns;
   if (g.matrices == Matrices::Packed)
     panel.ahead = aheadOf(unit, next);
-  // Of columns that are too deep to stay near, some depth passes after the other.
+  // If the columns' whole depth does not fit the L2 cache, it is summed in several passes.
   const int64_t depth = std::max<int64_t>(
       1, runtime::nearBytes() / 2 / (blocksOf(unit.columns, form.columns) * form.rightBytes));
   auto sumUp = [&](int64_t block, int64_t blocks) {
@@ -392,7 +395,7 @@ void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
     panel.dstRow = g.n;
     return sumUp(unit.block, unit.blocks);
   }
-  // Rows whose sums stay near until they are rounded.
+  // Number of blocks of rows whose f32 sums stay in the cache until they are rounded.
   const int64_t atOnce = std::max<int64_t>(1, call.outBytes / (unit.columns * part.blockLanes * 4));
   panel.dst = reinterpret_cast<float *>(own + call.rightBytes);
   panel.dstRow = unit.columns;

@@ -1,4 +1,4 @@
-//===- Grouped.h - groups of rows, each times a matrix of its own ------------------===//
+//===- Grouped.h - grouped matmuls and their gradients --------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_PRODUCTS_GROUPED_H
 #define DLC_RUNTIME_LIBRARY_PRODUCTS_GROUPED_H
 
@@ -7,17 +7,18 @@
 
 namespace dlc::products {
 
-/// A call of describe/Grouped.h, of f32 or, where the form takes it, bf16; matrices may be packed
-/// by packMatrices. Throws dlc::Error.
+/// Creates a call of the grouped matmul that describe/Grouped.h describes. Elements are f32, or
+/// bf16 if `form` supports it. The matrices may be packed by packMatrices. Throws dlc::Error.
 std::unique_ptr<runtime::LibraryCall> makeGrouped(const nlohmann::json &desc, const Form &form,
                                                   std::span<const runtime::BufferInfo> buffers,
                                                   int threads);
 
-/// Whether columns are read where they lie, and packing them would gain nothing.
+/// Returns true if the kernel reads transposed matrices ("columns") in place, and packing them
+/// would not be faster.
 DLC_EXPORT bool readsColumns(const Form &form, DType dtype, int64_t k, int64_t n);
 
-/// Matrices of [k, n] one behind the other (`turned`: of [n, k]) as such a product wants them, each
-/// in form.packedBytes(k, n).
+/// Packs `groups` contiguous matrices of [k, n] (if `turned`: of [n, k]) into the layout of the
+/// grouped matmul. Each packed matrix takes form.packedBytes(k, n) bytes.
 DLC_EXPORT void packMatrices(const Form &form, const void *from, DType dtype, bool turned,
                              int64_t groups, int64_t k, int64_t n, void *to);
 

@@ -1,4 +1,4 @@
-//===- Operands.cpp - a product's buffers, checked, and what lies where in them --===//
+//===- Operands.cpp - checked buffers and operand addresses of a matrix product -===//
 #include "runtime/library/products/Operands.h"
 
 #include "runtime/program/Message.h"

@@ -1,4 +1,4 @@
-//===- Operands.h - a product's buffers, checked, and what lies where in them ----===//
+//===- Operands.h - checked buffers and operand addresses of a matrix product -===//
 #ifndef DLC_RUNTIME_LIBRARY_PRODUCTS_OPERANDS_H
 #define DLC_RUNTIME_LIBRARY_PRODUCTS_OPERANDS_H
 
@@ -6,25 +6,25 @@
 
 namespace dlc::products {
 
-/// Addresses of one product of a batch.
+/// Addresses of one matmul of a batch.
 struct One {
   const float *a = nullptr, *b = nullptr;
   float *dst = nullptr;
   Epilogue epilogue;
-  int64_t row = 0; ///< of the changed operand's first element
+  int64_t row = 0; ///< row index of the first element of the operand with a prologue
   Prologue prologue;
   float *sums = nullptr;
 };
 
 class Operands {
 public:
-  /// Throws dlc::Error.
+  /// Checks the buffers. Throws dlc::Error.
   Operands(Product described, std::span<const runtime::BufferInfo> buffers);
 
   One at(int64_t index, void *const *buffers) const;
 
   Product product;
-  int64_t count = 1; ///< of the batch
+  int64_t count = 1; ///< number of matmuls in the batch
 };
 
 } // namespace dlc::products

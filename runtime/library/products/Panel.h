@@ -1,6 +1,7 @@
-//===- Panel.h - what a product asks of its kernels -------------------------------===//
+//===- Panel.h - arguments of matmul kernels ------------------------------===//
 //
-// Shared with code compiled for one processor alone: nothing in it is inline.
+// The files compiled for one instruction set (AVX-512 or AVX2) include this header, so it contains
+// no inline functions.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_PRODUCTS_PANEL_H
@@ -17,9 +18,10 @@ using simd::Post;
 using simd::PostKind;
 using simd::Prologue;
 
-/// Where in memory's rows and columns the packed elements begin. `across`: columns are the
-/// operand's lanes, otherwise its depth. `sums`: across, what each column's elements become is
-/// added up here, for the first column on; `isFirst`: from 0, otherwise to what is there.
+/// Row and column of memory at which the packed elements of an operand with a prologue begin. If
+/// `across` is set, memory columns are the operand's lanes, otherwise its depth. With `across`,
+/// `sums` receives the sum of each column's changed elements, beginning with the first packed
+/// column. The sums start at 0 if `isFirst` is set; otherwise they accumulate.
 struct Place {
   const Prologue *prologue = nullptr;
   int64_t row = 0, column = 0;
@@ -27,35 +29,38 @@ struct Place {
   float *sums = nullptr;
 };
 
-/// What is wanted next: rows of memory of so many cache lines, `row` bytes apart; of all their
-/// lines, counted through the rows, those from `begin` up to `end`.
+/// Memory to prefetch: rows of `lines` cache lines each, with a stride of `row` bytes. Of all
+/// lines, numbered through the rows, those from `begin` up to `end` are prefetched.
 struct Ahead {
   const char *from = nullptr;
   int64_t row = 0, lines = 0, begin = 0, end = 0;
 };
 
-/// dst[rows, columns] from packed operands, of which `left` has all rows and `right` all columns,
-/// `steps` blocks deep; `rightStride` bytes lie between two blocks of the right one's columns, and
-/// `leftStride` between two of rows. `isFirst`: sums start at 0, otherwise at what dst holds.
-/// `isLast`: the epilogue comes, otherwise bare sums are left in dst. An epilogue that ends by
-/// adding to what dst held (`each`) comes every time, with sums from 0. Vectors fetch what is
-/// `ahead` into the second-level cache, a part with each block; where they `stream`, the right
-/// operand comes from afar and is read once.
+/// Computes dst[rows, columns] from packed operands: all rows of `left` times all columns of
+/// `right`, summed over `steps` blocks of depth. `leftStride` and `rightStride` are the strides in
+/// bytes between two blocks of rows and of columns.
+///
+/// If `isFirst` is set, the sums start at 0, otherwise at the values of dst. If `isLast` is set,
+/// the epilogue is applied; otherwise dst receives the bare sums. If `each` is set, the epilogue
+/// only adds to dst; then every pass starts its sums at 0 and applies the epilogue. Vector kernels
+/// prefetch a part of `ahead` into the L2 cache with each block. If `streams` is set, the right
+/// operand is read once, from memory.
 struct Panel {
   const char *left = nullptr, *right = nullptr;
   int64_t leftStride = 0, rightStride = 0, steps = 0;
   float *dst = nullptr;
   int64_t dstRow = 0, rows = 0, columns = 0;
-  int64_t leftRow = 0;   ///< not packed: elements from one row of the left operand to the next
-  int64_t blockRows = 0; ///< of the left operand's blocks
-  int64_t firstRow = 0, firstColumn = 0; ///< in the whole result, for the epilogue's operands
+  int64_t leftRow = 0;   ///< if the left operand is not packed: stride of its rows in elements
+  int64_t blockRows = 0; ///< number of rows in a block of the left operand
+  int64_t firstRow = 0, firstColumn = 0; ///< position in the result, for the epilogue's operands
   int parts = 2;
   bool isFirst = true, isLast = true, each = false, streams = false;
   Ahead ahead;
 };
 
-/// dst[rows, columns] of bf16, by its bits, from rows packed as columns are, `stride` bytes from
-/// one block to the next, and columns where they lie, one behind the other, `depth` elements each.
+/// Computes dst[rows, columns] of bf16 bit patterns. The rows are packed in the layout of packed
+/// columns, with a stride of `stride` bytes between two blocks. The columns are read in place:
+/// contiguous, `depth` elements each.
 struct Lying {
   const char *left = nullptr;
   int64_t stride = 0;
@@ -65,37 +70,42 @@ struct Lying {
   int64_t dstRow = 0;
 };
 
-/// Products of quarters, seven instead of eight: Winograd's form of Strassen's. Operands are packed
-/// in slots, one for each product; some get quarters, which `left` and `right` make all seven of.
-/// Slot by quarter, by the half of the lanes and of the depth:
+/// One step of Strassen's algorithm in Winograd's form: 7 products of quarters instead of 8. A
+/// packed block has a slot for each product. The quarters are packed into 4 slots, from which
+/// `left` and `right` compute all 7. The tables give a quarter's slot by its half of the lanes and
+/// its half of the depth.
 constexpr int kStrassenSlots = 7;
 constexpr int kStrassenLeft[2][2] = {{0, 1}, {3, 4}};
 constexpr int kStrassenRight[2][2] = {{0, 1}, {3, 6}};
 
-/// Blocks of `width` lanes, `between` elements apart: [lanes / width][depths][width]. What lies
-/// behind the last lane is 0. `lane` and `depth` are strides in elements.
+/// Packs an operand into blocks of `width` lanes: [lanes / width][depths][width], with a stride of
+/// `between` elements between two blocks. Lanes after the last one are 0. `lane` and `depth` are
+/// strides in elements.
 using Pack = void (*)(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                       int64_t width, int64_t between, float *to);
 
-/// The same of bf16, by its bits; and numbers rounded to bf16.
+/// PackNarrow packs bf16 bit patterns in the same way. Narrow rounds f32 values to bf16.
 using PackNarrow = void (*)(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes,
                             int64_t depths, int64_t width, int64_t between, float *to);
 using Narrow = void (*)(const float *from, int64_t count, uint16_t *to);
 
-/// sums[lane] = the sum over all depths, of what Pack packed; `more`: added to what is there.
+/// Computes sums[lane] as the sum over all depths of an operand that Pack packed. If `more` is set,
+/// the result is added to `sums`.
 using Sums = void (*)(const float *packed, int64_t lanes, int64_t depths, int64_t width,
                       int64_t between, bool more, float *sums);
 
 struct Strassen {
   Pack pack;
   Sums sums;
-  /// Of a block of the left operand; the last one may have fewer than the others.
+  /// Minimum number of rows of a block of the left operand. The last block may have fewer rows than
+  /// the others.
   int64_t leastRows;
-  /// A block's seven slots, of `slot` numbers each.
+  /// Computes the 7 slots of a block from its quarters; each slot has `slot` elements.
   void (*left)(float *slots, int64_t slot);
   void (*right)(float *slots, int64_t slot);
-  /// Quarters of dst, row by row; what is packed and the strides are those of the first, which is
-  /// the largest. Blocks of `left` and `right` have seven slots each.
+  /// Multiplies the packed operands into the quarters of dst, in row-major order. The packed data
+  /// and the strides are those of the first quarter, which is the largest. Each block of `left` and
+  /// `right` has 7 slots.
   void (*multiply)(const Panel (&quarters)[4], const Epilogue &);
 };
 

@@ -1,5 +1,4 @@
-//===- Product.cpp - a matrix product, described and run -------------------------===//
-//===---------------------------------------------------------------------------===//
+//===- Product.cpp - parsing and creation of matrix product calls ---------===//
 #include "runtime/library/products/Product.h"
 
 #include "runtime/library/products/Operands.h"
@@ -33,10 +32,11 @@ uint64_t Form::packedBytes(int64_t k, int64_t n) const {
   return static_cast<uint64_t>(blocksOf(k, depth) * blocksOf(n, columns) * rightBytes);
 }
 
-/// Threads that a product keeps busy for as long as they need to meet: a step of a small recurrent
-/// layer is done before another one has heard of it.
+/// Returns the number of threads for which each thread's work outweighs the cost of
+/// synchronization. For example, a time step of a small recurrent layer ends before a second thread
+/// could start.
 static int threadsFor(const Operands &operands, int threads) {
-  constexpr double kWork = 1 << 15; // of each, multiply-adds
+  constexpr double kWork = 1 << 15; // multiply-adds for each thread
   const Product &product = operands.product;
   double ones = double(operands.count), weights = double(product.k) * double(product.n);
   double work = ones * weights * double(product.m);

@@ -1,4 +1,4 @@
-//===- Product.h - a matrix product, described and run ---------------------------===//
+//===- Product.h - f32 matrix products: description, kernels and calls ----===//
 #ifndef DLC_RUNTIME_LIBRARY_PRODUCTS_PRODUCT_H
 #define DLC_RUNTIME_LIBRARY_PRODUCTS_PRODUCT_H
 
@@ -9,52 +9,53 @@
 
 namespace dlc::products {
 
-/// Part of an operand: of `lanes` rows (the left one) or columns (the right one), `depths` deep.
-/// `lane` and `depth` are strides in elements.
+/// Part of an operand: `lanes` rows of the left operand or columns of the right operand, with
+/// `depths` elements each. `lane` and `depth` are strides in elements.
 template <typename T> struct OperandOf {
   const T *from = nullptr;
   int64_t lane = 0, depth = 0, lanes = 0, depths = 0;
 };
 using Operand = OperandOf<float>;
-/// Of bf16, by its bits; one of the strides is 1.
+/// Operand of bf16 bit patterns; one of its strides is 1.
 using NarrowOperand = OperandOf<uint16_t>;
 
-/// How operands are cut and packed, and by what they are multiplied.
+/// Block sizes, packing functions and kernels of a matmul implementation.
 struct DLC_EXPORT Form {
   const char *name = "";
-  int64_t rows = 0, columns = 0, depth = 0; ///< of a block of an operand, and of a step of it
-  int64_t leftBytes = 0, rightBytes = 0;    ///< of a packed step
-  int parts = 0;                            ///< of tiles
-  int64_t depthAtOnce = 512;  ///< of a sum, what goes through the second-level cache at once
-  bool anyRows = false;       ///< blocks of a left operand may as well have fewer rows
-  int64_t fewColumns = 0;     ///< up to so many, rows of a left operand are read where they lie
-  bool (*isHere)() = nullptr; ///< whether this machine can do it
+  int64_t rows = 0, columns = 0, depth = 0; ///< size of an operand's block, and depth of a step
+  int64_t leftBytes = 0, rightBytes = 0;    ///< size of a packed step of a block
+  int parts = 0;                            ///< bf16 parts per f32 value on tiles; 0 for vectors
+  int64_t depthAtOnce = 512;  ///< depth that is summed in one pass, so that panels fit the L2 cache
+  bool anyRows = false;       ///< blocks of a left operand may have fewer rows
+  int64_t fewColumns = 0;     ///< up to this many columns, left rows are read in place
+  bool (*isHere)() = nullptr; ///< returns true if this machine supports the form
   void (*packLeft)(const Form &, const Operand &, const Place &, void *to) = nullptr;
   void (*packRight)(const Form &, const Operand &, const Place &, void *to) = nullptr;
-  /// The same of bf16, where the form takes it, and sums rounded to it.
+  /// The same functions for bf16, if the form supports it; `narrow` rounds sums to bf16.
   void (*packLeftNarrow)(const Form &, const NarrowOperand &, void *to) = nullptr;
   void (*packRightNarrow)(const Form &, const NarrowOperand &, void *to) = nullptr;
   Narrow narrow = nullptr;
   void (*multiply)(const Panel &, const Epilogue &) = nullptr;
-  void (*multiplyLying)(const Lying &) = nullptr;  ///< of whole blocks of columns and whole steps
-  const Strassen *strassen = nullptr;              ///< where it can take Strassen's algorithm
-  void (*enter)() = nullptr, (*leave)() = nullptr; ///< around calls of multiply in one thread
+  void (*multiplyLying)(const Lying &) = nullptr; ///< only full blocks of columns and full steps
+  const Strassen *strassen = nullptr;             ///< null if Strassen's algorithm is not supported
+  void (*enter)() = nullptr, (*leave)() = nullptr; ///< before and after a thread's multiply calls
 
-  /// A right operand of [k, n], made once.
+  /// Size of a packed right operand of [k, n].
   uint64_t packedBytes(int64_t k, int64_t n) const;
 };
 
 inline int64_t upTo(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 inline int64_t blocksOf(int64_t n, int64_t unit) { return (n + unit - 1) / unit; }
 
-/// How a product (describe/Product.h) is computed:
+/// Matmul of describe/Product.h with the choice of its kernel:
 ///
 ///   {.., "parts": 2 or "lanes": 16, "strassen": false}
 ///
-/// "parts": on tiles (tiles/Describe.h); "lanes": in vectors of so many numbers
-/// (vectors/Describe.h), which change no elements of operands, but sum them up. A sum that is not
-/// the only post-op needs k <= kSummedDepth. "strassen": in vectors, seven products of quarters
-/// instead of eight (Strassen.cpp); of no batch, and nothing packed before.
+/// "parts" selects tiles (tiles/Describe.h). "lanes" selects vectors of that length
+/// (vectors/Describe.h); they support no prologue that changes elements, only its sums. If k >
+/// kSummedDepth, a "sum" must be the only post-op, with a scale of 1. "strassen" selects Strassen's
+/// algorithm on vectors (Strassen.cpp), which requires that there is no batch and that no operand
+/// is packed before.
 struct DLC_EXPORT Product : describe::Product {
   Form form;
   bool isStrassen = false;
@@ -63,17 +64,17 @@ struct DLC_EXPORT Product : describe::Product {
   static Product parse(const nlohmann::json &desc, const Form &form);
 };
 
-/// Fewest rows that Strassen's algorithm takes.
+/// Minimum number of rows for Strassen's algorithm.
 constexpr int64_t kStrassenRows = 28;
 
-/// Most columns whose sums go through the second-level cache at once.
+/// Maximum number of columns of a panel in the L2 cache.
 constexpr int64_t kColumnsAtOnce = 2048;
 
-/// Sums of so many products are made at once in every form.
+/// Depth that every form sums in one pass.
 constexpr int64_t kSummedDepth = 512;
 
-/// Most columns of the right operand that are packed together, for sums of `k` products. Where
-/// there are no more, each thread packs rows of its own.
+/// Returns the maximum number of columns of the right operand that are packed together if k
+/// elements are summed. If the matmul has no more columns, each thread packs its own rows.
 DLC_EXPORT int64_t panelColumns(const Form &form, int64_t k);
 
 /// Throws dlc::Error.

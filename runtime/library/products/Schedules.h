@@ -1,4 +1,4 @@
-//===- Schedules.h - ways to cut a product into panels -----------------------------===//
+//===- Schedules.h - schedules of a matmul's panels -----------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_PRODUCTS_SCHEDULES_H
 #define DLC_RUNTIME_LIBRARY_PRODUCTS_SCHEDULES_H
 
@@ -9,7 +9,7 @@ namespace dlc::products {
 std::unique_ptr<runtime::LibraryCall> makeBlocked(Operands operands, int threads);
 std::unique_ptr<runtime::LibraryCall> makeStrassen(Operands operands, int threads);
 
-/// Throws dlc::Error where a product cannot be made by Strassen's algorithm.
+/// Throws dlc::Error if the matmul cannot use Strassen's algorithm.
 void checkStrassen(const Product &product);
 
 } // namespace dlc::products

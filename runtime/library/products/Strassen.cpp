@@ -1,8 +1,9 @@
-//===- Strassen.cpp - a matrix product by Strassen's algorithm -===//
+//===- Strassen.cpp - a matrix product by one step of Strassen's algorithm -===//
 //
-// Both operands are cut in halves of their lanes and of their depth. Blocks of lanes are packed
-// with seven slots each (vectors/Strassen.h), from the same places of four quarters, so that memory
-// is read once, and each block of dst's quarters is made at once, while its sums are near.
+// Both operands are split into halves of their lanes and of their depth. Blocks of lanes are packed
+// into 7 slots each (vectors/Strassen.h), from the same positions of the four quarters, so that
+// memory is read once. The same block of all four quarters of dst is computed together, while its
+// sums are in the cache.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Features.h"
@@ -21,36 +22,37 @@ using runtime::fail;
 
 namespace {
 
-/// Depth of each half that is packed at once, rows of each half, and most columns of each in a
-/// panel.
+/// Depth of each half that is packed at once, maximum rows of each half in a slab, and maximum
+/// columns of each half in a panel.
 constexpr int64_t kDepth = 384, kRows = 2048, kColumns = 128;
 
-/// Lanes and depth of the first half; the second one may have less.
+/// Lanes and depth of the first half; the second half may be smaller.
 struct Halves {
   int64_t lanes = 0, depth = 0;
 };
 
 Halves leftHalves(int64_t m, int64_t k) { return {blocksOf(m, 2), blocksOf(k, 2)}; }
-/// Both halves of dst's rows begin with a whole block.
+/// The second half of dst's columns begins with a full block.
 Halves rightHalves(const Form &form, int64_t k, int64_t n) {
   return {upTo(blocksOf(n, 2), form.columns), blocksOf(k, 2)};
 }
 
-/// Rounds as even as can be.
+/// Divides the depth into passes of nearly equal size.
 int64_t stepsAtOnce(int64_t depth) { return blocksOf(depth, blocksOf(depth, kDepth)); }
 
-/// Some blocks of an operand's lanes, from both halves, and a part of the depth.
+/// Some blocks of an operand's lanes, from both halves, over a part of the depth.
 struct Piece {
   const Operand &whole;
   Halves half;
-  int64_t width = 0, first = 0, blocks = 0; ///< lanes of a block; of the first half's lanes
-  int64_t step = 0, steps = 0;              ///< of the first half's depth
-  float *sums = nullptr;                    ///< of lanes over the depth, where they are wanted
+  int64_t width = 0, first = 0, blocks = 0; ///< lanes of a block; blocks of the first half
+  int64_t step = 0, steps = 0;              ///< range of the first half's depth
+  float *sums = nullptr;                    ///< sums of the lanes over the depth, or null
 };
 
 constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
-/// `near`: bytes that a core's cache should hold between the quarters and their sums.
+/// Packs a piece into 7 slots per block. `near` is the number of bytes that stay in the core's
+/// cache between packing the quarters and computing their sums.
 void packPiece(const Form &form, const Piece &piece, bool isLeft, int64_t near, char *to) {
   const Operand &whole = piece.whole;
   const int64_t width = piece.width, slot = piece.steps * width * kFloat,
@@ -93,7 +95,8 @@ public:
   }
 
 private:
-  /// What is multiplied at once: blocks of the first half's rows, steps of the first half's depth.
+  /// Range that is multiplied at once: blocks of the first half's rows and steps of the first
+  /// half's depth.
   struct Slab {
     const One &one;
     int64_t block = 0, blocks = 0, step = 0, steps = 0;
@@ -111,9 +114,9 @@ private:
   const Product &product;
   const Form &form;
   int threads = 1;
-  bool isOfLeft = false; ///< the operand whose lanes are summed up, where one is
+  bool isOfLeft = false; ///< the prologue's sums are over the left operand, not the right one
   Halves left, right;
-  int64_t rowsAtOnce = 0, columnsAtOnce = 0; ///< blocks
+  int64_t rowsAtOnce = 0, columnsAtOnce = 0; ///< in blocks
   int64_t near = 0, shared = 0, perThread = 0;
 };
 
@@ -122,7 +125,7 @@ Call::Call(Operands given, int threads)
       threads(std::max(1, threads)), isOfLeft(product.change && product.change->isOfLeft),
       left(leftHalves(product.m, product.k)), right(rightHalves(form, product.k, product.n)) {
   int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, form.rows);
-  // A panel's slots take half of a core's cache.
+  // A panel's slots take half of a core's L2 cache.
   near = runtime::nearBytes() / 2;
   columnsAtOnce = std::clamp(near / (kStrassenSlots * steps * form.rightBytes), int64_t(1),
                              kColumns / form.columns);
@@ -131,14 +134,15 @@ Call::Call(Operands given, int threads)
   perThread = columnsAtOnce * kStrassenSlots * steps * form.rightBytes;
 }
 
-/// As many columns for each thread; those that are left over are shared by rows, where that helps.
+/// Gives each thread the same number of column blocks. The remaining column blocks are shared by
+/// rows if that shortens the longest share.
 template <typename Body>
 void Call::forUnits(const Slab &slab, int64_t thread, int64_t team, const Body &body) const {
   const int64_t all = blocksOf(right.lanes, form.columns), each = all / team, rest = all % team;
   for (int64_t done = 0; done < each; done += columnsAtOnce)
     body(Unit{thread * each + done, std::min(columnsAtOnce, each - done), 0, slab.blocks});
   int64_t parts = 1;
-  constexpr int64_t kMostParts = 4; // each packs the columns again
+  constexpr int64_t kMostParts = 4; // each part packs the columns again
   for (int64_t more = 2; more <= std::min(kMostParts, slab.blocks); ++more)
     if (blocksOf(rest * more, team) * parts < blocksOf(rest * parts, team) * more)
       parts = more;
@@ -151,7 +155,8 @@ void Call::forUnits(const Slab &slab, int64_t thread, int64_t team, const Body &
 
 void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *to) const {
   Operand whole{slab.one.a, product.aStrides[0], product.aStrides[1], product.m, product.k};
-  // The last block is as wide as it has to be: what is behind a half's last row is not multiplied.
+  // The last block has only as many rows as needed, since rows after the end of a half are not
+  // multiplied.
   const int64_t full = left.lanes / form.rows;
   auto pack = [&](int64_t first, int64_t last, int64_t width) {
     if (first < last)
@@ -180,7 +185,7 @@ void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char 
   panel.isLast = slab.step + slab.steps == left.depth;
   panel.each = product.addsUp();
   Operand whole{slab.one.b, product.bStrides[1], product.bStrides[0], product.n, product.k};
-  // Others pack the same columns again.
+  // Several units pack the same columns: only the first one computes the sums.
   float *sums = isOfLeft || slab.block + unit.row > 0 ? nullptr : slab.one.sums;
   packPiece(form, {whole, right, form.columns, column, unit.columns, slab.step, slab.steps, sums},
             false, near, own);
@@ -210,7 +215,8 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
       runtime::parallelFor(threads, slab.blocks, 1, [&](int64_t begin, int64_t end, int) {
         packRows(slab, begin, end, scratch);
       });
-      // A team may have fewer threads than it was asked for: shares are counted by those asked for.
+      // parallelFor may run with fewer threads than requested, so the shares are numbered by the
+      // requested threads.
       runtime::parallelFor(threads, threads, 1, [&](int64_t begin, int64_t end, int thread) {
         for (int64_t share = begin; share < end; ++share)
           forUnits(slab, share, threads, [&](const Unit &unit) {
@@ -227,7 +233,7 @@ void checkStrassen(const Product &product) {
   if (!form.strassen || !product.batch.empty() || product.isPacked)
     fail("product: Strassen's algorithm is there for vectors alone, for what is not packed and has "
          "no batch");
-  // Then every half has something, and blocks of rows are of a size that has a kernel.
+  // These limits make every half non-empty and give blocks of rows a size that has a kernel.
   int64_t half = rightHalves(form, product.k, product.n).lanes;
   if (product.m < kStrassenRows || product.n <= half || product.k < 2)
     fail("product: Strassen's algorithm takes at least ", kStrassenRows, " rows and ",

@@ -1,7 +1,7 @@
-//===- Activation.h - functions of one number that results go through ------------===//
+//===- Activation.h - activation functions of matmul and convolution epilogues -===//
 //
-// Named and defined as oneDNN's post-ops. Shared with code compiled for one processor alone:
-// nothing in it is inline.
+// The functions have oneDNN's names and definitions. The files compiled for one instruction set
+// (AVX-512 or AVX2) include this header, so it contains no inline functions.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_ACTIVATION_H
@@ -12,9 +12,9 @@
 namespace dlc::simd {
 
 enum class Activation : uint8_t {
-  Relu, ///< with slope alpha below 0
+  Relu, ///< leaky with slope alpha for negative values
   Clip,
-  Linear, ///< the last of those that are as short as a call
+  Linear, ///< alpha x + beta; the activations up to this one cost no more than a function call
   Square,
   Abs,
   Sqrt,

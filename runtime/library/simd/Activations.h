@@ -1,6 +1,6 @@
-//===- Activations.h - activations of vectors -------------------------------------===//
+//===- Activations.h - activations on vectors -----------------------------===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_ACTIVATIONS_H
@@ -13,12 +13,13 @@
 namespace dlc::simd {
 namespace {
 
-/// Gives the function to `each`, whose loop then stands within the choice. NaN stays NaN.
+/// Calls `each` with the activation as a function on vectors, so that the loop in `each` is
+/// specialized for each activation. NaN stays NaN.
 template <int V, typename Each>
 DLC_INLINE void withActivation(Activation which, float alpha, float beta, const Each &each) {
   switch (which) {
   case Activation::Relu:
-    // -inf has no product with 0.
+    // A slope of 0 must not be multiplied: -inf times 0 is NaN.
     if (alpha == 0)
       return each([](Vec<V> v) { return v <= 0.0f ? Vec<V>{} : v; });
     return each([=](Vec<V> v) { return v < 0.0f ? v * alpha : v; });

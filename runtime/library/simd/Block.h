@@ -1,6 +1,6 @@
-//===- Block.h - a few rows of a product in registers ---------------------------===//
+//===- Block.h - register-blocked matmul of a few rows --------------------===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_BLOCK_H
@@ -11,8 +11,9 @@
 namespace dlc::simd {
 namespace {
 
-/// sums += the sum over depth of R rows times C vectors of columns. Element k of row r of the left
-/// operand is a[r * aRow + k * aColumn]; its columns' vectors begin at b[k * bRow].
+/// Adds a matmul of R rows by C vectors of columns, summed over `depth`, to `sums`. Element k of
+/// row r of the left operand is a[r * aRow + k * aColumn]. The column vectors of the right
+/// operand's row k begin at b[k * bRow].
 template <int V, int R, int C>
 DLC_INLINE void addProducts(const float *a, int64_t aRow, int64_t aColumn, const float *b,
                             int64_t bRow, int64_t depth, Vec<V> (&sums)[R][C]) {
@@ -27,7 +28,8 @@ DLC_INLINE void addProducts(const float *a, int64_t aRow, int64_t aColumn, const
 #pragma GCC unroll 2
       for (int c = 0; c < C; ++c)
         sums[r][c] += x * y[c];
-        // Sums wait for no loads of later rows and steps: there are no registers for them.
+        // Compiler barrier: it keeps the loads of later rows and steps below these sums. If the
+        // loads were hoisted, registers would spill.
 #pragma GCC unroll 2
       for (int c = 0; c < C; ++c)
         asm volatile("" : "+v"(sums[r][c]) : : "memory");

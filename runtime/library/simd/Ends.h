@@ -1,6 +1,6 @@
-//===- Ends.h - sums of products become results --------------------------------===//
+//===- Ends.h - epilogues on sums in vectors ------------------------------===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_ENDS_H
@@ -12,15 +12,15 @@
 namespace dlc::simd {
 namespace {
 
-/// Where results go, and which row and column of all results the first one is.
+/// Destination of a block of results, and the block's first row and column in the whole result.
 struct Results {
   float *to;
-  int64_t row; ///< elements from one row to the next
+  int64_t row; ///< stride between two rows, in elements
   int64_t firstRow, firstColumn;
 };
 
 template <int V> struct Ends {
-  /// Rows of V sums, of which the first `count` are wanted.
+  /// Rows of V sums each, of which only the first `count` are stored.
   struct Walk {
     float *sums;
     int64_t sumRow, rows, count;
@@ -29,7 +29,8 @@ template <int V> struct Ends {
       for (int64_t r = 0; r < rows; ++r)
         store<V>(sums + r * sumRow, change(load<V>(sums + r * sumRow)));
     }
-    /// And what lies beside them elsewhere; a `step` of 0 repeats a row's only element.
+    /// Combines the sums with a second operand. Its rows have a stride of `row` elements; a `step`
+    /// of 0 broadcasts the first element of each row.
     template <typename Change>
     DLC_INLINE void with(const float *other, int64_t row, int64_t step,
                          const Change &change) const {
@@ -40,8 +41,8 @@ template <int V> struct Ends {
     }
   };
 
-  /// Sums become results, by the epilogue where there is one, or are added to the sums that are
-  /// there.
+  /// Stores the sums as results. If `adds` is set, the old results are added first. If there is an
+  /// epilogue, it is applied before the store.
   [[gnu::noinline]] static void end(const Walk &walk, const Results &results,
                                     const Epilogue *epilogue, bool adds) {
     if (epilogue && epilogue->count == 1 && epilogue->posts[0].kind == PostKind::Activate && !adds)
@@ -66,7 +67,7 @@ private:
     return epilogue.bias ? loadFirst<V>(epilogue.bias + results.firstColumn, walk.count) : Vec<V>{};
   }
 
-  /// An activation is all that comes: sums are gone through once.
+  /// Fast path for an epilogue whose only post-op is an activation: one pass over the sums.
   DLC_INLINE static void activate(const Epilogue &epilogue, const Walk &walk,
                                   const Results &results) {
     const Post &post = epilogue.posts[0];
@@ -79,7 +80,8 @@ private:
     });
   }
 
-  /// One function of all rows, so that rows overlap.
+  /// Applies one post-op to all rows before the next post-op, so that the rows' instruction
+  /// latencies overlap.
   static void apply(const Post &post, const Walk &walk, const Results &results) {
     auto withOperand = [&](const auto &change) __attribute__((always_inline)) {
       const Matrix &operand = post.operand;

@@ -1,7 +1,7 @@
-//===- Functions.h - functions of a vector of numbers ----------------------------===//
+//===- Functions.h - elementary functions on vectors ----------------------===//
 //
-// For the files compiled for one processor alone. Errors: exponential, logistic, tanh at most 4
-// units in the last place.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2). The error
+// of exponential, logistic and tanh is at most 4 units in the last place.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_FUNCTIONS_H
@@ -12,7 +12,7 @@
 namespace dlc::simd {
 namespace {
 
-/// x where it lies between; NaN stays.
+/// Clamps x to [least, most]. NaN stays NaN.
 template <int V> DLC_INLINE Vec<V> between(float least, Vec<V> x, float most) {
   x = x < least ? splat<V>(least) : x;
   return x > most ? splat<V>(most) : x;
@@ -29,8 +29,9 @@ template <int V> DLC_INLINE Vec<V> squareRoot(Vec<V> x) {
     return Vec<V>(_mm256_sqrt_ps(__m256(x)));
 }
 
-/// a / c, with an error of two units in the last place; c from 2^-100 to 2^100. A dozen
-/// instructions' time goes by in a division of 512 bits; these are pipelined.
+/// Returns a / c with an error of two units in the last place; |c| must be between 2^-100 and
+/// 2^100. With 512-bit vectors it uses a reciprocal estimate and a Newton step: those instructions
+/// are pipelined, while a 512-bit division takes the time of a dozen instructions.
 template <int V> DLC_INLINE Vec<V> quotient(Vec<V> a, Vec<V> c) {
 #ifdef __AVX512F__
   if constexpr (V == 16) {
@@ -48,12 +49,12 @@ DLC_INLINE Vec<V> horner(Vec<V> x, Vec<V> sum, float next, More... more) {
   return horner<V>(x, sum * x + next, more...);
 }
 
-/// 2^n for whole n from -126 to 127.
+/// Returns 2^n for integers n from -126 to 127.
 template <int V> DLC_INLINE Vec<V> powerOfTwo(Ints<V> n) { return Vec<V>((n + 127) << 23); }
 
 template <int V> DLC_INLINE Vec<V> exponential(Vec<V> x) {
   const Vec<V> magic = splat<V>(0x1.8p23f);
-  // Beyond these the result is 0 or infinite whatever the fraction is.
+  // Outside of these bounds the result is 0 or infinite for any fraction.
   Vec<V> shifted = between<V>(-200, x * 0x1.715476p+0f, 200) + magic;
   Vec<V> whole = shifted - magic;
   Vec<V> r = x - whole * 0x1.62e400p-1f;
@@ -63,13 +64,14 @@ template <int V> DLC_INLINE Vec<V> exponential(Vec<V> x) {
   if constexpr (V == 16)
     return Vec<V>(_mm512_scalef_ps(__m512(p), __m512(whole)));
 #endif
-  // In two steps: results may be no normal numbers, or infinite.
+  // Scale in two steps: the result may be subnormal or infinite, while each factor must be a normal
+  // number.
   Ints<V> n = Ints<V>(shifted) - Ints<V>(magic), half = n >> 1;
   return p * powerOfTwo<V>(half) * powerOfTwo<V>(n - half);
 }
 
-/// e^-x of x from 0 on; beyond `most` 0: what is made of it would be subnormal there, and products
-/// with that a hundred times slower.
+/// Returns e^-x for x >= 0, and 0 for x above `most`. The caller's results there would be
+/// subnormal, and arithmetic with subnormal operands can be a hundred times slower.
 template <int V> DLC_INLINE Vec<V> decay(Vec<V> x, float most) {
   Vec<V> e = exponential<V>(-between<V>(0, x, most));
   return x > most ? Vec<V>{} : e;
@@ -84,7 +86,7 @@ template <int V> DLC_INLINE Vec<V> tanhOf(Vec<V> x) {
   const Ints<V> signs = Ints<V>{} + INT32_MIN;
   Vec<V> size = absolute<V>(x);
   Vec<V> e = exponential<V>(-2 * between<V>(0, size, 20)), far = quotient<V>(1 - e, 1 + e);
-  // Near 0 the difference would cancel: the series of tanh(x) / x.
+  // Near 0 the difference 1 - e cancels, so use the Taylor series of tanh(x) / x.
   Vec<V> s = x * x;
   Vec<V> near =
       size * horner<V>(s, splat<V>(-0.00886323552990220f), 0.0218694885361552f,

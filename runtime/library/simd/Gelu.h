@@ -1,10 +1,11 @@
-//===- Gelu.h - GELU of a vector of numbers -----------------------------------------===//
+//===- Gelu.h - GELU on vectors -------------------------------------------===//
 //
-// For the files compiled for one processor alone. GELU is x above 0 and 0 below, less a tail of |x|
-// that is |x| (1 - Φ(|x|)) for the exact form, and the same with the logistic of the other. The
-// tail is a polynomial around the nearest multiple of a width, with no exponential and no quotient;
-// both errors are below 1e-7. Beyond the last multiple the tail is 0: nothing is left of it in f32,
-// and no result is subnormal where x is not.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2). GELU(x)
+// is max(x, 0) minus a tail that depends on |x|: |x| (1 - Φ(|x|)) for the exact form, and the same
+// with the logistic function in place of Φ for the tanh form. The tail is a piecewise polynomial
+// around multiples of kPieceWidth, which needs no exponential and no division. The errors of both
+// forms are below 1e-7. Beyond the last multiple the tail is 0 in f32, so no result is subnormal
+// unless x is.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_GELU_H
@@ -18,8 +19,9 @@ namespace {
 constexpr int kPieces = 8, kPowers = 7;
 constexpr float kPieceWidth = 0.8125f;
 
-// Minimax fits: a row for each power of the distance, a column for each multiple. The first column
-// is 0 at 0, the last at its end.
+// Coefficients of minimax fits: a row for each power of the distance to the nearest multiple, a
+// column for each multiple. The first piece is exactly 0 at x = 0, and the last piece is 0 at its
+// end.
 alignas(32) constexpr float kErfTail[kPowers][kPieces] = {
     {0, 0x1.5a8832p-3f, 0x1.5aa72ap-4f, 0x1.274f9ep-6f, 0x1.eb9b6ap-10f, 0x1.9da15ep-14f,
      0x1.63f7dcp-19f, 0},
@@ -53,7 +55,7 @@ alignas(32) constexpr float kTanhTail[kPowers][kPieces] = {
      0x1.51346ep-13f, 0x1.70f89ap-16f, -0x1.33158cp-11f},
 };
 
-/// row[which & 7]
+/// Returns row[which & 7] for each lane.
 template <int V> DLC_INLINE Vec<V> pick(const float (&row)[kPieces], Ints<V> which) {
 #ifdef __AVX512F__
   if constexpr (V == 16)

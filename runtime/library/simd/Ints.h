@@ -1,6 +1,6 @@
-//===- Ints.h - vectors of 8 or 16 whole numbers, bytes in them, and their products ---===//
+//===- Ints.h - vectors of 8 or 16 integers and their bytes ---------------===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_INTS_H
@@ -29,7 +29,7 @@ template <int V> DLC_INLINE Ints<V> loadInts(const uint8_t *from) {
     return Ints<V>(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)));
 }
 
-/// Four bytes in every lane.
+/// Broadcasts four bytes to every 32-bit lane.
 template <int V> DLC_INLINE Ints<V> splatFour(const int8_t *from) {
   int32_t four;
   __builtin_memcpy(&four, from, sizeof four);
@@ -45,7 +45,7 @@ template <int V> DLC_INLINE Vec<V> toFloats(Ints<V> x) {
     return Vec<V>(_mm256_cvtepi32_ps(__m256i(x)));
 }
 
-/// To the nearest.
+/// Rounds to the nearest integer.
 template <int V> DLC_INLINE Ints<V> toInts(Vec<V> x) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
@@ -64,7 +64,7 @@ template <int V> DLC_INLINE Ints<V> bytesToInts(const uint8_t *from) {
     return Ints<V>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from))));
 }
 
-/// The last byte of each.
+/// Stores the lowest byte of each lane.
 template <int V> DLC_INLINE void storeBytes(void *to, Ints<V> x) {
 #ifdef __AVX512F__
   if constexpr (V == 16)

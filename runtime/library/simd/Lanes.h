@@ -1,6 +1,6 @@
-//===- Lanes.h - vectors of 8 or 16 numbers: whole, in part, turned round ------------===//
+//===- Lanes.h - vectors of 8 or 16 f32: masked access, gather, transpose -===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_LANES_H
@@ -37,7 +37,7 @@ template <int V> DLC_INLINE Vec<V> splat(float x) {
     return Vec<V>(_mm256_set1_ps(x));
 }
 
-/// Elements `stride` apart.
+/// Loads V elements with a stride of `stride` elements.
 template <int V, int stride> DLC_INLINE Vec<V> gather(const float *from) {
 #ifdef __AVX512F__
   if constexpr (V == 16) {
@@ -63,7 +63,8 @@ template <int V> struct IntsOf { typedef int32_t Type __attribute__((vector_size
 template <int V> using Ints = typename IntsOf<V>::Type;
 
 #ifdef __AVX512F__
-/// The first `count` of sixteen; none below 1, all from 16 on.
+/// Returns a mask of the first `count` of 16 lanes; none if `count` is below 1, all if it is 16 or
+/// more.
 DLC_INLINE __mmask16 firstLanes(int64_t count) {
   return static_cast<__mmask16>(count >= 16 ? 0xffff : count <= 0 ? 0 : (1u << count) - 1);
 }
@@ -74,7 +75,7 @@ DLC_INLINE __m256i firstOfEight(int64_t count) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), places);
 }
 
-/// The first `count` numbers, and 0.
+/// Loads the first `count` elements; the other lanes are 0.
 template <int V> DLC_INLINE Vec<V> loadFirst(const float *from, int64_t count) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
@@ -84,7 +85,7 @@ template <int V> DLC_INLINE Vec<V> loadFirst(const float *from, int64_t count) {
     return Vec<V>(_mm256_maskload_ps(from, firstOfEight(count)));
 }
 
-/// Writes the first `count` numbers alone.
+/// Stores the first `count` lanes; memory after them is not written.
 template <int V> DLC_INLINE void storeFirst(float *to, int64_t count, Vec<V> v) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
@@ -111,7 +112,8 @@ template <int V, int step = V / 2> DLC_INLINE void transposeSteps(Vec<V> *rows) 
   }
 }
 
-/// V x V numbers, rows `fromStride` and `toStride` apart, mirrored at their diagonal.
+/// Transposes a block of V x V elements, whose rows have strides of `fromStride` and `toStride`
+/// elements.
 template <int V>
 void transpose(const float *from, int64_t fromStride, float *to, int64_t toStride) {
   Vec<V> rows[V];

@@ -1,6 +1,6 @@
-//===- Multiply.h - sums over channels in registers, weights asked for ahead -------===//
+//===- Multiply.h - sums over channels in registers with weight prefetch --===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_MULTIPLY_H
@@ -14,12 +14,12 @@ namespace {
 DLC_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 DLC_INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/// How many tiles' sums fit the registers with two vectors of results' channels; with one, twice
-/// as many.
+/// Maximum number of tiles whose sums fit the registers with two vectors of output channels. With
+/// one vector, twice as many fit.
 template <int V> constexpr int kMaxRows = V == 16 ? 14 : 6;
 
-/// Sums over channels in blocks of V for one or two vectors of results' channels, whose weights lie
-/// side by side, channel after channel.
+/// Arguments of `multiply`: sums over input channels in blocks of V, for one or two vectors of
+/// output channels. The weights of all output vectors are contiguous for each input channel.
 struct Multiplication {
   const float *data;
   int64_t dataBlock;
@@ -28,10 +28,10 @@ struct Multiplication {
   int64_t toBlock;
   int64_t blocks;
   bool add;
-  /// As many weights that are wanted next.
+  /// Weights to prefetch: as many as `weights` holds, used by the next multiplication.
   const float *ahead;
-  /// What a channel's step asks for of those: a line at `ahead`, which moves on by so much, and one
-  /// so far behind.
+  /// Prefetch of each channel's step: the cache lines at `ahead` and at `ahead + aheadOther`. Then
+  /// `ahead` advances by `aheadStep` elements.
   int64_t aheadStep = 0, aheadOther = 0;
 };
 
@@ -45,7 +45,7 @@ template <int V, int tiles, int wide> void multiply(const Multiplication &task) 
 #pragma GCC unroll 2
       for (int o = 0; o < wide; ++o)
         w[o] = load<V>(weights + o * V);
-      // Into the second level: the first one has no room for what is so far ahead.
+      // Prefetch into L2: the L1 cache is too small for weights that are used this much later.
       __builtin_prefetch(ahead, 0, 2);
       __builtin_prefetch(ahead + other, 0, 2);
 #pragma GCC unroll 28
@@ -78,8 +78,8 @@ template <int V, int wide, int most>
 DLC_INLINE void multiplyTiles(Multiplication task, int64_t count) {
   static constexpr MultiplyTable<V, wide, most> table;
   constexpr int64_t line = 64 / sizeof(float);
-  // Groups as even as can be, each of which asks for its part of the weights ahead: memory brings
-  // no more than so much in the time of one.
+  // Split the tiles into groups of nearly equal size. Each group prefetches its share of the next
+  // weights, since memory delivers only so much during one group.
   const int64_t groups = (count + most - 1) / most, part = task.blocks * V * wide * V / groups;
   task.aheadStep = wide * V / groups;
   task.aheadOther = task.aheadStep > line ? line : 0;
@@ -93,7 +93,7 @@ DLC_INLINE void multiplyTiles(Multiplication task, int64_t count) {
   }
 }
 
-/// One or two blocks of results' channels.
+/// Runs with one or two blocks of output channels.
 template <int V>
 DLC_INLINE void multiplyTiles(bool two, const Multiplication &task, int64_t count) {
   if (two)

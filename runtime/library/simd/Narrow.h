@@ -1,6 +1,7 @@
-//===- Narrow.h - vectors of numbers from bf16, and back ------------------------------===//
+//===- Narrow.h - conversions between bf16 and vectors of f32 -------------===//
 //
-// For the files compiled for one processor alone. bf16 are the upper halves of f32, by their bits.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2). A bf16
+// value is the upper 16 bits of an f32.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_NARROW_H
@@ -22,7 +23,7 @@ template <int V> DLC_INLINE Vec<V> load(const uint16_t *from) {
         _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from))), 16)));
 }
 
-/// The first `count` numbers, and 0.
+/// Loads the first `count` elements; the other lanes are 0.
 template <int V> DLC_INLINE Vec<V> loadFirst(const uint16_t *from, int64_t count) {
 #ifdef __AVX512F__
   if constexpr (V == 16)
@@ -52,7 +53,7 @@ template <int V> struct BitsOf {
   typedef uint16_t Loose __attribute__((vector_size(V * 2), aligned(2), may_alias));
 };
 
-/// Rounded to the nearest, to even between two.
+/// Rounds to bf16, to the nearest with ties to even. NaN stays NaN.
 template <int V> DLC_INLINE typename BitsOf<V>::Half narrowed(Vec<V> v) {
   using Whole = typename BitsOf<V>::Whole;
   const Whole bits = Whole(v), upper = bits >> 16, isNan = Whole(v != v);

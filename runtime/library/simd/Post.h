@@ -1,6 +1,7 @@
-//===- Post.h - how sums become results, and operands what is summed -------------===//
+//===- Post.h - epilogues and prologues of matmuls ------------------------===//
 //
-// Shared with code compiled for one processor alone: nothing in it is inline.
+// The files compiled for one instruction set (AVX-512 or AVX2) include this header, so it contains
+// no inline functions.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_POST_H
@@ -22,7 +23,7 @@ enum class PostKind {
   Add,
   Mul,
   Sub,
-  LogisticGradient, ///< of an activation by what came of it, the operand
+  LogisticGradient, ///< gradient through an activation, whose result is the operand
   TanhGradient,
   ReluGradient,
   Sum
@@ -31,13 +32,13 @@ enum class PostKind {
 struct Post {
   PostKind kind = PostKind::Activate;
   Activation activation = Activation::Relu;
-  float alpha = 0, beta = 0; ///< as oneDNN's; Sum: alpha is its factor
-  Matrix operand;            ///< of Add to ReluGradient: a stride of 0 repeats its elements
+  float alpha = 0, beta = 0; ///< as in oneDNN; for Sum, alpha is the factor of the old result
+  Matrix operand;            ///< for Add to ReluGradient; a stride of 0 broadcasts
 };
 
 constexpr int kMostPosts = 6;
 
-/// How sums become results: dst = posts(scale · sum + bias).
+/// Computation of results from sums: dst = posts(scale · sum + bias).
 struct Epilogue {
   float scale = 1;
   const float *bias = nullptr;
@@ -45,9 +46,9 @@ struct Epilogue {
   int count = 0;
 };
 
-/// What elements of an operand become on their way to the tiles, x in a row and a column of memory:
-/// e(x - shift[row]) · factor[row], and `value` more where hot[row] is the column; e is the
-/// exponential or nothing. A step of 0 repeats a shift or factor for all rows.
+/// Change of an operand's elements while they are packed. An element x in a row and a column of
+/// memory becomes e(x - shift[row]) · factor[row], where e is the exponential or the identity. If
+/// hot[row] is the column, `value` is added. A step of 0 uses one shift or factor for all rows.
 struct Prologue {
   bool exponential = false;
   const float *shift = nullptr, *factor = nullptr;

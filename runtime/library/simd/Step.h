@@ -1,6 +1,7 @@
-//===- Step.h - what happens to a result before it is stored --------------------===//
+//===- Step.h - epilogue step of a convolution ----------------------------===//
 //
-// Shared with code compiled for one processor alone: nothing in it is inline.
+// The files compiled for one instruction set (AVX-512 or AVX2) include this header, so it contains
+// no inline functions.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_STEP_H

@@ -1,6 +1,6 @@
-//===- Steps.h - how images lie, and what happens to results before they are stored ---===//
+//===- Steps.h - strides of images and epilogue steps of convolutions -----===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_SIMD_STEPS_H
@@ -12,7 +12,7 @@
 namespace dlc::simd {
 namespace {
 
-/// How an image lies: elements from one pixel, row, block of channels and image to the next.
+/// Strides of an image in elements: between pixels, rows, blocks of channels, and images.
 template <int V> struct Pitches {
   int64_t pixel, row, block, image;
 
@@ -29,7 +29,8 @@ template <int H, int W, typename Do> DLC_INLINE void each(const Do &act) {
       act(i, j);
 }
 
-/// Out of line, so that sums stay in registers where nothing follows them.
+/// Applies an activation to `count` vectors. Not inlined, so that the caller's sums stay in
+/// registers if no step follows.
 template <int V> [[gnu::noinline]] void activate(const Step &step, Vec<V> *values, int count) {
   withActivation<V>(step.activation, step.alpha, step.beta, [&](const auto &function) {
     for (int i = 0; i < count; ++i)
@@ -37,8 +38,8 @@ template <int V> [[gnu::noinline]] void activate(const Step &step, Vec<V> *value
   });
 }
 
-/// On the first `rows` by `cols` of some results of a block of channels; `offset` is where the
-/// first one lies in the image that they become.
+/// Applies a step to the first `rows` by `cols` results of a block of channels. `offset` is the
+/// offset of the first result in the destination image.
 template <int V, int H, int W>
 DLC_INLINE void take(const Step &step, Vec<V> (&y)[H][W], int64_t block, int64_t offset,
                      int64_t row, int64_t pixel, int rows, int cols) {

@@ -1,10 +1,10 @@
-//===- Convolution.cpp - a convolution in parts, described and run --------------===//
+//===- Convolution.cpp - f32 convolution on tiles: description and call ---===//
 //
-// Pixels are split into parts once, a row of 64 bytes for each 32 channels. A tile's rows are then
-// pixels side by side, and another tap of the window is the same tile some rows further on: no
-// image is unfolded. With strides, pixels that a tap meets one after the other stand together in a
-// picture of their own (a phase). Pictures are padded, so that places behind a row's last result
-// are computed for nothing and left out; rows share that padding where they can.
+// Pixels are split into bf16 parts once, with a row of 64 bytes for each 32 channels. A tile's rows
+// are then adjacent pixels, and another tap of the window is the same tile at an offset of some
+// rows, so there is no im2col. With strides, the pixels that a tap reads for adjacent results are
+// packed together in an image of their own (a phase). The packed images are padded: positions after
+// a row's last result are computed and discarded. Rows share this padding where possible.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/tiles/Convolution.h"
@@ -24,7 +24,7 @@ using runtime::fail;
 
 namespace {
 
-/// What packed pixels may take of a second-level cache, in bytes.
+/// Capacity for packed pixels in the L2 cache of each thread, in bytes.
 constexpr int64_t kSlabBytes = 1 << 20;
 
 } // namespace
@@ -63,7 +63,7 @@ Convolution::Range Convolution::liveTaps(int dim, int64_t first, int64_t last) c
   int64_t dilation = window.dilations[dim], from = first * window.strides[dim] - window.low[dim],
           to = last * window.strides[dim] - window.low[dim];
   Range live;
-  // Tap t meets what stands from `from` + t dilations up to `to` + t dilations.
+  // Tap t reads the pixels from `from` + t · dilation to `to` + t · dilation.
   while (live.begin < taps(dim) && to + live.begin * dilation < 0)
     ++live.begin;
   live.end = live.begin;
@@ -115,7 +115,7 @@ public:
   uint64_t scratchBytes() const override { return weightBytes + slabBytes; }
 
 private:
-  /// Whole images, or rows of one.
+  /// Several complete images, or some rows of one image.
   struct Slab {
     int64_t image = 0, images = 1, row = 0, rows = 0;
   };
@@ -132,19 +132,19 @@ private:
 
   Convolution c;
   int threads;
-  int64_t steps = 0, reach[2] = {}, pitch = 0, shared = 0; ///< as the convolution says
+  int64_t steps = 0, reach[2] = {}, pitch = 0, shared = 0; ///< values of c's methods
   struct Phase {
     int64_t y, x;
     bool operator==(const Phase &) const = default;
   };
   std::vector<Phase> phases;
-  std::vector<int64_t> tapPhase, tapPlace; ///< by tap: its phase, and how many places further on
+  std::vector<int64_t> tapPhase, tapPlace; ///< for each tap: its phase and its offset in positions
   std::vector<int64_t> tapBytes;
   int64_t imageRows = 0; ///< packed rows of an image in a slab
-  Slab most;             ///< the largest one
+  Slab most;             ///< largest slab
   int64_t places = 0, partStride = 0, phaseStride = 0;
-  std::vector<int32_t> pixel;                 ///< of each place of the largest slab
-  std::vector<std::vector<uint8_t>> slabTaps; ///< live ones, by the slab's place in its image
+  std::vector<int32_t> pixel; ///< result pixel of each position of the largest slab, or -1
+  std::vector<std::vector<uint8_t>> slabTaps; ///< live taps, by the index of the slab in its image
   int64_t rowGroups = 1, columnGroups = 1;
   uint64_t weightBytes = 0, slabBytes = 0;
 };
@@ -207,13 +207,14 @@ void Call::planSlabs() {
   if (rows >= whole) {
     most = {0, std::min(c.batch, rows / whole), 0, c.dst[0]};
   } else {
-    // Rows that the window reaches are packed for each slab: no slab has fewer of its own.
+    // Each slab packs the rows that its window reaches again, so a slab has at least twice as many
+    // result rows, or all of them.
     int64_t each = std::max({int64_t(1), rows - reach[0], std::min(2 * reach[0], c.dst[0])});
     int64_t slabs = (c.dst[0] + each - 1) / each;
     most = {0, 1, 0, (c.dst[0] + slabs - 1) / slabs};
   }
   imageRows = most.rows + reach[0];
-  // Rows of a tile may reach behind the last place, and so does the last row's padding.
+  // A tile may extend past the last position, and so may the padding of the last row.
   places = most.images * imageRows * pitch + shared + reach[1] + kBlock;
   partStride = places * kPixelBytes;
   phaseStride = steps * c.parts * partStride;
@@ -228,8 +229,9 @@ void Call::planSlabs() {
             static_cast<int32_t>((image * most.rows + y) * c.dst[1] + x);
 }
 
-/// For each block of places and each tap: whether the tap meets anything there but padding. Of as
-/// many images as a slab has at most: with fewer, a tap too many of the last block is no harm.
+/// Computes for each block of positions and each tap whether the tap reads anything other than
+/// padding. `slab` has the maximum number of images. In a slab with fewer images, an additional
+/// live tap of the last block does no harm.
 std::vector<uint8_t> Call::liveTaps(const Slab &slab) const {
   int64_t last = ((slab.images - 1) * imageRows + slab.rows - 1) * pitch + c.dst[1];
   int64_t columns = c.taps(1);
@@ -252,7 +254,7 @@ std::vector<uint8_t> Call::liveTaps(const Slab &slab) const {
   return live;
 }
 
-/// Whichever operand is larger is read by one thread only.
+/// Splits the work so that each part of the larger operand is read by only one thread.
 void Call::planUnits() {
   int64_t rows = blocks(static_cast<int64_t>(pixel.size())), columns = blocks(c.features);
   if (rows > columns * c.taps()) {
@@ -264,7 +266,8 @@ void Call::planUnits() {
   }
 }
 
-/// Pixels with their neighbours, side by side: those at the borders by way of a copy.
+/// Packs the window row of each result, a span of adjacent pixels, as one packed pixel. A span over
+/// the image's border is copied with zeros first.
 void Call::packSpans(const float *row, char *to) const {
   int64_t span = c.window.sizes[1] * c.channels, step = c.window.strides[1];
   for (int64_t x = 0; x < c.dst[1];) {
@@ -288,7 +291,8 @@ void Call::packSpans(const float *row, char *to) const {
   }
 }
 
-/// A row of a phase, with the places that it shares with the next one where there is none.
+/// Packs a row of a phase. The last row includes the padding that other rows share with their next
+/// row.
 void Call::packRow(const float *src, const Slab &slab, int64_t index, char *left) const {
   int64_t all = slab.rows + reach[0];
   int64_t phase = index / (slab.images * all), image = index / all % slab.images, q = index % all;

@@ -1,4 +1,4 @@
-//===- Convolution.h - a convolution in parts, described and run ----------------===//
+//===- Convolution.h - f32 convolution on tiles: description and call -----===//
 #ifndef DLC_RUNTIME_LIBRARY_TILES_CONVOLUTION_H
 #define DLC_RUNTIME_LIBRARY_TILES_CONVOLUTION_H
 
@@ -11,15 +11,15 @@ namespace dlc::tiles {
 /// dst[n, y, x, o] = post-ops(sum over r, s, c of src[n, y·stride + r·dilation - pad, .., c] ·
 /// weights[o, c, r, s] + bias[o]); pixels outside of src are 0.
 ///
-///   {"kind": "convolution", "parts": 2, "src": [n, c, h, w], "dst": [n, o, h, w], "window": [r,
-///   s],
-///    "strides": [..], "dilations": [..], "pads": [before h, before w], "weights": "plain" or
-///    "packed", "turned": false, "bias": true, "post_ops": as a product's, with "strides": [pixel,
-///    channel]}
+///   {"kind": "convolution", "parts": 2, "src": [n, c, h, w], "dst": [n, o, h, w],
+///    "window": [r, s], "strides": [..], "dilations": [..], "pads": [before h, before w],
+///    "weights": "plain" or "packed", "turned": false, "bias": true,
+///    "post_ops": as a product's, with "strides": [pixel, channel]}
 ///
-/// All of f32, src, dst and operands with channels last. "turned": weights are [c, o, r, s] and the
-/// window comes from its end, which makes it the gradient by the data of a convolution without
-/// strides. Buffers: src, weights, [bias], dst, one for each binary post-op.
+/// All elements are f32; src, dst and the operands are stored channels last. "turned" means that
+/// the weights are [c, o, r, s] and the window is reversed, which computes the data gradient of a
+/// convolution with stride 1. The buffers are src, weights, [bias], dst, and one for each binary
+/// post-op.
 struct DLC_EXPORT Convolution : describe::Convolution {
   int parts = 2;
   describe::Posts posts;
@@ -27,17 +27,20 @@ struct DLC_EXPORT Convolution : describe::Convolution {
   /// Throws dlc::Error.
   static Convolution parse(const nlohmann::json &desc);
 
-  /// Few channels: a row of the window makes one sum, and a pixel takes its neighbours along.
+  /// Returns true if there are so few channels that a row of the window is summed as one depth: a
+  /// packed pixel then includes the neighbors in its row.
   bool unfoldsRows() const;
   int64_t depth() const { return unfoldsRows() ? window.sizes[1] * channels : channels; }
   int64_t taps(int dim) const { return dim == 1 && unfoldsRows() ? 1 : window.sizes[dim]; }
   int64_t taps() const { return taps(0) * taps(1); }
-  /// Pixels are packed in pictures whose rows lie `pitch` places apart. So many places the window's
-  /// last tap is away, and so many of a row's padding are the next row's, too.
+  /// The pixels are packed into padded images. reach(dim) is the distance of the window's last tap
+  /// in packed positions. sharedPlaces() is the number of padding positions that a row shares with
+  /// the next row. pitch() is the stride between two packed rows, in positions.
   int64_t reach(int dim) const;
   int64_t sharedPlaces() const;
   int64_t pitch() const { return dst[1] + reach(1) - sharedPlaces(); }
-  /// The window's rows, or columns, that meet the image for some result from `first` to `last`.
+  /// Range of the window's rows or columns that overlap the image for any result from `first` to
+  /// `last`.
   struct Range {
     int64_t begin = 0, end = 0;
   };

@@ -1,4 +1,4 @@
-//===- Describe.cpp - the form of products on tiles, and whose calls these are -------===//
+//===- Describe.cpp - form and call factory of matmuls on tiles -----------===//
 #include "runtime/library/tiles/Describe.h"
 
 #include "runtime/device/cpu/Features.h"

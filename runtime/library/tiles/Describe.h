@@ -1,4 +1,4 @@
-//===- Describe.h - products on a processor's tiles (AMX), for those who describe them ===//
+//===- Describe.h - f32 and bf16 matmuls on AMX tiles ---------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_TILES_DESCRIBE_H
 #define DLC_RUNTIME_LIBRARY_TILES_DESCRIBE_H
 
@@ -7,18 +7,19 @@
 
 namespace dlc::tiles {
 
-/// Whether this machine has tiles and the system lets us use them.
+/// Returns true if this machine has AMX tiles and the operating system permits their use.
 DLC_EXPORT bool available();
 
-/// "parts" of a description. Throws dlc::Error.
+/// Reads the field "parts" of a description. Throws dlc::Error.
 int partsOf(const describe::Fields &fields);
 
-/// Products of f32 as sums of products of bf16 parts: 1, 2 or 3. Those of bf16 have one.
+/// Returns the form of matmuls whose f32 operands are split into 1, 2 or 3 bf16 parts. Matmuls of
+/// bf16 operands have one part.
 DLC_EXPORT products::Form formOf(int parts);
-/// Those of a product's description. Throws dlc::Error.
+/// Returns the form that a description selects. Throws dlc::Error.
 DLC_EXPORT products::Form formOf(const nlohmann::json &desc);
 
-/// A right operand of [k, n] as tiles want it, made once.
+/// Size and packing of a right operand of [k, n], in the layout of the tiles.
 DLC_EXPORT uint64_t packedBytes(int64_t k, int64_t n, int parts);
 DLC_EXPORT void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k,
                             int64_t n, int parts, void *packed);

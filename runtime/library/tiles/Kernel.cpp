@@ -1,4 +1,4 @@
-//===- Kernel.cpp - multiplying and ending on tiles -----------------------------===//
+//===- Kernel.cpp - matmul and convolution kernels on AMX tiles -----------===//
 #include "runtime/library/tiles/Kernel.h"
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
@@ -21,13 +21,14 @@ struct alignas(64) Config {
   uint8_t rows[16] = {};
 };
 
-/// How far ahead the right operand is fetched when it is read for the first time, in bytes: a step
-/// of it fills a page, where the processor's own fetching ends.
+/// Prefetch distance of the right operand when it is read for the first time, in bytes. A step of
+/// two parts fills a page, and the hardware prefetcher stops at the page's end.
 constexpr int64_t kFetchAhead = 8192;
 
-/// One block of sums; small parts come first, and each part is loaded as seldom as the tiles allow.
-/// Parts of the left operand lie `leftPart` bytes apart, its steps `leftStep`. `fetches`: the right
-/// one may be far away.
+/// Computes a block of sums. The products of parts are ordered so that each part is loaded as
+/// rarely as the tiles allow. `leftPart` and `leftStep` are the strides in bytes between parts and
+/// between steps of the left operand. If `fetches` is set, the right operand is prefetched, since
+/// it may not be in the cache.
 template <bool tall, int parts>
 inline void sumBlock(const char *left, int64_t leftPart, int64_t leftStep, const char *right,
                      int64_t steps, bool fetches) {
@@ -73,7 +74,7 @@ inline __m512 activatedHere(const Post &post, __m512 v) {
   return v;
 }
 
-/// Kept out of line, so that what is done for most results stays small.
+/// Not inlined, so that the code for the most common epilogues stays small.
 __attribute__((noinline)) __m512 activatedApart(const Post &post, __m512 v) {
   return activatedHere(post, v);
 }
@@ -112,7 +113,7 @@ inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row,
   __builtin_unreachable();
 }
 
-/// Half a block's columns of sums become results: column is the first one's.
+/// Epilogue of up to 16 columns of sums, beginning with `column`.
 struct Ending {
   const Epilogue &epilogue;
   __mmask16 mask;
@@ -132,7 +133,7 @@ struct Ending {
   }
 };
 
-/// A block of sums becomes results.
+/// Applies the epilogue to a block of sums and stores the results.
 void end(const float *sums, const Panel &panel, const Epilogue &epilogue, int64_t row0,
          int64_t column0, int64_t rows, int64_t columns) {
   for (int64_t half = 0; half < columns; half += kHalf) {
@@ -213,7 +214,8 @@ void convolveBlock(const Places &at, const Epilogue &epilogue, int64_t row0, int
   }
 }
 
-/// All rows pass by a block of columns, whose weights stay near.
+/// Multiplies all rows by one block of columns after the other, so that the columns' weights stay
+/// in the cache.
 template <int parts> void convolveAll(const Places &at, const Epilogue &epilogue) {
   for (int64_t column = 0; column < at.columns; column += kBlock)
     for (int64_t row = 0; row < at.rows; row += kBlock)

@@ -1,12 +1,14 @@
-//===- Kernel.h - products of f32 on a processor's tiles (AMX) ------------------===//
+//===- Kernel.h - f32 matmul and convolution kernels on AMX tiles ---------===//
 //
-// x = h + m + l, each of bf16 and each the rounded rest of those before it: two of them keep 16
-// bits of x, three all 24. Tiles multiply bf16 and add in f32, so that a product of f32 is the sum
-// of three products of parts (h·h, h·l, l·h) or of six. What three leave out is at most 2^-16 of
-// the sum of |a||b|, and 2^-18 in the mean; six are as good as f32. Numbers below 2^-126 count as
-// 0, what lies above 2^128 - 2^111 may become infinite, and what an infinity becomes may be NaN.
+// An f32 value is split into bf16 parts x = h + m + l, where each part is the rounded remainder of
+// x minus the previous parts. Two parts keep 16 bits of the significand, three parts all 24. Tiles
+// multiply bf16 and accumulate in f32, so an f32 product is the sum of three products of parts
+// (h·h, h·m, m·h) with two parts, or of six with three parts. Three products omit at most 2^-16 of
+// the sum of |a||b|, and 2^-18 on average; six are as accurate as f32. Values below 2^-126 count as
+// 0, values above 2^128 - 2^111 may become infinite, and infinities may become NaN.
 //
-// This header is shared with code compiled for those processors alone: nothing in it is inline.
+// The files compiled for processors with AMX include this header, so it contains no inline
+// functions.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_TILES_KERNEL_H
@@ -18,10 +20,9 @@
 
 namespace dlc::tiles {
 
-/// Rows and columns that a block of the result has, and elements of a sum that go through tiles at
-/// once.
+/// Rows and columns of a block of the result, and depth of a step.
 constexpr int64_t kBlock = 32, kDepth = 32;
-/// Bytes of one part of a block of an operand: 32 rows or columns, 32 deep.
+/// Bytes of one part of an operand's block for one step: 32 rows or columns with a depth of 32.
 constexpr int64_t kPartBytes = 2 * kBlock * kDepth;
 /// Bytes of one part of 32 channels of a pixel.
 constexpr int64_t kPixelBytes = 2 * kDepth;
@@ -33,59 +34,64 @@ using products::Post;
 using products::PostKind;
 using products::Prologue;
 
-/// Writes parts of an operand, as tiles want them: blocks of 32 of its `lanes` (rows of the left
-/// one, columns of the right one), each 32 deep by 32 deep. `lane` and `depth` are strides in
-/// elements; that of columns is 1 where there is a prologue. What lies behind its end is 0.
+/// Writes the bf16 parts of an operand in the layout of the tiles: blocks of 32 of its `lanes`
+/// (rows of the left operand, columns of the right operand), each in steps with a depth of 32.
+/// `lane` and `depth` are strides in elements. With a prologue, the stride along the columns of
+/// memory must be 1. Elements after the operand's end are 0.
 void packLeft(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
               int parts, void *to, const Place &place = {});
 void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                int parts, void *to, const Place &place = {});
 
-/// The same of bf16, by its bits, as one part; `lane` or `depth` is 1. The second half of a block
-/// of the left one is left out where it has no lanes.
+/// Packs bf16 bit patterns as one part; `lane` or `depth` must be 1. The second half of a left
+/// block is not written if it has no lanes.
 void packLeft(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
               void *to);
 void packRight(const uint16_t *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                void *to);
-/// Numbers rounded to bf16.
+/// Rounds f32 values to bf16.
 void narrow(const float *from, int64_t count, uint16_t *to);
 
 void multiply(const Panel &panel, const Epilogue &epilogue);
-/// Of one part.
+/// Multiplies bf16 operands; the columns are read in place.
 void multiplyLying(const products::Lying &lying);
 
-/// Parts of `count` pixels, whose channels lie side by side: a row of 64 bytes for each pixel and
-/// each 32 channels, one pixel behind the other. `stepStride` bytes lie between two such runs of
-/// channels, `partStride` between two parts. Without `from` pixels are 0.
+/// Arguments of packPixels, which writes the bf16 parts of `count` pixels with contiguous channels.
+/// For each 32 channels, a pixel takes a row of 64 bytes, adjacent to the row of the next pixel.
+/// `stepStride` is the stride in bytes between two groups of 32 channels, `partStride` between two
+/// parts. If `from` is null, the pixels are 0.
 struct PixelRun {
   const float *from = nullptr;
-  int64_t stride = 0, channels = 0, count = 0; ///< stride: elements between two pixels
+  int64_t stride = 0, channels = 0, count = 0; ///< stride: between two pixels, in elements
 };
 void packPixels(const PixelRun &run, int parts, char *to, int64_t stepStride, int64_t partStride);
 
-/// Results of a convolution: for each of `rows` places one pixel of `columns` channels, the sum
-/// over `taps` of the packed pixels that lie tapBytes[tap] behind `left`, times packed weights of
-/// the tap
-/// (`rightTap` bytes apart; `rightStride` between blocks of columns). Place `row` is pixel
-/// firstPixel + pixel[row] of dst and of the epilogue's operands; -1: none.
+/// Arguments of convolve, which computes `rows` results of `columns` channels. Result `row` is the
+/// sum over `taps` of the packed pixel at offset tapBytes[tap] from the row's pixel in `left`,
+/// times the packed weights of the tap. `rightTap` and `rightStride` are the strides in bytes
+/// between two taps and between two blocks of columns of the weights. The result is stored in pixel
+/// firstPixel + pixel[row] of dst, which is also the pixel of the epilogue's operands. It is
+/// dropped if pixel[row] is -1.
 struct Places {
   const char *left = nullptr, *right = nullptr;
   int64_t stepStride = 0, partStride = 0, steps = 0;
   const int64_t *tapBytes = nullptr;
-  const uint8_t *live = nullptr; ///< of each block of rows and tap: 0 where the tap meets zeros
+  const uint8_t *live = nullptr; ///< by block of rows and tap: 0 if the tap only reads padding
   int64_t taps = 0, rightTap = 0, rightStride = 0;
   const int32_t *pixel = nullptr;
-  float *dst = nullptr; ///< of pixel 0
+  float *dst = nullptr; ///< address of pixel 0
   int64_t firstPixel = 0, dstPixel = 0, rows = 0, columns = 0, firstColumn = 0;
   int parts = 2;
 };
 void convolve(const Places &places, const Epilogue &epilogue);
 
-/// Around calls of multiply() and convolve() in one thread.
+/// Configures and releases the tiles of a thread, before and after its calls of multiply() and
+/// convolve().
 void enterTiles();
 void leaveTiles();
 
-/// Asks the system for the tiles' registers; false where there are none.
+/// Requests permission to use the tile registers from the operating system. Returns false if the
+/// permission is denied or the build has no AMX.
 bool requestTiles();
 
 } // namespace dlc::tiles

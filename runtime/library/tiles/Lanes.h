@@ -1,6 +1,6 @@
-//===- Lanes.h - what packing and multiplying have in common --------------------===//
+//===- Lanes.h - helpers for packing and multiplying on tiles -------------===//
 //
-// For code compiled with AVX-512 alone.
+// For inclusion by files that are compiled with AVX-512.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_TILES_LANES_H
@@ -15,13 +15,13 @@
 namespace dlc::tiles {
 namespace {
 
-/// Bytes of a tile, and its rows: half a block.
+/// Bytes of a tile, and its number of rows, which is half a block.
 constexpr int64_t kTile = 1024, kHalf = 16;
 
 using simd::firstLanes;
 
-/// Calls `one(block, step, number of the part)` for all parts of a packed operand, along the
-/// memory: `across` says that lanes lie side by side.
+/// Calls `one(block, step, index of the part)` for all parts of a packed operand, in the order of
+/// memory. `across` is set if the lanes are adjacent in memory.
 template <typename F>
 inline void forEachPart(int64_t lanes, int64_t depths, bool across, const F &one) {
   const int64_t blocks = (lanes + kBlock - 1) / kBlock, steps = (depths + kDepth - 1) / kDepth;
@@ -32,7 +32,7 @@ inline void forEachPart(int64_t lanes, int64_t depths, bool across, const F &one
     }
 }
 
-/// 16 x 16 lanes of 32 bits.
+/// Transposes 16 x 16 elements of 32 bits.
 inline void transpose(__m512i (&r)[16]) {
   __m512i t[16];
   for (int i = 0; i < 8; ++i) {

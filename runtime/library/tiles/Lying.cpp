@@ -1,8 +1,8 @@
-//===- Lying.cpp - products of bf16 with matrices where they lie ------------------===//
+//===- Lying.cpp - bf16 matmuls with matrices that are read in place ------===//
 //
-// Tiles want elements of the left operand side by side along the sum, as a matrix has them whose
-// columns lie one behind the other. So that matrix is the left operand, and rows the right one;
-// sums come out across.
+// Tiles need the elements of the left operand adjacent along the summed dimension, as in a matrix
+// with contiguous columns. So that matrix is the tiles' left operand and the rows are their right
+// operand, and the sums are transposed.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/tiles/Kernel.h"
@@ -16,11 +16,12 @@ namespace dlc::tiles {
 
 namespace {
 
-/// Steps ahead of which columns are fetched: each is a row of memory of its own.
+/// Prefetch distance of the columns, in steps. Each column is a separate stream of memory.
 constexpr int64_t kStepsAhead = 12;
 
-/// Tiles 0 to 3 become the sums of 32 columns: 0 and 1 of the first half, 0 and 2 of the first 16
-/// rows. `ahead`: the next columns, or null where all of them are near.
+/// Computes the sums of 32 columns in tiles 0 to 3. Tiles 0 and 1 hold the first 16 rows, tiles 0
+/// and 2 the first 16 columns. `both` is set if there are more than 16 rows. `ahead` is the next 32
+/// columns to prefetch, or null if all columns are in the cache.
 template <bool both>
 void sumBlock(const char *left, const uint16_t *right, int64_t depth, const uint16_t *ahead) {
   const int64_t bytes = depth * 2, steps = depth / kDepth;
@@ -51,7 +52,8 @@ void sumBlock(const char *left, const uint16_t *right, int64_t depth, const uint
   }
 }
 
-/// Sums of 16 columns and some rows, across, rounded into rows.
+/// Transposes the sums of 16 columns and up to 16 rows, rounds them to bf16 and stores them as
+/// rows.
 void write(const float *sums, int64_t rows, uint16_t *to, int64_t toRow) {
   __m512i lanes[16];
   for (int i = 0; i < 16; ++i)

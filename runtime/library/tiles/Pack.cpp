@@ -1,4 +1,4 @@
-//===- Pack.cpp - operands as tiles want them, in bf16 parts ---------------------===//
+//===- Pack.cpp - packing of f32 operands as bf16 parts -------------------===//
 #include "runtime/library/tiles/Kernel.h"
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
@@ -12,8 +12,9 @@ namespace dlc::tiles {
 
 namespace {
 
-/// Two vectors as bf16 parts, in each 32-bit lane the first one's below the second one's where
-/// `pairs`, otherwise one behind the other; the rests stay in x and y.
+/// Returns the next bf16 part of two vectors, whose remainders replace x and y. If `pairs` is set,
+/// each 32-bit lane has the part of x in its lower half and the part of y in its upper half.
+/// Otherwise the parts of x precede those of y.
 template <bool pairs> inline __m512i takePart(__m512 &x, __m512 &y, __m512i interleave) {
   const __m512 most = _mm512_set1_ps(0x1.fep+127f);
   __m512i both = (__m512i)_mm512_cvtne2ps_pbh(y, x);
@@ -35,7 +36,8 @@ template <bool pairs> inline __m512i takePart(__m512 &x, __m512 &y, __m512i inte
     y = _mm512_sub_ps(y, headY);
     return order;
   }
-  // What would become infinite is cut instead; infinities and NaN have no rest.
+  // Values that would round to infinity are truncated instead. Infinities and NaN have a remainder
+  // of 0.
   auto tamed = [&](__m512 &v, __mmask16 wild) {
     __m512i bits = _mm512_castps_si512(v), upper = _mm512_set1_epi32(int(0xffff0000));
     __mmask16 finite =
@@ -64,12 +66,13 @@ inline __m512i interleaving() {
   return _mm512_load_si512(order);
 }
 
-/// What comes next where elements lie side by side along the lanes, so far ahead in bytes.
+/// Prefetch distance in bytes for elements that are adjacent along the lanes.
 constexpr int64_t kAhead = 256;
 
-/// One tile of each part, 16 lanes and 32 deep, `kPartBytes` apart. A tile of the left operand has
-/// a row for each lane; of the right one, a row for each two of the depth. The elements are side by
-/// side along the depth (runs), or along the lanes.
+/// Packs one tile of each part, 16 lanes with a depth of 32; the parts have a stride of kPartBytes.
+/// A tile of the left operand has a row for each lane. A tile of the right operand has a row for
+/// each two elements of depth. If `runs` is set, the elements are adjacent along the depth,
+/// otherwise along the lanes.
 template <bool runs, bool left>
 inline void packTile(const float *from, int64_t stride, int parts, char *to, __m512i interleave) {
   __m512 x[16], y[16];
@@ -117,7 +120,8 @@ inline __m512 changed(const Prologue &prologue, __m512 v, int64_t row, int64_t c
   return v;
 }
 
-/// One tile of each part, of what elements become. Those behind the end stay 0.
+/// Packs one tile of each part from elements that the prologue changes. Elements after the
+/// operand's end are 0.
 template <bool left, bool exponential>
 void packChanged(const Source &source, int64_t firstLane, int64_t firstDepth, int64_t lanes,
                  int64_t depths, int parts, char *tile, __m512i interleave) {
@@ -165,7 +169,7 @@ void packChanged(const Source &source, int64_t firstLane, int64_t firstDepth, in
   packTile<true, left>(&values[0][0], kDepth, parts, tile, interleave);
 }
 
-/// One block of 32 lanes, 32 deep.
+/// Packs one block of 32 lanes with a depth of 32.
 template <bool left>
 void packBlock(const Source &source, int64_t block, int64_t step, int parts, char *to,
                __m512i interleave) {

@@ -1,4 +1,4 @@
-//===- PackNarrow.cpp - operands of bf16 as tiles want them ----------------------===//
+//===- PackNarrow.cpp - packing of bf16 operands for tiles ----------------===//
 #include "runtime/library/tiles/Kernel.h"
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
@@ -26,8 +26,8 @@ template <bool turns> inline void storeTile(__m512i (&rows)[16], char *to) {
     _mm512_store_si512(to + 64 * i, rows[i]);
 }
 
-/// A block of up to 32 lanes, up to 32 deep, as in Pack.cpp; 0 behind their end. Elements are side
-/// by side along the depth.
+/// Packs a block of up to 32 lanes with a depth of up to 32, in the layout of Pack.cpp; elements
+/// after the operand's end are 0. The elements are adjacent along the depth.
 template <bool left>
 inline void packRuns(const uint16_t *from, int64_t lane, int64_t lanes, int64_t depths, char *to) {
   const __mmask32 mask = firstOf32(depths);
@@ -43,9 +43,9 @@ inline void packRuns(const uint16_t *from, int64_t lane, int64_t lanes, int64_t 
   }
 }
 
-/// The same along the lanes: both halves at once, as they lie in the same lines of memory. Those of
-/// the next step come to the second-level cache: rows may be so far apart that the first one has
-/// room for few of them.
+/// Packs a block whose elements are adjacent along the lanes. Both halves of the block are packed
+/// together, since they share cache lines. The next step's elements are prefetched into the L2
+/// cache: the rows may be so far apart that only few of them fit the L1 cache.
 template <bool left>
 inline void packAcross(const uint16_t *from, int64_t depth, int64_t lanes, int64_t depths, char *to,
                        const __m512i (&order)[2]) {
@@ -69,7 +69,8 @@ inline void packAcross(const uint16_t *from, int64_t depth, int64_t lanes, int64
 }
 
 template <bool left> void pack(const Source &source, char *to) {
-  // Elements of two rows in turn, of the first half of lanes and of the second.
+  // Order of the interleaved elements of two rows, for the first and for the second half of the
+  // lanes.
   alignas(64) int16_t places[2][32];
   for (int i = 0; i < 64; ++i)
     places[i / 32][i % 32] = int16_t(i / 2 + (i % 2) * 32);

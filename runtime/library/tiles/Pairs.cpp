@@ -1,4 +1,4 @@
-//===- Pairs.cpp - sums over pixels on tiles, packed and multiplied --------------===//
+//===- Pairs.cpp - packing of pixel pairs and their sums on AMX tiles -----===//
 #include "runtime/library/tiles/Pairs.h"
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
@@ -11,7 +11,7 @@ namespace dlc::tiles {
 
 namespace {
 
-/// Two pixels' channels, each beside the other's: the first sixteen and the others.
+/// Interleaved channels of two pixels: the first 16 channels and the next 16.
 struct Pair {
   __m512i first, second;
 };
@@ -54,7 +54,7 @@ private:
     return _mm512_maskz_loadu_epi16(mask, run.from + index * run.channels + channel);
   }
 
-  /// The next line of the pixels that come after these, in the order of memory.
+  /// Prefetches the next cache line of the pixels after this run, in the order of memory.
   __attribute__((always_inline)) void fetch() {
     if (fetched >= 4 * run.pairs)
       return;

@@ -1,9 +1,10 @@
-//===- Pairs.h - sums over pixels on a processor's tiles (AMX), in bf16 ---------===//
+//===- Pairs.h - bf16 sums over pixels on AMX tiles, for weight gradients -===//
 //
-// Where a product sums over pixels, and channels lie last, tiles want two pixels of the right
-// operand's channels side by side, and the left operand turned round.
+// A weight gradient sums over pixels, and the channels are stored last. Tiles then need pairs of
+// pixels interleaved in the right operand, and the left operand transposed.
 //
-// This header is shared with code compiled for those processors alone: nothing in it is inline.
+// The files compiled for processors with AMX include this header, so it contains no inline
+// functions.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_TILES_PAIRS_H
@@ -13,26 +14,27 @@
 
 namespace dlc::tiles {
 
-/// Pixels two by two, at most 16 pairs of them: `pixels` says which; one that is not below `limit`,
-/// or negative, is 0. What comes after them is fetched, if there is `more`.
+/// Up to 16 pairs of pixels, with their indices in `pixels`. A pixel is 0 if its index is negative
+/// or not below `limit`. If `more` is set, the pixels of the following pairs are prefetched.
 struct PixelPairs {
   const uint16_t *from = nullptr;
-  int64_t channels = 0; ///< and elements between two pixels
+  int64_t channels = 0; ///< also the stride between two pixels, in elements
   const int32_t *pixels = nullptr;
   int64_t limit = 0, pairs = 0;
   bool more = false;
 };
 
-/// For each block of 32 channels, `block` bytes apart: a row for each pair, of 64 bytes (16
-/// channels) or 128 (32).
+/// Writes interleaved pixel pairs for each block of 32 channels, with a stride of `block` bytes
+/// between two blocks: a row for each pair, of 64 bytes (16 channels) or 128 bytes (32 channels).
 void packPairs(const PixelPairs &run, int64_t row, int64_t block, char *to);
 
-/// The same as tiles, with a row for each of 16 channels: one where a block has no more, otherwise
-/// two, one behind the other. There are 16 pairs.
+/// Writes the transposed pairs as tiles with a row for each of 16 channels. Each block has two
+/// adjacent tiles if `tall` is set, otherwise one. There are 16 pairs.
 void packTurned(const PixelPairs &run, bool tall, int64_t block, char *to);
 
-/// sums[32][32] = (isFirst ? 0 : sums) + turned · pairs, over `groups` of `steps` times 16 pairs.
-/// `tall`: more than 16 of its rows count; `wide`: more than 16 columns.
+/// Arguments of sumPixels, which computes sums[32][32] = (isFirst ? 0 : sums) + left · right, over
+/// `groups` of `steps` times 16 pairs. `left` is packed by packTurned, and `right` by packPairs. If
+/// `tall` is set, more than 16 rows are used; if `wide` is set, more than 16 columns.
 struct PixelSums {
   const char *left = nullptr, *right = nullptr;
   int64_t leftStep = 0, leftGroup = 0, rightRow = 0, rightGroup = 0;

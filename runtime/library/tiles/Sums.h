@@ -1,9 +1,9 @@
-//===- Sums.h - blocks of sums in a thread's tiles ------------------------------===//
+//===- Sums.h - sums of 32 x 32 elements in tile registers ----------------===//
 //
-// Tiles 0 to 3 hold sums of 32 rows by 32 columns, 4 and 5 a part of the left operand, 6 and 7 one
-// of the right. `tall`: more than 16 rows count.
+// Tiles 0 to 3 hold the sums of 32 rows by 32 columns, tiles 4 and 5 a part of the left operand,
+// and tiles 6 and 7 a part of the right operand. If `tall` is set, more than 16 rows are used.
 //
-// For code compiled with tiles alone.
+// For inclusion by files that are compiled for processors with AMX.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_TILES_SUMS_H
@@ -14,7 +14,8 @@
 namespace dlc::tiles {
 namespace {
 
-/// The compiler does not know what loads of tiles read: what was written before must be in memory.
+/// Compiler barrier before tile loads: the compiler does not know which memory they read, so
+/// earlier stores must be complete.
 inline void publish(const void *memory) { asm volatile("" : : "r"(memory) : "memory"); }
 
 template <bool tall> inline void zeroSums() {

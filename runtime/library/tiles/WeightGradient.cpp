@@ -1,10 +1,11 @@
-//===- WeightGradient.cpp - a gradient by weights, described and run -------------===//
+//===- WeightGradient.cpp - weight gradient of a convolution in bf16 on tiles -===//
 //
-// Places are pixels of diff_dst, row by row, with room behind each row: there diff_dst is 0, so
-// that src may lie in rows of the same length, and another tap of the window is the same src some
-// places further on. Tiles take src's places two by two: taps an odd number of places away have a
-// picture of their own, where pairs begin one place later, and so have strides' phases. Groups of
-// places are images; where the window is one pixel, any run of pixels.
+// Positions are the pixels of diff_dst in row-major order, with padding after each row where
+// diff_dst is 0. The rows of src are padded to the same length, so another tap of the window reads
+// src at an offset of some positions. Tiles take the positions of src in pairs. Taps with an odd
+// offset therefore have their own packed image, whose pairs begin one position later, and so has
+// each phase of the strides. A group of positions is an image of the batch; if the window is one
+// pixel, it is a run of pixels of any length.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/tiles/WeightGradient.h"
@@ -32,7 +33,7 @@ WeightGradient WeightGradient::parse(const json &desc) {
   const describe::Window &window = g.window;
   if (g.rank() != 2 || g.groups != 1 || window.low[0] < 0 || window.low[1] < 0)
     fields.complain("convolutions have two dimensions, one group and no negative padding");
-  // Places are numbered in 32 bits.
+  // Positions are numbered in 32 bits.
   __int128 most = (__int128(g.dst[0]) + window.sizes[0] * __int128(window.dilations[0])) *
                   (__int128(g.dst[1]) + window.sizes[1] * __int128(window.dilations[1]));
   if (std::max<__int128>(most, g.pixels()) > (__int128(1) << 28))
@@ -42,10 +43,11 @@ WeightGradient WeightGradient::parse(const json &desc) {
 
 namespace {
 
-/// Places of a group where any run of them will do, and of all images at least: loading sums and
-/// storing them costs as much as a few steps.
+/// kRun is the number of positions in a group if the window is one pixel. kLeastSteps is the
+/// minimum number of steps in a slab, since loading and storing the sums costs as much as a few
+/// steps.
 constexpr int64_t kRun = 512, kLeastSteps = 16;
-/// What packed pixels may take of a second-level cache, in bytes.
+/// Capacity for packed pixels in the L2 cache of each thread, in bytes.
 constexpr int64_t kSlabBytes = 1 << 20;
 constexpr int64_t kSums = kBlock * kBlock, kPairs = kDepth / 2;
 
@@ -59,13 +61,14 @@ public:
   }
 
 private:
-  /// src as the taps want it that meet the same pixels of it, and the same parity of places.
+  /// Packed src for the taps that have the same phase (y, x) of the strides and the same parity of
+  /// their offset.
   struct Picture {
     int64_t y, x, odd;
     std::vector<int32_t> pixels;
   };
 
-  /// How many pieces a group is packed in.
+  /// Returns the number of work items that pack one group.
   int64_t packs() const {
     return static_cast<int64_t>(pictures.size()) * ((pairs + kPairs - 1) / kPairs) +
            places / kDepth;
@@ -81,13 +84,13 @@ private:
 
   WeightGradient g;
   int threads;
-  int64_t groups = 0, groupPixels = 0, groupDiff = 0; ///< pixels from one group to the next
+  int64_t groups = 0, groupPixels = 0, groupDiff = 0; ///< strides between two groups, in pixels
   int64_t places = 0, pitch = 0, reach[2] = {};
   std::vector<int32_t> diffPixels;
   std::vector<Picture> pictures;
-  std::vector<int64_t> tapPicture, tapPair; ///< and where the tap's pairs begin in it
-  int64_t pairs = 0;                        ///< of a picture
-  int64_t rightRow = 0, leftStep = 0, leftBlock = 0, rightBlock = 0; ///< bytes
+  std::vector<int64_t> tapPicture, tapPair; ///< tap's picture, and its first pair in there
+  int64_t pairs = 0;                        ///< number of pairs in a picture
+  int64_t rightRow = 0, leftStep = 0, leftBlock = 0, rightBlock = 0; ///< in bytes
   int64_t leftGroup = 0, rightGroup = 0, slab = 1, sumBytes = 0;
 };
 
@@ -125,7 +128,7 @@ void Call::planPlaces() {
   groupDiff = g.dst[0] * g.dst[1];
   for (int d : {0, 1})
     reach[d] = (g.window.sizes[d] - 1) * g.window.dilations[d] / g.window.strides[d];
-  // Rows share the zeros behind one with those before the next.
+  // The zeros after a row are also the zeros before the next row.
   int64_t shared = 0;
   if (g.window.strides[1] == 1)
     shared = std::max<int64_t>(
@@ -180,7 +183,7 @@ void Call::planSlab() {
   sumBytes = blocks(g.features) * blocks(g.channels) * g.window.taps() * kSums * 4;
 }
 
-/// Sixteen pairs of a group, of one picture or of diff_dst.
+/// Packs 16 pairs of a group, from one picture or from diff_dst.
 void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_t *diff, char *left,
                 char *right) const {
   int64_t group = index / packs(), which = index % packs();
@@ -209,7 +212,7 @@ void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_
   packTurned(run, leftStep == kPartBytes, leftBlock, left + group * leftGroup + block * leftStep);
 }
 
-/// All places of a slab, for one tap of a block of features and one of channels.
+/// Sums over all positions of a slab, for one tap, one block of features and one block of channels.
 void Call::sumUp(int64_t unit, int64_t first, const char *left, const char *right,
                  float *sums) const {
   int64_t columns = blocks(g.channels), tap = unit % g.window.taps(),

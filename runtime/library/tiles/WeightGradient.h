@@ -1,4 +1,4 @@
-//===- WeightGradient.h - a convolution's gradient by its weights, in bf16 ------===//
+//===- WeightGradient.h - weight gradient of a convolution in bf16 on tiles -===//
 #ifndef DLC_RUNTIME_LIBRARY_TILES_WEIGHTGRADIENT_H
 #define DLC_RUNTIME_LIBRARY_TILES_WEIGHTGRADIENT_H
 
@@ -12,8 +12,8 @@ namespace dlc::tiles {
 ///   {"kind": "weight_gradient", "src": [n, c, h, w], "diff_dst": [n, o, h, w], "window": [r, s],
 ///    "strides": [..], "dilations": [..], "pads": [before h, before w]}
 ///
-/// src and diff_dst of bf16 with channels last, dst of f32 in the plain order: what is summed is
-/// rounded nowhere. Buffers: src, diff_dst, dst.
+/// src and diff_dst are bf16 and stored channels last; dst is f32 in row-major order. The sums are
+/// not rounded to bf16. The buffers are src, diff_dst, dst.
 struct DLC_EXPORT WeightGradient : describe::Convolution {
   /// Throws dlc::Error.
   static WeightGradient parse(const nlohmann::json &desc);

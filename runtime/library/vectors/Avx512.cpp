@@ -1,6 +1,7 @@
-//===- Avx512.cpp - the kernels for processors with AVX-512 ---===//
+//===- Avx512.cpp - kernel table for processors with AVX-512 --------------===//
 //
-// Compiled with flags of its own; Describe.cpp asks the processor before it comes here.
+// This file has its own compiler flags. Its kernels are called only if the processor has these
+// features (see isHere in Describe.cpp).
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/library/vectors/Strassen.h"

@@ -1,4 +1,4 @@
-//===- Describe.cpp - the form of products in vectors, and whose calls these are -----===//
+//===- Describe.cpp - form and call factory of matmuls in vectors ---------===//
 #include "runtime/library/vectors/Describe.h"
 
 #include "runtime/device/cpu/Features.h"
@@ -39,7 +39,7 @@ Form formOf(int64_t lanes, int64_t rows) {
   if (lanes != 8 && lanes != 16)
     runtime::fail("product: 'lanes' must be 8 or 16, found ", lanes);
   const Kernels &kernels = lanes == 16 ? avx512Kernels() : avx2Kernels();
-  // As many rows in each block, but for the last.
+  // All blocks have the same number of rows, except for the last one.
   int64_t blocks = (rows + kernels.mostRows - 1) / kernels.mostRows;
   Form form;
   form.name = lanes == 16 ? "vectors:avx512" : "vectors:avx2";

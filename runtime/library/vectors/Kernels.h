@@ -1,6 +1,7 @@
-//===- Kernels.h - what a processor's vectors do in a product --------------------===//
+//===- Kernels.h - table of the vector kernels for matmuls ----------------===//
 //
-// Shared with code compiled for one processor alone: nothing in it is inline.
+// The files compiled for one instruction set (AVX-512 or AVX2) include this header, so it contains
+// no inline functions.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_VECTORS_KERNELS_H
@@ -10,10 +11,10 @@
 
 namespace dlc::vectors {
 
-/// One processor's functions.
+/// Functions compiled for one instruction set.
 struct Kernels {
-  int64_t lanes; ///< numbers in a vector; blocks of the right operand have two vectors of columns
-  int64_t mostRows; ///< of a block of the left operand
+  int64_t lanes;    ///< f32 in a vector; a block of the right operand has two vectors of columns
+  int64_t mostRows; ///< maximum number of rows of a block of the left operand
   products::Pack pack;
   products::PackNarrow packNarrow;
   products::Narrow narrow;

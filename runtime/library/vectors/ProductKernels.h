@@ -1,6 +1,6 @@
-//===- ProductKernels.h - products of f32 in vectors of any length -------------------------===//
+//===- ProductKernels.h - f32 matmul kernels for vectors of any length ----===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_VECTORS_PRODUCTKERNELS_H
@@ -17,23 +17,23 @@ namespace {
 using namespace simd;
 using products::PostKind;
 
-/// What comes next in the same row of memory, so far ahead in bytes.
+/// Prefetch distance within a row of memory, in bytes.
 constexpr int64_t kAhead = 256;
-/// The right operand is fetched so far ahead in bytes where it streams, and always for so few rows:
-/// caches and memory give a fifth more than they do to loads alone.
+/// The right operand is prefetched kStreamAhead bytes ahead if it is streamed, and always for
+/// blocks of up to kStreamed rows: the prefetches raise the bandwidth by a fifth over loads alone.
 constexpr int kStreamed = 2;
 constexpr int64_t kStreamAhead = 4096;
-/// So many rows of memory are walked along together.
+/// Number of rows of memory that are packed together.
 constexpr int64_t kAcross = 16;
 
 template <int V, int mostRows> struct ProductKernels {
-  /// Where a packed block's lanes of one depth go, from `first` on.
+  /// Destination of a packed block's lanes.
   struct Target {
     float *to;
     int64_t width, depths;
 
-    /// What is behind the block's width is written over by what comes next. Nothing is written
-    /// behind the block's end: what lies there may be another thread's.
+    /// Stores lanes of one depth. Lanes past the block's width are overwritten by the next store.
+    /// Nothing is written past the block's end, where another thread may write.
     DLC_INLINE void put(int64_t first, int64_t depth, Vec<V> v) const {
       const int64_t offset = depth * width + first;
       float *at = to + offset;
@@ -44,7 +44,7 @@ template <int V, int mostRows> struct ProductKernels {
     }
   };
 
-  /// Of f32, or of bf16 as its bits.
+  /// Packs f32, or bf16 bit patterns.
   template <typename T>
   static void pack(const T *from, int64_t lane, int64_t depth, int64_t lanes, int64_t depths,
                    int64_t width, int64_t between, float *to) {
@@ -66,7 +66,8 @@ template <int V, int mostRows> struct ProductKernels {
     }
   }
 
-  /// Along four chains each: what has just been packed is near.
+  /// Sums each lane over the depth with four independent accumulators. The packed lanes are still
+  /// in the cache.
   static void sums(const float *packed, int64_t lanes, int64_t depths, int64_t width,
                    int64_t between, bool more, float *to) {
     for (int64_t begin = 0; begin < lanes; begin += width, packed += between)
@@ -93,7 +94,7 @@ template <int V, int mostRows> struct ProductKernels {
                            ((panel.columns + 2 * V - 1) / (2 * V)),
                   share = (panel.ahead.end - panel.ahead.begin + blocks - 1) / blocks;
     products::Ahead ahead = panel.ahead;
-    // The next part, for a block.
+    // Returns the next part of the prefetch range, one for each block.
     auto next = [&] {
       products::Ahead part = ahead;
       if (part.begin + share < part.end)
@@ -112,7 +113,7 @@ template <int V, int mostRows> struct ProductKernels {
   }
 
 private:
-  /// Some elements of depth from `k` on of a block whose lanes lie side by side.
+  /// Packs some elements of depth from `k` on, for a block whose lanes are adjacent in memory.
   template <typename T>
   static void packAcross(const T *from, int64_t depth, int64_t lanes, int64_t k,
                          const Target &target) {
@@ -126,7 +127,8 @@ private:
       }
   }
 
-  /// `lanes` lanes and V elements of depth from `k` on, that lie side by side along the depth.
+  /// Packs `lanes` lanes and V elements of depth from `k` on, by a transpose if the elements are
+  /// adjacent along the depth.
   template <typename T>
   static void packSquare(const T *from, int64_t lane, int64_t depth, int64_t lanes, int64_t first,
                          int64_t k, const Target &target) {
@@ -188,9 +190,10 @@ private:
     finish<R, C>(sums, panel, epilogue, row, column);
   }
 
-  /// A function of its own: its loops have all registers. `packed`: `stride` lies between columns
-  /// of the left operand, whose elements are side by side; otherwise between rows. A few lines of
-  /// what is ahead are fetched with every four steps, so that nothing waits.
+  /// Not inlined, so that its loops can use all registers. If `packed` is set, the left operand's
+  /// rows are adjacent and its columns have a stride of `stride` elements. Otherwise its columns
+  /// are adjacent and its rows have that stride. Every four steps prefetch a few cache lines of
+  /// `ahead`, so that no load stalls.
   template <int R, int C, bool packed>
   [[gnu::noinline]] static void sumUp(const float *a, int64_t stride, const float *b, int64_t depth,
                                       const products::Ahead &ahead, bool streams,
@@ -223,12 +226,13 @@ private:
         to[r][c] = sums[r][c];
   }
 
-  /// The right operand is what there is to wait for: what comes next in it is fetched, and each
-  /// row's sums are several chains where there are few rows, so that none waits for the one before.
+  /// Variant for kernels that are bound by the bandwidth of the right operand. It prefetches the
+  /// right operand. With few rows, it splits each row's sums into several accumulators, so that no
+  /// multiply-add waits for the previous one.
   template <int R, int C>
   DLC_INLINE static void sumUpStreamed(const float *a, int64_t aRow, int64_t aColumn,
                                        const float *b, int64_t depth, Vec<V> (&to)[R][C]) {
-    // As many as there are registers for, of which the operands need some.
+    // As many accumulators as fit the registers, of which the operands need some.
     constexpr int most = 2 * V - 6, count = 4 * R * C <= most ? 4 : 2 * R * C <= most ? 2 : 1;
     Vec<V> chains[count][R][C] = {};
     int64_t k = 0;
@@ -255,7 +259,7 @@ private:
   }
 
 public:
-  /// What results are added to or made with, while their sums are made.
+  /// Prefetches the results' old values and the epilogue's operands while the sums are computed.
   template <int R, int C>
   DLC_INLINE static void fetch(const products::Panel &panel, const products::Epilogue &epilogue,
                                int64_t row, int64_t column) {
@@ -280,8 +284,8 @@ public:
     }
   }
 
-  /// Sums become results, or are added to the sums that are there; those behind the panel's last
-  /// row or column are dropped. What was in `sums` is gone then.
+  /// Stores the sums as results, or adds them to the sums in dst. Sums past the panel's last row or
+  /// column are dropped. The values of `sums` are not valid afterwards.
   template <int R, int C>
   DLC_INLINE static void finish(Vec<V> (&sums)[R][C], const products::Panel &panel,
                                 const products::Epilogue &epilogue, int64_t row, int64_t column) {
@@ -290,7 +294,7 @@ public:
     const bool sumAlone = epilogue.count == 1 && epilogue.posts[0].kind == PostKind::Sum;
     if (rows == R && panel.columns - column >= C * V &&
         (!ends || epilogue.count == 0 || sumAlone)) {
-      // Without functions of their own, all of them are f · sum + g · dst + bias.
+      // Without activations and binary operands, every result is f · sum + g · dst + bias.
       const float f = ends ? epilogue.scale : 1;
       const float g = adds ? f : ends && sumAlone ? epilogue.posts[0].alpha : 0;
       Vec<V> bias[C];

@@ -1,17 +1,17 @@
-//===- Strassen.h - seven products of quarters instead of eight -------------------===//
+//===- Strassen.h - Strassen's algorithm with 7 products instead of 8 -----===//
 //
-// Winograd's form of Strassen's product. With
+// Winograd's form of Strassen's algorithm. With
 //
 //   S1 = A21 + A22   S2 = S1 - A11   S3 = A11 - A21   S4 = A12 - S2
 //   T1 = B12 - B11   T2 = B22 - T1   T3 = B22 - B12   T4 = B21 - T2
 //
-// the quarters of the product are sums along chains, most of which stay in registers:
+// the quarters of the product are sums along chains of products, most of which stay in registers:
 //
 //   U1 = A11 B11            C11 = U1 + A12 B21
 //   U2 = U1 + S2 T2         C12 = U2 + S1 T1 + S4 B22
 //   U3 = U2 + S3 T3         C21 = U3 + A22 T4           C22 = U3 + S1 T1
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_VECTORS_STRASSEN_H
@@ -26,7 +26,7 @@ template <int V, int mostRows> struct Seven {
   using Panel = products::Panel;
   using Epilogue = products::Epilogue;
 
-  /// Slots: A11, A12, S2, S3, A22, S1, S4; A21 lies in that of S3 before.
+  /// Computes the slots A11, A12, S2, S3, A22, S1, S4. On entry, the slot of S3 holds A21.
   static void left(float *slots, int64_t slot) {
     for (int64_t i = 0; i < slot; i += V) {
       float *at = slots + i;
@@ -41,7 +41,8 @@ template <int V, int mostRows> struct Seven {
     }
   }
 
-  /// Slots: B11, B21, T2, T3, T4, T1, B22; B12 lies in that of T3 before. Whole vectors.
+  /// Computes the slots B11, B21, T2, T3, T4, T1, B22. On entry, the slot of T3 holds B12. `slot`
+  /// is a multiple of V.
   static void right(float *slots, int64_t slot) {
     for (int64_t i = 0; i < slot; i += V) {
       float *at = slots + i;
@@ -55,7 +56,8 @@ template <int V, int mostRows> struct Seven {
     }
   }
 
-  /// Blocks are as even as can be, so that those of more than one have more than half of all rows.
+  /// Blocks of rows have nearly equal sizes, so if there are several, each has more than half of
+  /// the maximum number of rows.
   static constexpr int kLeastRows = mostRows / 2 + 1;
 
   static void multiply(const Panel (&quarters)[4], const Epilogue &epilogue) {
@@ -78,27 +80,28 @@ private:
       ofRows<R + 1>(quarters, epilogue, row, column);
   }
 
-  /// So many steps later packed columns are used that are fetched now.
+  /// Prefetch distance of the packed columns, in steps of depth.
   static constexpr int64_t kStepsAhead = 16;
 
   template <int R> using Sums = Vec<V>[R][2];
 
-  /// One slot of both operands and where sums go with its products. What is fetched meanwhile, a
-  /// little for every four steps, so that nothing waits: packed rows for the second-level cache,
-  /// and rows of dst.
+  /// One slot of both operands, and the destination of its sums. While the slot is multiplied,
+  /// every four steps prefetch a few cache lines, so that no load stalls: packed rows into the L2
+  /// cache, and rows of dst.
   template <int R> struct Slot {
     const float *a, *b;
     Sums<R> *to;
     const char *packed;
     const float *rows = nullptr;
   };
-  /// What slots have in common; `packed`: bytes that are fetched at a time, at most two lines.
+  /// Values that all slots share. `packed`: bytes of packed rows that are prefetched at a time, at
+  /// most two cache lines.
   struct Walk {
     int64_t depth, packed, dstRow;
   };
 
-  /// from, or 0, + the products of one slot after the other, which stay in registers. A function of
-  /// its own: its loop has all of them.
+  /// Adds the products of one slot after the other to `from`, or to 0 if `from` is null, and stores
+  /// the running sums after each slot. Not inlined, so that its loop can use all registers.
   template <int R, typename... Slots>
   [[gnu::noinline]] static void addSlots(const Walk &walk, const Sums<R> *from,
                                          const Slots &...slots) {
@@ -144,7 +147,8 @@ private:
     const auto *left = reinterpret_cast<const float *>(rows);
     const auto *right =
         reinterpret_cast<const float *>(all.right + column / (2 * V) * all.rightStride);
-    // The next block of rows, a part of it for each block of columns and for each slot.
+    // Prefetch the next block of rows: a share for each block of columns, of which each slot takes
+    // a part.
     constexpr int kSlots = products::kStrassenSlots;
     const int64_t share = all.leftStride / ((all.columns + 2 * V - 1) / (2 * V));
     const char *ahead = rows + all.leftStride + column / (2 * V) * share;

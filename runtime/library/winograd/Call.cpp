@@ -1,4 +1,4 @@
-//===- Call.cpp - a Winograd convolution ready to execute ------------------------===//
+//===- Call.cpp - creation and execution of Winograd convolution calls ----===//
 #include "runtime/device/cpu/Features.h"
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/library/Library.h"
@@ -73,7 +73,7 @@ private:
     return std::min(plan.tiles, request.shape.tiles() - first);
   }
 
-  /// Results' blocks [begin, end) of some tiles.
+  /// Computes the results of some tiles in the output blocks [begin, end).
   void resultsOf(const TileData &data, const PointWeights &weights, float *products, int64_t begin,
                  int64_t end, const float *bias, const Step *steps, float *to,
                  float *statistics) const {
@@ -215,7 +215,8 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
     void *memory = packed.data.get();
     if (!memory)
       fail("no memory for ", packed.bytes, " bytes of weights");
-    // What lies between points is never read, but it is part of the program.
+    // The padding between points is never read, but it is stored in the program, so it must be
+    // initialized.
     std::memset(memory, 0, packed.bytes);
     packed.bytes = packedBytes(desc);
     parallelFor(threads, request.shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {

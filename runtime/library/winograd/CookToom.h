@@ -1,12 +1,13 @@
-//===- CookToom.h - the matrices of a convolution with fewer products ---------===//
+//===- CookToom.h - transform matrices of Winograd convolutions -----------===//
 //
-// A row of M results of a filter of R taps over A = M + R - 1 numbers d is
+// M results of a row, with a filter g of R taps over A = M + R - 1 elements d, are
 //
 //   y = At [(G g) * (Bt d)]        with A products instead of M R.
 //
-// It is polynomial multiplication turned round: polynomials are evaluated at A - 1 points and "at
-// infinity", multiplied there, and interpolated. All follows from the points. Those near 1 in size,
-// with their negatives, keep the matrices' entries near one another, and so rounding errors small.
+// This is the transposed form of polynomial multiplication: polynomials are evaluated at A - 1
+// points and "at infinity", multiplied there, and interpolated. The points determine all three
+// matrices. Points with a magnitude near 1, together with their negatives, keep the entries of the
+// matrices similar in magnitude, and therefore the rounding errors small.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_COOKTOOM_H
@@ -27,7 +28,8 @@ template <int M, int R> struct CookToom {
   static constexpr int A = M + R - 1;
   using P = Points<A - 1>;
 
-  /// The coefficients of the product of (x - point) over all points but one; -1: over all.
+  /// Returns the coefficients of the product of (x - point) over all points except `skipped`; over
+  /// all points if `skipped` is -1.
   static constexpr Table<1, A> without(int skipped) {
     Table<1, A> polynomial;
     polynomial.at[0][0] = 1;
@@ -55,7 +57,8 @@ template <int M, int R> struct CookToom {
   static constexpr Table<A, R> makeG() {
     Table<A, R> table;
     for (int j = 0; j < A - 1; ++j) {
-      // Exact, so that a point and its negative have the same numbers but for signs.
+      // The product is exact, so that the rows of a point and its negative are equal except for
+      // signs.
       double product = 1;
       for (int l = 0; l < A - 1; ++l)
         if (l != j)
@@ -88,7 +91,7 @@ template <int M, int R> struct CookToom {
     return result;
   }
 
-  // Types, so that transforms can be unfolded from them.
+  // The matrices are types, so that the transforms can be unrolled at compile time.
   struct Bt {
     static constexpr int rows = A, cols = A;
     static constexpr Table<A, A> table = makeBt();

@@ -1,4 +1,4 @@
-//===- Describe.h - Winograd convolutions seen from the compiler --------------===//
+//===- Describe.h - Winograd convolutions: interface for the compiler -----===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_DESCRIBE_H
 #define DLC_RUNTIME_LIBRARY_WINOGRAD_DESCRIBE_H
 
@@ -8,9 +8,9 @@ namespace dlc::winograd {
 
 using runtime::Packed;
 
-/// Bytes of the transformed weights of a description with "packed".
+/// Returns the size of the transformed weights of a description with "packed", in bytes.
 DLC_EXPORT uint64_t packedBytes(const nlohmann::json &desc);
-/// Transforms them: `plain` is [O, C, R, R], or [C, O, R, R] where the description says "turned".
+/// Transforms weights [O, C, R, R], or [C, O, R, R] if the description has "turned".
 DLC_EXPORT Packed packWeights(const nlohmann::json &desc, const float *plain, int threads);
 
 } // namespace dlc::winograd

@@ -1,17 +1,18 @@
-//===- Kernels.h - the steps of a Winograd convolution, one thread's part each ---===//
+//===- Kernels.h - kernels of a Winograd convolution ----------------------===//
 //
-// Images lie in blocks of V channels ([N, C/V, H, W, V], "aBcd16b") or with channels last ([N, H,
-// W, C], "acdb"); a tile is M x M results, or the A x A numbers that they come from. In between
-// everything is by point p of A x A:
+// Images are stored in blocks of V channels ([N, C/V, H, W, V], "aBcd16b") or channels last ([N, H,
+// W, C], "acdb"). A tile is M x M results, or the A x A inputs from which these results are
+// computed. Transformed data is stored by point p of A x A:
 //
 //   data     [p][channel block][tile][V]
 //   weights  [pair of blocks of results' channels][p][channel][2][V]
 //
-// so that products read weights in the order in which they lie; gradients of weights, which are
-// made point by point, have p before the pair. A last block that has no other stands alone.
+// The kernels read the weights in the order in which they are stored. Gradients of weights are
+// computed point by point, so their first dimension is p, followed by the pair. If the number of
+// blocks is odd, the last block has no second block.
 //
-// This header is read by files compiled for other processors than the rest: nothing here may bring
-// inline functions along that the linker could take for everybody.
+// The files compiled for one instruction set include this header, so it must not contain inline
+// functions: the linker could choose their copies for all processors.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_KERNELS_H
@@ -36,54 +37,58 @@ struct Shape {
   int64_t tiles() const { return batch * tileRows * tileCols; }
 };
 
-/// Tiles [first, first + count) by point.
+/// Transformed data of the tiles [first, first + count), by point.
 struct TileData {
   float *at = nullptr;
-  int64_t point = 0; // elements from a point to the next
+  int64_t point = 0; // stride between two points, in elements
   int64_t first = 0, count = 0;
 };
 
-/// Weights by point: elements from a point to the next, and from a pair of blocks to the next.
+/// Transformed weights by point, with the strides between two points and between two pairs of
+/// blocks, in elements.
 struct PointWeights {
   float *at = nullptr;
   int64_t point = 0, pair = 0;
 };
 
-/// What some tiles contribute to a block of channels' statistics, where no shift common to all
-/// tiles is known yet: V numbers each of first results, of sums of what results differ from those
-/// by, and of sums of the squares of that.
+/// Number of vectors of statistics that some tiles contribute to a block of channels: their first
+/// results, the sums of the differences from these first results, and the sums of the squared
+/// differences. Each part of the tiles uses its own first results, because no common shift is known
+/// yet.
 constexpr int kSums = 3;
 
-/// One processor's functions for one V, M and R.
+/// Functions compiled for one instruction set, one tile size M and one window size R.
 struct Kernels {
   int lanes, outputs, window, points;
-  /// Channel blocks [begin, end) of an image's tiles, to data by point.
+  /// Transforms the channel blocks [begin, end) of an image's tiles to data by point.
   void (*data)(const Shape &shape, const float *image, const TileData &to, int64_t begin,
                int64_t end);
-  /// The same of the results' gradient.
+  /// Transforms the gradient of the results to data by point.
   void (*gradient)(const Shape &shape, const float *image, const TileData &to, int64_t begin,
                    int64_t end);
-  /// to[p][block - begin][tile] = weights * data, for results' blocks [begin, end).
+  /// Computes to[p][block - begin][tile] = weights * data for the output blocks [begin, end).
   void (*product)(const Shape &shape, const TileData &data, const PointWeights &weights,
                   const TileData &to, int64_t begin, int64_t end);
-  /// Those back to an image; blocks count from `begin` in `from`. Where `sums` is not null, the
-  /// sums of results' block b are left at `sums + b * kSums * V`.
+  /// Transforms products back to an image; the first block in `from` is `begin`. If `sums` is not
+  /// null, the statistics of output block b are stored at `sums + b * kSums * V`.
   void (*result)(const Shape &shape, const TileData &from, float *image, int64_t begin, int64_t end,
                  const float *bias, const Step *steps, int stepCount, float *sums);
-  /// Weights [O, C, R, R] of results' blocks [begin, end), or [C, O, R, R] turned round.
+  /// Transforms weights [O, C, R, R] of the output blocks [begin, end). If `turned` is set, the
+  /// weights are [C, O, R, R] and the windows are reversed.
   void (*weights)(const Shape &shape, const float *plain, bool turned, const PointWeights &to,
                   int64_t begin, int64_t end);
-  /// to[p][block] += gradient * data over all tiles, for pairs p * outBlocks + block in [begin,
-  /// end).
+  /// Computes to[p][block] += gradient * data, summed over all tiles, for the indices p * outBlocks
+  /// + block in [begin, end).
   void (*weightProduct)(const Shape &shape, const TileData &data, const TileData &gradient,
                         const PointWeights &to, int64_t begin, int64_t end);
-  /// The sum of `parts` of such weights (`between` apart) back to [O, C, R, R]: pairs block *
-  /// inBlocks + channel block.
+  /// Sums `parts` weight gradients, with a stride of `between` elements, and transforms the sum
+  /// back to [O, C, R, R]. The range counts pairs: output block * inBlocks + input block.
   void (*weightResult)(const Shape &shape, const PointWeights &from, int parts, int64_t between,
                        float *plain, int64_t begin, int64_t end);
 };
 
-/// Compiled for AVX-512 (16 lanes) and AVX2 with FMA (8). Null for what there is not.
+/// Kernels compiled for AVX-512 (16 lanes) and for AVX2 with FMA (8 lanes). Null if the sizes are
+/// not supported.
 const Kernels *avx512Kernels(int outputs, int window);
 const Kernels *avx2Kernels(int outputs, int window);
 

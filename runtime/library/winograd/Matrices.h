@@ -1,6 +1,6 @@
-//===- Matrices.h - matrices applied to vectors ------------------------------------===//
+//===- Matrices.h - products of constant matrices with vectors, unrolled --===//
 //
-// For WinogradKernels.h alone, within the files compiled for one processor.
+// For inclusion by WinogradKernels.h, in the files that are compiled for one instruction set.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_MATRICES_H
@@ -14,7 +14,8 @@ namespace {
 
 using namespace simd;
 
-/// The sum of entry (row, j) times x[j] over those j that `Pick` takes.
+/// Adds entry (row, j) times x[j] to `sum` for all j that `pick` selects. `any` is set if `sum` has
+/// terms already.
 template <typename Matrix, int row, int (*pick)(int), int j = 0, int V>
 DLC_INLINE void addTerms(const Vec<V> *x, Vec<V> &sum, bool any) {
   if constexpr (j < Matrix::cols) {
@@ -33,8 +34,9 @@ DLC_INLINE void addTerms(const Vec<V> *x, Vec<V> &sum, bool any) {
   }
 }
 
-/// Whether rows r and r + 1 agree but for signs: those of a point and its negative. Sums over what
-/// agrees and over what does not serve both.
+/// Returns true if rows r and r + 1 are equal except for signs, as the rows of a point and its
+/// negative are. The sum over the equal entries and the sum over the negated entries then serve
+/// both rows.
 template <typename Matrix> constexpr bool isPairOfRows(int r) {
   bool agree = false, differ = false;
   for (int j = 0; j < Matrix::cols; ++j) {
@@ -86,8 +88,8 @@ DLC_INLINE void applyByRows(const Vec<V> *x, Vec<V> *y) {
   }
 }
 
-/// With pairs of columns taken together: x[c] + x[c + 1] meets what agrees, x[c] - x[c + 1] what
-/// differs.
+/// Matrix for input vectors that fold() has combined by pairs of columns: x[c] + x[c + 1] is
+/// multiplied by the equal entries, x[c] - x[c + 1] by the negated entries.
 template <typename Matrix> struct Folded {
   static constexpr int rows = Matrix::rows, cols = Matrix::cols;
   static constexpr Table<rows, cols> make() {
@@ -124,7 +126,7 @@ template <typename Matrix> constexpr bool hasPairOfColumns() {
   return false;
 }
 
-/// y = Matrix x; x may be overwritten.
+/// Computes y = Matrix x. May overwrite x.
 template <typename Matrix, int V> DLC_INLINE void apply(Vec<V> *x, Vec<V> *y) {
   if constexpr (hasPairOfColumns<Matrix>() && Matrix::rows < Matrix::cols) {
     fold<Matrix, V>(x);
@@ -134,8 +136,8 @@ template <typename Matrix, int V> DLC_INLINE void apply(Vec<V> *x, Vec<V> *y) {
   }
 }
 
-/// Matrix d Matrix' of a square of numbers: `get(i, j)` gives those, `put(i, j, v)` takes the
-/// results.
+/// Computes Matrix d Matrix' of a square d, whose elements `get(i, j)` returns. `put(i, j, v)`
+/// stores the results.
 template <typename Matrix, int V, typename Get, typename Put>
 DLC_INLINE void sandwich(const Get &get, const Put &put) {
   Vec<V> half[Matrix::cols][Matrix::rows];

@@ -1,4 +1,4 @@
-//===- Plan.cpp - how a Winograd convolution is cut up --------------------------===//
+//===- Plan.cpp - work partition of a Winograd convolution ----------------===//
 #include "runtime/library/winograd/Plan.h"
 
 #include "runtime/device/cpu/Features.h"
@@ -13,7 +13,8 @@ namespace {
 
 int64_t roundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/// Parts of equal size, at most `limit`, as many as `multiple` divides where that is possible.
+/// Returns the size of equal parts of at most `limit` items. The number of parts is a multiple of
+/// `multiple` if there are enough items.
 int64_t evenPart(int64_t count, int64_t limit, int64_t multiple) {
   int64_t parts = (count + limit - 1) / limit;
   parts = std::min(roundUp(parts, multiple), count);
@@ -78,7 +79,7 @@ Plan::Plan(const Convolution &request, int threads) {
   int64_t blocks = shape.inBlocks + (request.isGradient ? shape.outBlocks : 0);
   int64_t perTile = points * blocks * lanes;
   constexpr int64_t kFew = 14, kSome = 28, kShared = 64, kMany = 112;
-  // Of data: weights, and products or the gradient, pass through the same cache.
+  // Limit for the data: the weights and the products (or the gradient) use the same cache.
   int64_t limit = std::clamp(near * 5 / 32 / perTile, kSome, kMany);
   if (request.isGradient) {
     sharesTiles = weightElements * threads > 4 * near;
@@ -88,7 +89,8 @@ Plan::Plan(const Convolution &request, int threads) {
                   (weightElements > near || all < threads * kFew);
     tiles = sharesTiles ? all : evenPart(all, limit, threads);
     int64_t perBlock = points * tiles * lanes;
-    // Two have their weights at all points in one piece, as memory likes to be read.
+    // The weights of two output blocks are contiguous for all points, which is the best order to
+    // read them from memory.
     outBlocks = sharesTiles || weightElements > near
                     ? 2
                     : std::clamp(near / 8 / perBlock & ~int64_t(1), int64_t(2),

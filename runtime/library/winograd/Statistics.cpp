@@ -1,7 +1,7 @@
-//===- Statistics.cpp - sums over channels become what batch normalisation wants --===//
+//===- Statistics.cpp - batch normalization statistics from the sums over channels -===//
 //
-// A part of n results has summed up s = sum(x - k) and q = sum((x - k)^2) with its own k. With e =
-// k - first, which is of the size of the results' deviation like all the others, whatever their
+// A part with n results has the sums s = sum(x - k) and q = sum((x - k)^2) with its own k. Let e =
+// k - first. Like the other terms, e has the magnitude of the results' deviation and not of their
 // mean:
 //
 //   sum(x - first) = s + n e,   sum((x - first)^2) = q + 2 e s + n e^2
@@ -13,7 +13,8 @@
 
 namespace dlc::winograd {
 
-/// A channel's results in tiles [0, tile), those that hang over the border of dst left out.
+/// Returns the number of a channel's results in the tiles [0, tile). Positions of tiles outside of
+/// dst do not count.
 static int64_t resultsBefore(const Shape &shape, int outputs, int64_t tile) {
   int64_t each = shape.tileRows * shape.tileCols, image = tile / each;
   int64_t row = tile % each / shape.tileCols * outputs, col = tile % shape.tileCols * outputs;
@@ -27,7 +28,7 @@ void writeStatistics(const Convolution &request, const Plan &plan, const float *
   constexpr int kMostLanes = 16;
   const int lanes = request.lanes;
   const int64_t parts = plan.parts(shape), tiles = shape.tiles();
-  // Waking other threads costs as much as so many channels of a part.
+  // Starting other threads costs as much as kGrain channels of one part.
   constexpr int64_t kGrain = 4096;
   const int64_t grain = std::max<int64_t>(1, kGrain / (parts * lanes));
   runtime::parallelFor(threads, shape.outBlocks, grain, [&](int64_t begin, int64_t end, int) {

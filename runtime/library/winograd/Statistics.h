@@ -1,4 +1,4 @@
-//===- Statistics.h - sums over channels become what batch normalisation wants ----===//
+//===- Statistics.h - batch normalization statistics from the sums over channels -===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_STATISTICS_H
 #define DLC_RUNTIME_LIBRARY_WINOGRAD_STATISTICS_H
 
@@ -6,13 +6,13 @@
 
 namespace dlc::winograd {
 
-/// Of each channel its first result, the mean of what its results differ from that by, and the mean
-/// of the square of that.
+/// For each channel: the first result, the mean of the differences of all results from it, and the
+/// mean of the squared differences.
 struct Statistics {
   float *first, *shift, *square;
 };
 
-/// From the sums of all parts of the tiles.
+/// Computes the statistics from the sums of all parts of the tiles.
 void writeStatistics(const Convolution &request, const Plan &plan, const float *sums,
                      const Statistics &to, int threads);
 

@@ -1,6 +1,6 @@
-//===- Sums.h - sums over channels, tile by tile ---------------------------------===//
+//===- Sums.h - sums over channels for batch normalization statistics -----===//
 //
-// For WinogradKernels.h alone, within the files compiled for one processor.
+// For inclusion by WinogradKernels.h, in the files that are compiled for one instruction set.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_SUMS_H
@@ -12,12 +12,12 @@
 namespace dlc::winograd {
 namespace {
 
-/// Adds the first `rows` by `cols` results of a tile to the sums of their channels, as Kernels.h
-/// has them; the first tile begins them.
+/// Adds the first `rows` by `cols` results of a tile to the sums of their channels (kSums in
+/// Kernels.h). `first` is set for the first tile, which initializes the sums.
 template <int V, int M>
 DLC_INLINE void sumUp(const Vec<V> (&y)[M][M], int rows, int cols, bool first, float *to) {
   Vec<V> shift = first ? y[0][0] : load<V>(to);
-  // A column each, so that additions do not wait for one another.
+  // Each column has its own sums, so that additions do not depend on one another.
   Vec<V> sum[M] = {}, square[M] = {};
   auto add = [&](int i, int j) {
     Vec<V> d = y[i][j] - shift;

@@ -1,6 +1,6 @@
-//===- WinogradKernels.h - the kernels over vectors of V lanes -----------------------------===//
+//===- WinogradKernels.h - Winograd convolution kernels for vectors of V lanes -===//
 //
-// For the files compiled for one processor alone.
+// For inclusion by the files that are compiled for one instruction set (AVX-512 or AVX2).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_RUNTIME_LIBRARY_WINOGRAD_WINOGRADKERNELS_H
@@ -15,10 +15,11 @@
 namespace dlc::winograd {
 namespace {
 
-/// Products that a sum takes in a register before it goes to memory: bounds the rounding error.
+/// Number of products that are summed in registers before the sum is stored, which bounds the
+/// rounding error.
 constexpr int64_t kRun = 64;
 
-/// Where a tile lies.
+/// Position of a tile in the batch: image, row and column.
 struct TileWalk {
   const Shape &shape;
   int64_t image, row, col;
@@ -40,8 +41,8 @@ struct TileWalk {
   }
 };
 
-/// `side` x `side` vectors of an image from (top, left) on, zeros outside of it: where they lie,
-/// and from row to row.
+/// Address and strides of `side` x `side` vectors of an image from (top, left) on. If they extend
+/// outside of the image, they are copied and padded with 0.
 template <int V, int side> struct Patch {
   const float *at;
   int64_t row, pixel;
@@ -67,7 +68,7 @@ template <int V, int side> struct Patch {
   }
 };
 
-/// visit(tile, t, block) for all, in the order in which images lie.
+/// Calls visit(tile, t, block) for all tiles and blocks, in the order in which the image is stored.
 template <typename Visit>
 DLC_INLINE void forTiles(const Shape &shape, const TileData &data, int64_t begin, int64_t end,
                          const Visit &visit) {
@@ -85,8 +86,7 @@ DLC_INLINE void forTiles(const Shape &shape, const TileData &data, int64_t begin
   }
 }
 
-/// Where the weights of a block of results' channels lie at a point, and from one channel to the
-/// next.
+/// Weights of a block of output channels at one point, and the stride between two input channels.
 struct Panel {
   float *at;
   int64_t channel;
@@ -99,7 +99,7 @@ DLC_INLINE Panel panelOf(const Shape &shape, const PointWeights &weights, int64_
   return {weights.at + block / 2 * weights.pair + p * weights.point + odd * V, wide * V};
 }
 
-/// Adds sums over `count` tiles to to[c][o].
+/// Adds the products of data and gradient, summed over `count` tiles, to to[c][o].
 template <int V, int high, int wide>
 void multiplyTurned(const float *data, const float *gradient, int64_t gradientBlock, float *to,
                     int64_t channel, int64_t count) {
@@ -171,8 +171,8 @@ template <int V, int M, int R> struct WinogradKernels {
           return all.at + c * V * all.channel;
         };
         for (int64_t o = begin; o < end; o += 2) {
-          // After the last results' blocks come the first ones of the next channels, or of the
-          // next point; after all of these perhaps other blocks.
+          // Prefetch the next output blocks. After the last one, prefetch the first output blocks
+          // of the next channels or of the next point, and finally those of the next call.
           const float *ahead = o + 2 < end             ? panel(p, c, o + 2)
                                : c + run < channels    ? panel(p, c + run, begin)
                                : p + 1 < points        ? panel(p + 1, 0, begin)
@@ -231,7 +231,7 @@ template <int V, int M, int R> struct WinogradKernels {
     float filters[taps * V * V]; // [channel][tap][V]
     for (int64_t pair = begin; pair < end; pair += 2)
       for (int64_t at = 0; at < 2 * shape.inBlocks; ++at) {
-        // Both blocks of a pair in turns, whose weights lie side by side.
+        // Alternate between both blocks of a pair, whose weights are interleaved.
         int64_t c = at / 2, block = pair + at % 2;
         if (block == end)
           continue;
@@ -286,7 +286,7 @@ template <int V, int M, int R> struct WinogradKernels {
     int64_t channels = shape.inBlocks * V;
     float filters[taps * V * V]; // [channel][tap][V]
     for (int64_t pair = begin; pair < end; ++pair) {
-      // Two blocks of results' channels in turns, whose weights lie side by side.
+      // Alternate between both blocks of a pair of output blocks, whose weights are interleaved.
       int64_t first = pair / (2 * shape.inBlocks) * 2, wide = first + 1 < shape.outBlocks ? 2 : 1;
       int64_t rest = pair - first * shape.inBlocks, c = rest / wide, block = first + rest % wide;
       Panel panel = panelOf<V>(shape, from, 0, block);
