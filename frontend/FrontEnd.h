@@ -1,4 +1,4 @@
-//===- FrontEnd.h - what a form of models is to everybody else --------------===//
+//===- FrontEnd.h - interface of front ends -------------------------------===//
 #ifndef DLC_FRONTEND_FRONTEND_H
 #define DLC_FRONTEND_FRONTEND_H
 
@@ -15,56 +15,61 @@
 namespace dlc {
 
 struct ImportOptions {
-  /// Input name to its static shape; needed for inputs whose declared shape is not static. A name
-  /// of ImportInfo::defaults makes an input of that initializer; so does one in `values`.
+  /// Static shapes by input name. Required for inputs whose declared shape is not static. A name
+  /// from ImportInfo::defaults turns that initializer into an input, as does a name in `values`.
   std::map<std::string, std::vector<int64_t>> shapes;
-  /// Inputs whose value is known: the program is made for these values only. The function keeps the
-  /// argument, with the value as attribute `dlc.value`, so that who runs it can check.
+  /// Inputs whose values are known at import. The program is specialized for these values. The
+  /// function keeps the argument with the value in the attribute `dlc.value`, so that the runtime
+  /// can check it.
   std::map<std::string, ref::Tensor> values;
-  /// The model is to be trained: initializers of floats (but scalars) are state arguments, dropout
-  /// drops, batch norm takes the batch's statistics and updates the running ones.
+  /// Imports the model for training: floating-point initializers (except scalars) become state
+  /// arguments, dropout is active, and batch norm uses the batch's statistics and updates the
+  /// running statistics.
   bool training = false;
-  /// Of dropout's random numbers.
+  /// Seed of dropout's random numbers.
   uint64_t seed = 0;
-  /// Initializers of floats of such names are state arguments that stay as they are; null: none.
+  /// Selects, by name, floating-point initializers that become state arguments without being
+  /// updated. Null selects none.
   std::function<bool(llvm::StringRef)> keeps;
 };
 
 struct ImportInfo {
   struct Value {
     std::string name;
-    /// Null when the value is no tensor, or of an element type that dlc has not.
+    /// Null if the value is not a tensor or has an element type that dlc does not have.
     mlir::Type elementType;
-    /// What the file says of the type: "float", "string", "sequence".
+    /// The type as declared in the file: "float", "string", "sequence".
     std::string typeName;
     bool hasRank = false;
-    /// -1 where the dimension is not static; `symbols` then has its name, which may be empty.
+    /// Sizes of the dimensions. A size of -1 means that the dimension is not static; `symbols` then
+    /// holds its name, which may be empty.
     std::vector<int64_t> dims;
     std::vector<std::string> symbols;
-    /// Of a state: gradients go to it.
+    /// For a state: whether it has a gradient.
     bool isParameter = false;
   };
   std::vector<Value> inputs, outputs;
-  /// Initializers that the model also lists as inputs: their value is a default, which a caller may
-  /// override.
+  /// Initializers that the model also lists as inputs. Their values are defaults that the caller
+  /// may override.
   std::vector<Value> defaults;
-  /// What lives from run to run, and is not among inputs and outputs.
+  /// State that is retained between runs; not part of inputs and outputs.
   std::vector<Value> states;
-  /// When importing failed for want of values: bind these inputs in ImportOptions::values, and try
-  /// again.
+  /// Set if the import failed because values are missing: bind these inputs in
+  /// ImportOptions::values and import again.
   std::vector<std::string> neededValues;
-  /// What was read already; a front end whose files are modules imports from it again.
+  /// The module that was already parsed. A front end whose files are modules imports from it
+  /// instead of parsing again.
   std::shared_ptr<mlir::OwningOpRef<mlir::ModuleOp>> module;
 };
 
-/// One form of models: a row of the table (frontend/table/FrontEnds.h). Errors are diagnostics on
-/// the context.
+/// A model format: one row of the front-end table (frontend/table/FrontEnds.h). Errors are reported
+/// as diagnostics on the context.
 struct FrontEnd {
   llvm::StringRef name;
   std::vector<llvm::StringRef> extensions;
-  /// Reads the inputs, outputs and states only.
+  /// Reads only the inputs, outputs and states.
   mlir::FailureOr<ImportInfo> (*inspect)(mlir::MLIRContext &context, llvm::StringRef path);
-  /// Makes the dlc module. `info` may be null, or what inspect gave.
+  /// Imports the file as a dlc module. `info` may be null or the result of inspect.
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> (*import)(mlir::MLIRContext &context,
                                                                llvm::StringRef path,
                                                                const ImportOptions &options,

@@ -1,4 +1,4 @@
-//===- Arguments.cpp - optional arguments that no handler has to read -----===//
+//===- Arguments.cpp - optional arguments that handlers need not read -----===//
 #include "frontend/aten/Node.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -8,12 +8,13 @@ namespace {
 
 enum class When {
   always,
-  /// The argument changes the operator's gradient alone. A training step, whose gradients dlc
-  /// derives, has to read it. Other graphs contain the gradient's own operators.
+  /// The argument affects only the operator's gradient. In a training step dlc derives the gradient
+  /// from the operator, so the handler must read the argument. Other graphs contain the gradient's
+  /// own operators.
   forwardOnly,
 };
 
-/// An optional argument that an import may leave unread though it differs from its default.
+/// An optional argument that an import may leave unread even if it differs from its default.
 struct Unread {
   const char *op; ///< null: every operator
   const char *argument;
@@ -59,7 +60,7 @@ bool mayStayUnread(StringRef op, StringRef argument, bool trains) {
   });
 }
 
-/// An argument's value as messages show it.
+/// Formats an argument's value for messages.
 std::string shown(const llvm::json::Value &value) {
   return value.getAsObject() ? "a tensor" : llvm::formatv("{0}", value).str();
 }

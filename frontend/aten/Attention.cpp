@@ -1,4 +1,4 @@
-//===- Attention.cpp - attention, whole -----------------------------------===//
+//===- Attention.cpp - scaled dot-product attention -----------------------===//
 #include "frontend/aten/Random.h"
 
 #include <cmath>
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Each head of k and v serves as many heads of q as there are more of those.
+/// Repeats the heads of k and v to the number of q's heads (grouped-query attention).
 Value repeated(Build &b, Value x, int64_t heads) {
   int64_t axis = b.rank(x) - 3, own = axis >= 0 ? b.dim(x, axis) : heads;
   if (own == heads || own == 0 || heads % own)
@@ -20,7 +20,7 @@ Value repeated(Build &b, Value x, int64_t heads) {
   return b.reshape(b.broadcast(b.expandDims(x, axis + 1), wide), shape);
 }
 
-/// The gradient of what was repeated: the sum over the heads that each of `shape` serves.
+/// Gradient of repeated(): sums over the copies of each head.
 Value gathered(Build &b, Value dx, ArrayRef<int64_t> shape) {
   int64_t axis = int64_t(shape.size()) - 3;
   Dims apart(shape);
@@ -39,7 +39,7 @@ struct Operands {
   bool causal = false;
 };
 
-/// Ranks of 3 or more with one batch shape.
+/// Reads the operands and broadcasts them to rank 3 or more with one batch shape.
 Operands operandsOf(Node &n, Build &b) {
   Operands result;
   Value q = n.tensor("query"), k = n.tensor("key"), v = n.tensor("value"),
@@ -80,7 +80,7 @@ Operands operandsOf(Node &n, Build &b) {
   return result;
 }
 
-/// In operations of their own, since some of the weights become zeros.
+/// Builds attention from primitive operations, because dropout applies to the attention weights.
 Value withDropout(Build &b, const Operands &o) {
   Value q = o.values[0], k = o.values[1], v = o.values[2];
   Value scores = b.mul(b.matmul(q, k, false, true), o.scale);
@@ -98,7 +98,7 @@ Value withDropout(Build &b, const Operands &o) {
   return b.matmul(dropout(b, b.softmax(scores, b.rank(scores) - 1), o.dropout), v);
 }
 
-/// With the logarithms of the rows' sums where somebody wants them.
+/// Attention. If the second result is used, it is the log-sum-exp of each row.
 void attention(Node &n, Build &b) {
   Operands o = operandsOf(n, b);
   if (!b.ok())
@@ -114,7 +114,8 @@ void attention(Node &n, Build &b) {
   n.set(1, made[1]);
 }
 
-/// From what the forward pass kept: its result and the logarithms of the rows' sums.
+/// Gradients of attention from the values that the forward pass saved: its result and the
+/// log-sum-exp of each row.
 void attentionGradients(Node &n, Build &b) {
   Operands o = operandsOf(n, b);
   if (!b.ok())

@@ -1,4 +1,4 @@
-//===- Axis.h - mixing the elements of one dimension ----------------------===//
+//===- Axis.h - linear combinations along one dimension -------------------===//
 #ifndef DLC_FRONTEND_ATEN_AXIS_H
 #define DLC_FRONTEND_ATEN_AXIS_H
 
@@ -6,17 +6,18 @@
 
 namespace dlc::aten {
 
-/// How much of an element of a dimension goes into one of the result's.
+/// The weight with which element `from` of a dimension contributes to element `to` of the result.
 struct Share {
   int64_t to, from;
   double weight;
 };
 
-/// x with one dimension replaced by `size` sums of shares: a product with a constant matrix, in f32
-/// at least.
+/// Returns x with one dimension replaced by `size` weighted sums, computed as a matmul with a
+/// constant matrix in at least f32.
 Value mixed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares);
 
-/// The same as a sum of gathers, one for each share that an element has; null where some have many.
+/// Computes the same as a sum of gathers, one per contribution of an element. Returns null if an
+/// element has too many contributions.
 Value summed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares);
 
 } // namespace dlc::aten

@@ -1,4 +1,4 @@
-//===- Bag.cpp - sums, means and maxima of bags of embeddings -----------------===//
+//===- Bag.cpp - embedding_bag: sums, means and maxima of bags of embeddings --===//
 #include "frontend/aten/Node.h"
 
 using namespace mlir;
@@ -8,19 +8,20 @@ namespace {
 
 enum Mode : int64_t { Sum, Mean, Max };
 
-/// x with rows of `updates` met at those that `rows` [n] names.
+/// Combines rows of `updates` into the rows of x that `rows` [n] selects.
 Value scattered(Build &b, Value x, Value rows, Value updates, ScatterReduction kind) {
   return b.op<ScatterNdOp>({x, b.expandDims(rows, 1), updates},
                            {b.attr("reduction", ScatterReductionAttr::get(b.context, kind))});
 }
 
-/// How often each of `count` numbers stands among the rows, where they count.
+/// Counts how often each of `count` indices occurs in `rows`. Only rows with `counts` set are
+/// counted.
 Value countsOf(Build &b, Value rows, Value counts, int64_t count) {
   return scattered(b, b.splat(b.i64, {count}, 0), rows, b.cast(counts, b.i64),
                    ScatterReduction::add);
 }
 
-/// Of each index the bag that it lies in: how many bags have begun, less one.
+/// Returns the bag of each index: the number of bags that begin at or before the index, minus one.
 Value bagsOf(Build &b, Value offsets, int64_t indices) {
   Value ones = b.splat(b.i64, {b.count(offsets)}, 1);
   Value begun = countsOf(b, offsets, ones, indices + 1);
@@ -30,14 +31,14 @@ Value bagsOf(Build &b, Value offsets, int64_t indices) {
   return b.sub(begun, b.scalarInt(b.i64, 1));
 }
 
-/// Which indices are no padding, as bools.
+/// Returns a bool mask of the indices that are not padding (`padding_idx`).
 Value counting(Node &n, Build &b, Value indices) {
   int64_t padding = n.integer("padding_idx", -1);
   return padding < 0 ? b.splat(b.i1, b.shape(indices), 1)
                      : b.compare(Predicate::ne, indices, b.scalarInt(b.i64, padding));
 }
 
-/// [n] beside [n, D], of its type.
+/// Reshapes [n] so that it broadcasts to [n, D], and casts it to that tensor's type.
 Value column(Build &b, Value v, Value beside) { return b.expandDims(b.cast(v, b.elem(beside)), 1); }
 
 struct Bags {
@@ -56,21 +57,21 @@ Bags bagsOf(Node &n, Build &b) {
   if (!b.require(bags.number > 0 && b.count(bags.indices) > 0, "required: a bag and an index"))
     return bags;
   bags.counts = counting(n, b, bags.indices);
-  // What stands behind the last bag belongs to it.
+  // Indices after the last bag's end belong to the last bag.
   bags.of = b.min(bagsOf(b, b.sliceAxis(offsets, 0, 0, bags.number), b.count(bags.indices)),
                   b.scalarInt(b.i64, bags.number - 1));
   return bags;
 }
 
-/// The largest of each bag and dimension, and of which row it is; zeros of an empty bag. The
-/// gradient passes to that row, also if others are equal.
+/// Returns the maximum of each bag and dimension, and the row that contains it; zeros for an empty
+/// bag. The gradient passes only to that row, even if other rows are equal.
 std::pair<Value, Value> largest(Build &b, const Bags &bags, Value rows, Value sizes) {
   int64_t count = b.dim(rows, 0), width = b.dim(rows, 1);
   Value lowest = b.like(rows, -std::numeric_limits<double>::infinity());
   Value candidates = b.select(b.expandDims(bags.counts, 1), rows, lowest);
   Value top = scattered(b, b.broadcast(lowest, {bags.number, width}), bags.of, candidates,
                         ScatterReduction::max);
-  // The first row that is as large.
+  // The first row that equals the maximum.
   Value isTop = b.both(b.expandDims(bags.counts, 1),
                        b.compare(Predicate::eq, rows, b.gather(top, bags.of, 0)));
   Value none = b.scalarInt(b.i64, count);
@@ -105,7 +106,8 @@ void embeddingBag(Node &n, Build &b) {
       y = b.div(y, column(b, b.max(sizes, b.scalarInt(b.i64, 1)), y));
   }
   n.set(0, b.cast(y, b.elem(weight)));
-  // Some of what PyTorch saves for the other direction is empty where it does without.
+  // Some tensors that PyTorch saves for the backward pass are empty if the backward pass does not
+  // need them.
   Value saved[] = {bags.of, sizes, which ? which : sizes};
   for (size_t i = 0; i < 3; ++i)
     if (n.wants(i + 1))
@@ -114,7 +116,7 @@ void embeddingBag(Node &n, Build &b) {
                        : b.cast(saved[i], n.resultElement(i + 1)));
 }
 
-/// The bag of each index, which the forward direction may have saved.
+/// Returns the bag of each index, which the forward pass may have saved.
 Value savedBags(Node &n, Build &b, Value indices) {
   Value of = b.cast(n.tensor("offset2bag"), b.i64);
   if (!b.ok() || b.count(of) == b.count(indices))
@@ -154,7 +156,7 @@ void embeddingBagGradient(Node &n, Build &b) {
   n.set(b.cast(scattered(b, none, indices, rows, ScatterReduction::add), n.resultElement()));
 }
 
-/// The gradient of what each row of a sum is multiplied with.
+/// Gradient of `per_sample_weights`, by which the rows of a sum are multiplied.
 void shareGradient(Node &n, Build &b) {
   Value dy = b.widen(n.tensor("grad")), weight = b.widen(n.tensor("weight"));
   Value indices = b.cast(n.tensor("indices"), b.i64), of = savedBags(n, b, indices);

@@ -1,4 +1,4 @@
-//===- Compare.cpp - comparisons, choices ---------------------------------===//
+//===- Compare.cpp - comparisons and selects ------------------------------===//
 #include "frontend/aten/Node.h"
 
 using namespace mlir;

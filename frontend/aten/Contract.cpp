@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// beta * self + alpha * product; a factor of 0 leaves its part out, whatever is in it.
+/// beta * self + alpha * product. A factor of 0 omits its term, even if the term contains NaN.
 Value summed(Node &n, Build &b, Value product) {
   Value self = n.tensor("self");
   double beta = n.real("beta", 1), alpha = n.real("alpha", 1);
@@ -32,7 +32,7 @@ template <bool batched> void addProduct(Node &n, Build &b) {
       b.matmul(n.tensor(batched ? "batch1" : "mat1"), n.tensor(batched ? "batch2" : "mat2"))));
 }
 
-/// Products of 16-bit operands that are not rounded to them, and of bytes as whole numbers.
+/// Matmul of 16-bit operands with an unrounded result, or of 8-bit integers with an integer result.
 void wideProduct(Node &n, Build &b) {
   Type element = n.resultElement();
   n.set(b.matmul(n.operand("self", element), n.operand("mat2", element)));
@@ -45,7 +45,8 @@ template <bool batched> void addWideProduct(Node &n, Build &b) {
   n.set(summed(n, b, made));
 }
 
-/// All products of a batch in one sum: rows of the batch one after the other.
+/// Sums the products of a batch as one matmul, with the batch concatenated along the contracted
+/// dimension.
 void addBatchSum(Node &n, Build &b) {
   Value x = n.tensor("batch1"), y = n.tensor("batch2");
   if (!b.require(b.rank(x) == 3 && b.rank(y) == 3, "required: batches of matrices"))
@@ -56,7 +57,8 @@ void addBatchSum(Node &n, Build &b) {
                         b.reshape(y, {inner, b.dim(y, 2)}))));
 }
 
-/// A product of three tensors that miss dimensions of each other, summed over some.
+/// Product of three tensors that are broadcast along the dimensions they lack, summed over some
+/// dimensions.
 void trilinear(Node &n, Build &b) {
   static constexpr std::pair<StringRef, StringRef> operands[] = {
       {"i1", "expand1"}, {"i2", "expand2"}, {"i3", "expand3"}};
@@ -88,7 +90,7 @@ void dot(Node &n, Build &b) {
   n.set(b.reshape(b.matmul(b.reshape(x, {1, b.count(x)}), b.reshape(y, {b.count(y), 1})), {}));
 }
 
-/// Vectors count as matrices of one row or column.
+/// Vectors are treated as matrices of one row or column.
 void matmul(Node &n, Build &b) {
   Value x = n.tensor("self"), y = n.tensor("other");
   if (!b.require(b.rank(x) > 0 && b.rank(y) > 0, "required: one dimension or more"))
@@ -113,7 +115,8 @@ void linear(Node &n, Build &b) {
   n.set(bias ? b.add(y, bias) : y);
 }
 
-/// Rows in groups, or columns, or what is summed over; `offs` says where each group ends.
+/// Grouped matmul: rows, columns or the contracted dimension are split into groups. `offs` contains
+/// the end of each group.
 Value groupedProduct(Build &b, Value x, Value y, Value ends) {
   if (b.rank(x) == 3 && b.rank(y) == 3)
     return b.matmul(x, y);
@@ -124,7 +127,7 @@ Value groupedProduct(Build &b, Value x, Value y, Value ends) {
     return b.op<GroupedMatmulOp>({x, y, ends});
   if (b.rank(x) == 2)
     return b.op<GroupedWeightGradOp>({b.swapLast(x), y, ends});
-  // Columns in groups: rows of the transposed product.
+  // Groups of columns are groups of rows of the transposed product.
   return b.swapLast(b.op<GroupedMatmulOp>({b.swapLast(y), b.swapLast(x), ends}));
 }
 
@@ -135,7 +138,8 @@ void grouped(Node &n, Build &b) {
   n.set(b.cast(y, n.resultElement()));
 }
 
-/// The same of rows alone, as the transformers library has it for what PyTorch does not compile.
+/// Grouped matmul of rows only: a custom operator of the transformers library for cases that
+/// PyTorch does not compile.
 void groupedRows(Node &n, Build &b) {
   n.set(b.op<GroupedMatmulOp>({n.tensor("input"), n.tensor("weight"), n.tensor("offs")}));
 }

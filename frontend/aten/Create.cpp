@@ -1,4 +1,4 @@
-//===- Create.cpp - tensors made of numbers -------------------------------===//
+//===- Create.cpp - constructs tensors ------------------------------------===//
 #include "frontend/aten/Node.h"
 
 #include <cmath>
@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// A number in every place of the result, whose shape is an argument or another tensor's.
+/// Fills a tensor with a number. The shape is an argument or that of another tensor.
 void filled(Node &n, Build &b, StringRef value) {
   Type element = n.resultElement();
   Dims shape = n.isTensor("self") ? b.dims(n.tensor("self")) : n.ints("size");
@@ -38,7 +38,7 @@ void arange(Node &n, Build &b) {
   int64_t count = std::max<int64_t>(0, int64_t(std::ceil((end - start) / step)));
   if (!b.require(Build::isSane(count, 0), "required: at most 2^31 elements"))
     return;
-  // Floats are exact up to 2^24 only; what PyTorch counts, it counts in doubles.
+  // f32 is exact only up to 2^24, and PyTorch computes in double.
   Type counter = isa<FloatType>(element) ? b.f64 : element;
   Value index = b.iota(counter, {count}, 0);
   if (isa<FloatType>(element)) {
@@ -58,7 +58,7 @@ void linspace(Node &n, Build &b) {
     return;
   double step = steps > 1 ? (end - start) / double(steps - 1) : 0;
   Value index = b.iota(b.f64, {steps}, 0);
-  // From both ends, so that the last element is the end itself.
+  // Computes from both ends, so that the last element equals the end exactly.
   Value up = b.add(b.mul(index, step), start);
   Value down = b.add(b.mul(b.sub(index, double(steps - 1)), step), end);
   Value first = b.compare(Predicate::lt, index, b.like(index, std::floor(double(steps) / 2)));
@@ -71,7 +71,7 @@ void eye(Node &n, Build &b) {
   n.set(b.cast(b.compare(Predicate::eq, row, column), n.resultElement()));
 }
 
-/// Rows and columns of what is on one side of a diagonal, row by row.
+/// Row and column indices of the elements on one side of a diagonal, in row-major order.
 template <bool lower> void triangleIndices(Node &n, Build &b) {
   int64_t rows = n.integer("row"), columns = n.integer("col"), offset = n.integer("offset", 0);
   Dims places[2];
@@ -88,7 +88,7 @@ template <bool lower> void triangleIndices(Node &n, Build &b) {
   n.set(b.cast(b.stack({b.ints(places[0]), b.ints(places[1])}, 0), n.resultElement()));
 }
 
-/// Keeps what is on one side of a diagonal.
+/// Keeps the elements on one side of a diagonal.
 template <bool lower> void triangle(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t rank = b.rank(x);
@@ -114,7 +114,7 @@ const Operator table[] = {
     {"ones.default", constant<1>},
     {"ones_like.default", constant<1>},
     {"new_ones.default", constant<1>},
-    // Nobody may read what is in it.
+    // The elements of empty tensors are undefined; zeros are used.
     {"empty.memory_format", constant<0>},
     {"empty_like.default", constant<0>},
     {"new_empty.default", constant<0>},

@@ -8,12 +8,12 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// x1 [.., P, M] less x2 [.., R, M], as [.., P, R, M].
+/// Returns x1 [.., P, M] - x2 [.., R, M] as [.., P, R, M].
 Value differences(Build &b, Value x1, Value x2) {
   return b.sub(b.expandDims(x1, b.rank(x1) - 1), b.expandDims(x2, b.rank(x2) - 2));
 }
 
-/// Of rows of many elements, by a product: |x|^2 + |y|^2 - 2 x y.
+/// Euclidean distances of long rows by a matmul: |x|^2 + |y|^2 - 2 x y.
 Value euclidean(Build &b, Value x1, Value x2) {
   auto squares = [&](Value x) {
     return b.reduce(ReduceKind::sum, b.mul(x, x), {b.rank(x) - 1}, true);
@@ -23,7 +23,7 @@ Value euclidean(Build &b, Value x1, Value x2) {
   return b.unary<SqrtOp>(b.atLeast(square, b.like(square, 0)));
 }
 
-/// Of elements that are so far apart, over the last dimension.
+/// Returns the p-norm of differences over the last dimension.
 Value lengthOf(Build &b, Value far, double p) {
   far = b.unary<AbsOp>(far);
   Dims last{b.rank(far) - 1};
@@ -31,7 +31,7 @@ Value lengthOf(Build &b, Value far, double p) {
   if (p == 0)
     return sum(b.cast(b.compare(Predicate::ne, far, b.like(far, 0)), b.elem(far)));
   if (std::isinf(p)) {
-    // Each of equal elements takes the whole gradient.
+    // With p = infinity each of the equal elements gets the whole gradient.
     Value y = detached(b, b.reduce(ReduceKind::max, far, last, true)), none = b.like(far, 0);
     Value isFarthest = b.both(b.compare(Predicate::eq, far, y), b.negate(b.unary<IsInfOp>(far)));
     Value change = sum(b.select(isFarthest, b.sub(far, y), none));
@@ -44,8 +44,8 @@ Value lengthOf(Build &b, Value far, double p) {
   return b.pow(sum(b.pow(far, b.like(far, p))), b.like(far, 1 / p));
 }
 
-/// Its gradient in the elements `by`, where y is the length and dy the gradient there. Where two
-/// rows are the same, there is no direction: the gradient is 0.
+/// Gradient of the p-norm y in the differences `by`, where dy is the gradient in y. If two rows are
+/// equal, the gradient is 0.
 Value directionOf(Build &b, Value by, Value y, Value dy, double p) {
   y = b.expandDims(y, b.rank(y));
   dy = b.expandDims(dy, b.rank(dy));
@@ -86,10 +86,11 @@ void distanceGradient(Node &n, Build &b) {
   n.set(b.cast(b.reduce(ReduceKind::sum, dx, {b.rank(by) - 2}, false), n.resultElement()));
 }
 
-/// Whether there is a pair of rows, and whether these may differ: else all distances are 0.
+/// Whether there is a pair of rows whose elements may differ; otherwise there are no distances, or
+/// all are 0.
 bool hasDistances(Build &b, Value x) { return b.dim(x, 0) > 1 && b.dim(x, 1) > 0; }
 
-/// Of each pair of rows the two, in the order of their distances.
+/// Row indices of each pair of rows, in the order of pdist's distances.
 struct Pairs {
   Dims first, second;
 
@@ -119,7 +120,7 @@ void pairDistance(Node &n, Build &b) {
   n.set(b.cast(lengthOf(b, by, n.real("p")), n.resultElement()));
 }
 
-/// Each pair for both of its rows: distances as a matrix.
+/// Expands the distances to a symmetric matrix, so that each pair contributes to both of its rows.
 void pairDistanceGradient(Node &n, Build &b) {
   Value x = b.widen(n.tensor("self"));
   if (!isMatrix(b, x))

@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - arithmetic, bits, clamps -------------------------===//
+//===- Elementwise.cpp - arithmetic, bitwise operations, clamps -----------===//
 #include "frontend/aten/Gradient.h"
 
 using namespace mlir;
@@ -6,14 +6,14 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Both operands, in the element type of the result.
+/// Reads both operands in the element type of the result.
 std::pair<Value, Value> both(Node &n, Build &, StringRef first = "self",
                              StringRef second = "other") {
   Type element = n.resultElement();
   return {n.operand(first, element), n.operand(second, element)};
 }
 
-/// The second operand times `alpha`.
+/// Multiplies the second operand by `alpha`.
 Value scaled(Node &n, Build &b, Value v) {
   if (!n.has("alpha") || !v || b.isBool(v))
     return v;
@@ -42,7 +42,7 @@ void mul(Node &n, Build &b) {
   n.set(b.isBool(x) ? b.both(x, y) : b.mul(x, y));
 }
 
-/// The sign of y, of zeros too.
+/// Returns x with the sign of y, including the sign of zeros.
 Value copySign(Build &b, Value x, Value y) {
   Value negative = b.either(b.compare(Predicate::lt, y, b.like(y, 0)),
                             b.both(b.compare(Predicate::eq, y, b.like(y, 0)),
@@ -51,7 +51,8 @@ Value copySign(Build &b, Value x, Value y) {
   return b.select(negative, b.unary<NegOp>(size), size);
 }
 
-/// Rounded down as Python does: from the remainder, so that rounding does not give the next number.
+/// Floor division as in Python. It is computed from the remainder, so that a rounded quotient
+/// cannot reach the next integer.
 Value floorDivide(Build &b, Value x, Value y) {
   if (!b.isFloat(x))
     return b.div(b.sub(x, b.rem(x, y)), y);
@@ -82,7 +83,7 @@ void divide(Node &n, Build &b) {
   std::string mode = n.text("rounding_mode");
   if (mode == "floor")
     return n.set(floorDivide(b, x, y));
-  // Integers are truncated by dlc.div itself.
+  // dlc.div truncates integers.
   Value quotient = b.isHalf(x) ? b.div(b.widen(x), b.widen(y)) : b.div(x, y);
   if (mode == "trunc")
     quotient = truncate(b, quotient);
@@ -110,7 +111,7 @@ void power(Node &n, Build &b) {
       return n.set(b.mul(x, x));
     if (p == 3)
       return n.set(b.mul(b.mul(x, x), x));
-    // As PyTorch computes them: roots of -0.0 and minus infinity are not their powers.
+    // As in PyTorch, these exponents use sqrt and rsqrt, which differ from pow for -0.0 and -inf.
     if (p == 0.5 && b.isFloat(x))
       return n.set(b.unary<SqrtOp>(x));
     if (p == -0.5 && b.isFloat(x))
@@ -128,8 +129,8 @@ template <typename Op> void logical(Node &n, Build &b) {
   n.set(b.op<Op>({n.operand("self", b.i1), n.operand("other", b.i1)}));
 }
 
-/// Bounds may be left out, numbers or tensors. Where x equals a bound, there is no gradient if the
-/// bound is a number; a tensor shares the gradient with x.
+/// clamp. Each bound may be absent, a number or a tensor. If x equals a number bound, it has no
+/// gradient; x and a tensor bound share the gradient.
 void clamp(Node &n, Build &b) {
   Type element = n.resultElement();
   Value x = n.operand("self", element);
@@ -144,7 +145,7 @@ void clamp(Node &n, Build &b) {
   n.set(x);
 }
 
-/// self + value * a * b or a / b.
+/// self + value * a * b, or self + value * a / b.
 template <typename Op> void addProduct(Node &n, Build &b) {
   Type element = n.resultElement();
   Value product = b.op<Op>({n.operand("tensor1", element), n.operand("tensor2", element)});
@@ -160,7 +161,7 @@ void lerp(Node &n, Build &b) {
   Type element = n.resultElement();
   Value x = n.operand("self", element), y = n.operand("end", element),
         w = n.operand("weight", element), way = b.sub(y, x);
-  // From the nearer end, so that a weight of 1 gives the end itself.
+  // Interpolates from the nearer end, so that a weight of 1 returns the end exactly.
   Value near = b.compare(Predicate::lt, b.unary<AbsOp>(w), b.like(w, 0.5));
   n.set(b.select(near, b.add(x, b.mul(w, way)), b.sub(y, b.mul(way, b.sub(b.like(w, 1), w)))));
 }
@@ -175,7 +176,7 @@ void hypotenuse(Node &n, Build &b) {
                  length));
 }
 
-/// The larger or smaller, of a number and NaN the number.
+/// fmax and fmin: maximum or minimum, where a number is preferred over NaN.
 template <typename Op> void numberOf(Node &n, Build &b) {
   auto [x, y] = both(n, b);
   Value far = b.op<Op>({x, y});
@@ -184,8 +185,8 @@ template <typename Op> void numberOf(Node &n, Build &b) {
   n.set(far);
 }
 
-/// x * f(y), and 0 where x is 0, whatever y is. Where f(y) is not finite as well, no gradient
-/// passes through f.
+/// xlogy and xlog1py: x * f(y), and 0 if x is 0 and y is not NaN. If f(y) is also not finite, no
+/// gradient passes through f.
 template <typename Function> void timesLogarithm(Node &n, Build &b) {
   auto [x, y] = both(n, b);
   Type element = n.resultElement();

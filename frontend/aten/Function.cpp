@@ -1,4 +1,4 @@
-//===- Function.cpp - functions of one element ----------------------------===//
+//===- Function.cpp - unary elementwise functions -------------------------===//
 #include "frontend/aten/Node.h"
 
 #include <cmath>
@@ -9,24 +9,24 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// In the result's element type: integers become floats where PyTorch says so.
+/// Computes in the result's element type. For some functions PyTorch promotes integers to floats.
 template <typename Op> void function(Node &n, Build &b) {
   n.set(b.unary<Op>(n.operand("self", n.resultElement())));
 }
 
-/// Of integers and bools, what it does not change.
+/// Rounding leaves integers and bools unchanged.
 template <typename Op> void rounding(Node &n, Build &b) {
   Value x = n.tensor("self");
   n.set(b.isFloat(x) ? b.unary<Op>(x) : x);
 }
 
-/// bool has no sign.
+/// Functions such as abs leave bools unchanged.
 template <typename Op> void ofNumbers(Node &n, Build &b) {
   Value x = n.tensor("self");
   n.set(b.isBool(x) ? x : b.unary<Op>(x));
 }
 
-/// To so many digits behind the point, or before it where they are negative.
+/// Rounds to `decimals` digits after the decimal point, or before it if negative.
 void roundTo(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t digits = n.integer("decimals");
@@ -41,7 +41,7 @@ void roundTo(Node &n, Build &b) {
   n.set(b.cast(y, b.elem(x)));
 }
 
-/// Of real numbers: pi of negative ones.
+/// angle of real numbers: pi for negative numbers, otherwise 0.
 void angle(Node &n, Build &b) {
   Value x = n.operand("self", n.resultElement());
   Value y = b.select(b.compare(Predicate::lt, x, b.like(x, 0)), b.like(x, std::numbers::pi),
@@ -62,7 +62,7 @@ void reciprocal(Node &n, Build &b) {
   n.set(b.div(b.like(x, 1), x));
 }
 
-/// The logarithm to another base, by a factor.
+/// Logarithm to a given base, computed as a scaled natural logarithm.
 template <int base> void logarithm(Node &n, Build &b) {
   Value x = b.widen(n.operand("self", n.resultElement()));
   n.set(b.cast(b.mul(b.unary<LogOp>(x), 1 / std::log(double(base))), n.resultElement()));
@@ -73,7 +73,7 @@ void exp2(Node &n, Build &b) {
   n.set(b.cast(b.pow(b.like(x, 2), x), n.resultElement()));
 }
 
-/// sin(pi x) / (pi x), 1 with a gradient of 0 at 0.
+/// sin(pi x) / (pi x). At 0 the value is 1 and the gradient is 0.
 void sinc(Node &n, Build &b) {
   Value x = b.widen(n.operand("self", n.resultElement())), one = b.like(x, 1);
   Value isZero = b.compare(Predicate::eq, x, b.like(x, 0));
@@ -96,7 +96,7 @@ void sign(Node &n, Build &b) {
   if (b.isBool(x))
     return n.set(x);
   Value y = b.unary<SignOp>(x);
-  // PyTorch's sign of NaN is 0.
+  // In PyTorch the sign of NaN is 0.
   n.set(b.isFloat(x) ? b.select(b.unary<IsNanOp>(x), b.like(x, 0), y) : y);
 }
 

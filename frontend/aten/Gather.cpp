@@ -1,4 +1,4 @@
-//===- Gather.cpp - reading at computed places ----------------------------===//
+//===- Gather.cpp - gather, index and embedding ---------------------------===//
 #include "frontend/aten/Gradient.h"
 #include "frontend/aten/Index.h"
 
@@ -91,7 +91,7 @@ void index(Node &n, Build &b) {
     return n.set(b.gather(x, only, at.axes[0]));
   }
   Value y = b.gatherNd(b.transpose(x, at.order), at.tuples);
-  // What the indices gave stands first; it belongs where the indexed dimensions stood.
+  // Moves the dimensions of the indices from the front to the position of the indexed dimensions.
   Dims order;
   for (int64_t i = 0; i < at.place; ++i)
     order.push_back(wide + i);
@@ -109,7 +109,7 @@ void indexSelect(Node &n, Build &b) {
   n.set(b.gather(x, b.rank(index) ? index : b.reshape(index, {1}), n.axis("dim", b.rank(x))));
 }
 
-/// The indices may cover less of the other dimensions than x has.
+/// gather. The indices may cover only a part of x's other dimensions.
 void gather(Node &n, Build &b) {
   Value x = n.tensor("self"), index = n.tensor("index");
   Dims shape = b.dims(index);
@@ -121,7 +121,8 @@ void gather(Node &n, Build &b) {
   n.set(b.reshape(b.op<GatherElementsOp>({x, index}, {b.attr("axis", axis)}), shape));
 }
 
-/// In a training step the row `padding_idx` gets no gradient. PyTorch has -1 for no such row.
+/// embedding. In a training step the row `padding_idx` gets no gradient. In PyTorch -1 means that
+/// there is no such row.
 void embedding(Node &n, Build &b) {
   Value indices = n.tensor("indices"), rows = b.gather(n.tensor("weight"), indices, 0);
   int64_t padding = b.training ? n.integer("padding_idx", -1) : -1;

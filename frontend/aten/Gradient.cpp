@@ -1,4 +1,4 @@
-//===- Gradient.cpp - operators that decide about gradients ------------------===//
+//===- Gradient.cpp - gradients of operators, detached values, custom gradients --===//
 #include "frontend/aten/Gradient.h"
 
 #include "ir/dlc/CustomGradient.h"
@@ -44,13 +44,13 @@ namespace {
 
 void detach(Node &n, Build &b) { n.set(detached(b, n.tensor("self"))); }
 
-/// The placeholder for a gradient, as tools/python/dlc/_custom_gradient.py traces it.
+/// The placeholder for a gradient that tools/python/dlc/_custom_gradient.py traces.
 void cotangent(Node &n, Build &b) {
   if (Value y = n.tensor("y"))
     n.set(CotangentOp::create(b.b, b.getLoc(), y.getType(), y));
 }
 
-/// The results of a torch.autograd.Function with the traced results of its backward function.
+/// Attaches the traced results of a torch.autograd.Function's backward function to its results.
 void customGradient(Node &n, Build &b) {
   std::vector<Value> ys = n.tensors("ys"), cotangents = n.tensors("cotangents"),
                      xs = n.tensors("xs"), dxs = n.tensors("dxs");

@@ -1,4 +1,4 @@
-//===- Gradient.h - operators that decide about gradients -------------------===//
+//===- Gradient.h - gradients of operators, detached values, custom gradients --===//
 #ifndef DLC_FRONTEND_ATEN_GRADIENT_H
 #define DLC_FRONTEND_ATEN_GRADIENT_H
 
@@ -6,12 +6,12 @@
 
 namespace dlc::aten {
 
-/// Sets the node's results to the gradients of `xs`, as far as somebody uses them, where `seeds`
-/// are those of `ys`. What the ys are made of is computed again.
+/// Sets the node's results to those gradients of `xs` that are used. `seeds` are the gradients of
+/// `ys`. The computation of `ys` is rematerialized.
 void setGradients(Node &n, Build &b, ArrayRef<Value> ys, ArrayRef<Value> seeds, ArrayRef<Value> xs);
 
-/// The same value without a gradient: a separate operation, which nothing folds before gradients
-/// are taken.
+/// Returns the same value without a gradient. This is a separate operation, which is not folded
+/// before gradients are computed.
 Value detached(Build &b, Value x);
 
 /// Returns the value with `slope` added to its gradient in x.

@@ -1,4 +1,4 @@
-//===- Graph.cpp - reading the text of a graph ------------------------------===//
+//===- Graph.cpp - parses the text of a graph -----------------------------===//
 #include "frontend/aten/Graph.h"
 
 #include "mlir/IR/Diagnostics.h"

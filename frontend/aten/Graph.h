@@ -1,4 +1,4 @@
-//===- Graph.h - the text of a graph, checked -----------------------------===//
+//===- Graph.h - parses and checks the text of a graph --------------------===//
 #ifndef DLC_FRONTEND_ATEN_GRAPH_H
 #define DLC_FRONTEND_ATEN_GRAPH_H
 
@@ -7,23 +7,23 @@
 
 namespace dlc::aten {
 
-/// A named tensor that is there before any node.
+/// A named tensor that exists before the first node: an input or a constant.
 struct Given {
   std::string name;
   mlir::RankedTensorType type;
-  /// The elements of a constant, where the text has them.
+  /// The elements of a constant, if the text contains them.
   const llvm::json::Array *elements = nullptr;
 };
 
-/// What comes out: a name for it, and the node's. Where it is free it may lie in any layout, which
-/// the program tells.
+/// A graph output: its name, and the node and result index that produce it. The layout of a free
+/// output may be chosen by the compiler; the program then records the layout.
 struct Output {
   std::string name, of;
   size_t at = 0;
   bool isFree = false;
 };
 
-/// The parts of a text. Nodes are looked at one by one, when they are imported.
+/// A parsed graph text. Nodes are checked one by one when they are imported.
 struct Graph {
   static constexpr int64_t version = 1;
 
@@ -31,18 +31,20 @@ struct Graph {
   std::vector<Given> inputs, constants;
   std::vector<const llvm::json::Object *> nodes;
   std::vector<Output> outputs;
-  /// Of random numbers, which only a training step has: they follow from the number of the step.
+  /// Seed of random numbers. Only a training step has one; its random numbers also depend on the
+  /// step number.
   std::optional<uint64_t> seed;
 
-  /// Null after an error, which is a diagnostic on the context. `source` begins the message.
+  /// Returns null after an error, which is a diagnostic on the context. `source` is the prefix of
+  /// the message.
   static std::unique_ptr<Graph> parse(mlir::MLIRContext &context, StringRef text, StringRef source);
 };
 
-/// Imports a node where the builder stands; what it makes is added to the names. False after an
-/// error.
+/// Imports a node at the builder's insertion point and adds its results to the names. Returns false
+/// after an error.
 bool importNode(Build &b, const llvm::json::Object &json, Names &names);
 
-/// A node's name and overload: "node 'add_1' (add.Tensor): ".
+/// Formats a node's name and overload for messages: "node 'add_1' (add.Tensor): ".
 std::string describe(const llvm::json::Object &node);
 
 } // namespace dlc::aten

@@ -1,4 +1,4 @@
-//===- Import.cpp - a graph becomes a module ------------------------------===//
+//===- Import.cpp - imports graphs of ATen operators as dlc modules -------===//
 #include "frontend/aten/Import.h"
 
 #include "frontend/aten/Graph.h"
@@ -13,7 +13,7 @@ namespace dlc {
 namespace aten {
 namespace {
 
-/// A module with an empty @main; the arguments are named.
+/// A module with an empty @main whose arguments have the names of the inputs.
 struct Shell {
   Shell(MLIRContext &context, ArrayRef<Given> inputs) {
     context.loadDialect<DlcDialect, func::FuncDialect>();
@@ -33,7 +33,7 @@ struct Shell {
   Block *entry;
 };
 
-/// The elements that the text has, one number for each.
+/// Reads the elements of a constant from the text.
 ref::Tensor elementsOf(const Given &constant) {
   if (!constant.elements || int64_t(constant.elements->size()) != constant.type.getNumElements())
     return {};
@@ -94,7 +94,7 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
   return std::move(shell.module);
 }
 
-/// The tensors that a node's arguments name, as arguments of a function.
+/// Collects the tensors that a node's arguments refer to, as inputs of a function.
 void operandsOf(const llvm::json::Value &value, const std::map<std::string, Given> &types,
                 std::map<std::string, Given> &used) {
   if (const llvm::json::Array *list = value.getAsArray())
@@ -109,7 +109,7 @@ void operandsOf(const llvm::json::Value &value, const std::map<std::string, Give
     used.insert(*found);
 }
 
-/// Imports a node alone; what hinders it, or nothing.
+/// Imports a single node. Returns the reason if that fails; otherwise an empty text.
 std::string tryNode(MLIRContext &context, const llvm::json::Object &node,
                     const std::map<std::string, Given> &types, std::optional<uint64_t> seed) {
   std::map<std::string, Given> used;

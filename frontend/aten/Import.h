@@ -1,4 +1,4 @@
-//===- Import.h - graphs of ATen operators become dlc modules -------------===//
+//===- Import.h - imports graphs of ATen operators as dlc modules ---------===//
 #ifndef DLC_FRONTEND_ATEN_IMPORT_H
 #define DLC_FRONTEND_ATEN_IMPORT_H
 
@@ -8,28 +8,28 @@
 
 namespace dlc {
 
-/// From the name of a constant to its elements; an empty tensor for a name that is none.
+/// Maps the name of a constant to its elements. Returns an empty tensor for an unknown name.
 using AtenConstants = std::function<ref::Tensor(llvm::StringRef name, mlir::RankedTensorType type)>;
 
-/// A graph's text (README.md says what stands in it) as a module with a function `@main`. Errors
-/// are diagnostics on the context.
+/// Imports a graph's text (README.md describes the format) as a module with a function `@main`.
+/// Errors are reported as diagnostics on the context.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 importAtenText(mlir::MLIRContext &context, llvm::StringRef text, const AtenConstants &constants);
 
-/// The overloads that have a row in a table: "add.Tensor".
+/// Returns the overloads that have a handler, such as "add.Tensor".
 std::vector<std::string> atenOperators();
 
-/// What hinders a node of a graph from being imported.
+/// Reason why a node of a graph cannot be imported.
 struct AtenRefusal {
   std::string node, reason;
 };
 
-/// Tries each node alone, on operands of the types that the text gives them. Fails where the text
-/// itself is wrong.
+/// Imports each node separately, with operands of the types that the text records, and returns the
+/// failures. Fails if the text itself is invalid.
 mlir::FailureOr<std::vector<AtenRefusal>> examineAtenText(mlir::MLIRContext &context,
                                                           llvm::StringRef text);
 
-/// The same of a file, whose constants have their elements in it.
+/// Inspects and imports a file that contains the elements of its constants.
 mlir::FailureOr<ImportInfo> inspectAten(mlir::MLIRContext &context, llvm::StringRef path);
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importAten(mlir::MLIRContext &context,
                                                               llvm::StringRef path,

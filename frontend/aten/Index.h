@@ -1,4 +1,4 @@
-//===- Index.h - PyTorch's indexing by tensors ----------------------------===//
+//===- Index.h - advanced indexing as in PyTorch --------------------------===//
 #ifndef DLC_FRONTEND_ATEN_INDEX_H
 #define DLC_FRONTEND_ATEN_INDEX_H
 
@@ -6,27 +6,29 @@
 
 namespace dlc::aten {
 
-/// x[.., i, .., j, ..], as tuples into x with its indexed dimensions first.
+/// Advanced indexing x[.., i, .., j, ..], lowered to index tuples into x with the indexed
+/// dimensions transposed to the front.
 struct Indexed {
-  /// [shape.., axes.size()]
+  /// The tuples, of shape [shape.., axes.size()].
   Value tuples;
-  /// What the indices broadcast to.
+  /// The shape to which the index tensors broadcast.
   Dims shape;
-  /// The indexed dimensions.
+  /// Indices of x's indexed dimensions.
   Dims axes;
-  /// The permutation that puts them first.
+  /// The permutation of x's dimensions that moves the indexed dimensions to the front.
   Dims order;
-  /// Among x's other dimensions, before which one `shape` stands in the result.
+  /// Position of `shape` in the result: the number of x's other dimensions that precede it.
   int64_t place = 0;
 };
 
-/// Of the argument "indices".
+/// Reads the argument "indices".
 Indexed indexedOf(Node &n, Build &b, Value x);
 
-/// Indices that each vary along a dimension of their own, in the order of the indexed dimensions,
-/// which are adjacent: one dimension of x after the other. An image is so resized.
+/// Indices that vary each along its own dimension, in the order of the indexed dimensions, which
+/// are adjacent. They can be applied to one dimension of x after the other. Image resizing is
+/// written in this way.
 struct Apart {
-  /// Each [extent], and the dimension of x that it counts in.
+  /// Each index vector [extent] with the dimension of x that it indexes.
   std::vector<std::pair<Value, int64_t>> indices;
 };
 

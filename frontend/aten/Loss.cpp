@@ -1,4 +1,4 @@
-//===- Loss.cpp - losses that PyTorch has as one operator ---------------------===//
+//===- Loss.cpp - losses that are single PyTorch operators ----------------===//
 #include "frontend/aten/Gradient.h"
 
 using namespace mlir;
@@ -15,8 +15,9 @@ Dims allAxes(Build &b, Value x) {
   return all;
 }
 
-/// The negative log-likelihood of classes along the second dimension, or the only one. What is
-/// picked is picked by comparison, so that it and its gradient fuse with the rows' other sums.
+/// Negative log-likelihood of classes along dimension 1, or the only dimension. Selects by
+/// comparison instead of gathering, so that the selection and its gradient fuse with the other sums
+/// of the row.
 void nllLoss(Node &n, Build &b) {
   Value x = n.tensor("self"), target = n.tensor("target"), weight = n.tensor("weight");
   int64_t reduction = n.integer("reduction"), ignored = n.integer("ignore_index");
@@ -32,7 +33,7 @@ void nllLoss(Node &n, Build &b) {
                             b.splat(b.elem(values), b.shape(isClass), 0));
     return b.reduce(ReduceKind::sum, shaped, {axis}, false);
   };
-  // Those of the ignored class count nothing.
+  // Targets of the ignored class have a weight of 0.
   Value counts =
       b.cast(b.compare(Predicate::ne, target, b.scalarInt(b.elem(target), ignored)), b.elem(x));
   if (weight)
@@ -47,8 +48,8 @@ void nllLoss(Node &n, Build &b) {
     n.set(1, reduction == None ? b.scalar(b.elem(x), 0) : total);
 }
 
-/// Losses of probabilities x. The logarithms are not less than -100, and the gradient in x is
-/// (x - t) / (x (1 - x)) with a divisor of at least 1e-12, as PyTorch's.
+/// Binary cross entropy of probabilities x. As in PyTorch, logarithms are at least -100, and the
+/// gradient in x is (x - t) / (x (1 - x)) with a divisor of at least 1e-12.
 Value binaryCrossEntropyOf(Build &b, Value x, Value t) {
   constexpr double kLeastLogarithm = -100, kLeastDivisor = 1e-12;
   Value one = b.like(x, 1), variance = b.mul(x, b.sub(one, x));

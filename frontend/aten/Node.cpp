@@ -1,4 +1,4 @@
-//===- Node.cpp - reading a node's arguments, checking its results --------===//
+//===- Node.cpp - reads a node's arguments and checks its results ---------===//
 #include "frontend/aten/Node.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -226,7 +226,7 @@ Dims Node::axes(StringRef name, int64_t rank, bool emptyIsAll) {
     result.push_back(b.axis(a, std::max<int64_t>(rank, 1), ("argument '" + name + "'").str()));
   llvm::sort(result);
   result.erase(std::unique(result.begin(), result.end()), result.end());
-  // A scalar's one dimension is there for the asking only.
+  // axis() accepts a dimension for scalars, but a scalar has none.
   if (rank == 0)
     result.clear();
   return result;

@@ -1,4 +1,4 @@
-//===- Node.h - a node of a graph as its handler sees it ------------------===//
+//===- Node.h - a graph node as its handler reads it ----------------------===//
 #ifndef DLC_FRONTEND_ATEN_NODE_H
 #define DLC_FRONTEND_ATEN_NODE_H
 
@@ -19,10 +19,10 @@ using mlir::Value;
 using onnxfront::Build;
 using onnxfront::Dims;
 
-/// The element type of that name ("f32", "u8", "bool"), or null.
+/// Returns the element type of that name ("f32", "u8", "bool"), or null.
 Type typeNamed(StringRef name, mlir::MLIRContext *context);
 
-/// What names stand for: the results of each node. An input or a constant has one.
+/// Maps a name to the results of its node. An input or a constant has one result.
 using Names = std::map<std::string, std::vector<Value>, std::less<>>;
 
 class Node {
@@ -33,34 +33,38 @@ public:
   // Every reader records the name. An optional argument that differs from its default and that the
   // handler has not read is an error (checkReads).
 
-  /// Whether it is there and not None.
+  /// Whether the argument is present and not None.
   bool has(StringRef name) const;
   bool isTensor(StringRef name) const;
-  /// The tensor; null where it is None. Anything else is an error.
+  /// Returns a tensor argument; null if it is None. Anything else is an error.
   Value tensor(StringRef name);
-  /// A list's tensors, null for None.
+  /// Returns the tensors of a list, with null for None.
   std::vector<Value> tensors(StringRef name);
-  /// A tensor converted to an element type, or a number as a scalar of it.
+  /// Returns a tensor cast to an element type, or a number as a scalar of that type.
   Value operand(StringRef name, Type element);
   int64_t integer(StringRef name, std::optional<int64_t> otherwise = std::nullopt);
   double real(StringRef name, std::optional<double> otherwise = std::nullopt);
   bool flag(StringRef name, bool otherwise = false);
   std::string text(StringRef name, StringRef otherwise = "");
-  /// A list of integers; a single one counts as a list. Empty for None.
+  /// Returns a list of integers. A single integer is treated as a list of one. None gives an empty
+  /// list.
   Dims ints(StringRef name);
-  /// As many as asked for; one, or none at all with `otherwise`, stands for each.
+  /// Returns a list of `number` integers. A list of one applies to each. If the argument is missing
+  /// or empty, `otherwise` applies to each.
   Dims ints(StringRef name, int64_t number, std::optional<int64_t> otherwise = std::nullopt);
   std::vector<double> reals(StringRef name);
-  /// A dimension of a tensor of that rank; a scalar counts as having one.
+  /// Returns a dimension index for a tensor of that rank. A scalar is treated as having one
+  /// dimension.
   int64_t axis(StringRef name, int64_t rank);
-  /// Dimensions, ascending; all of them for None and, where `emptyIsAll`, for none.
+  /// Returns dimension indices in ascending order. None means all dimensions, as does an empty list
+  /// if `emptyIsAll` is set.
   Dims axes(StringRef name, int64_t rank, bool emptyIsAll = true);
 
   //===--- Types ----------------------------------------------------------------===//
-  /// The type that PyTorch gives arguments that meet: those of tensors with dimensions count first,
-  /// then those of tensors without, then numbers.
+  /// Returns the type to which PyTorch promotes the arguments. Tensors with dimensions take
+  /// precedence over 0-d tensors, and these over numbers.
   Type promoted(ArrayRef<StringRef> names);
-  /// What PyTorch says of a result; null where nobody uses it.
+  /// Returns the result type that PyTorch recorded; null if the result is unused.
   mlir::RankedTensorType result(size_t i = 0) const;
   Type resultElement(size_t i = 0) const { return result(i) ? result(i).getElementType() : Type(); }
   size_t numResults() const { return resultTypes.size(); }
@@ -69,12 +73,12 @@ public:
   //===--- Results ----------------------------------------------------------------===//
   void set(size_t i, Value v);
   void set(Value v) { set(0, v); }
-  /// A list of tensors is one result for each.
+  /// Sets one result for each tensor of a list.
   void setAll(ArrayRef<Value> values);
-  /// Errors where a result is missing, or is not of the type that PyTorch says.
+  /// Reports an error if a result is missing or does not have the type that PyTorch recorded.
   bool check();
-  /// Errors for an argument that no reader was called for. `set` contains the names of the optional
-  /// arguments that differ from their defaults.
+  /// Reports an error for each argument that no reader was called for. `set` contains the names of
+  /// the optional arguments that differ from their defaults.
   bool checkReads(StringRef op, const llvm::json::Array &set);
   const std::vector<Value> &values() const { return results; }
 
@@ -85,21 +89,22 @@ private:
 
   Build &b;
   const llvm::json::Object *arguments = nullptr;
-  /// Names of the arguments that the handler has asked for.
+  /// Names of the arguments that the handler has read.
   mutable llvm::StringSet<> reads;
   const Names &names;
   std::vector<mlir::RankedTensorType> resultTypes;
   std::vector<Value> results;
 };
 
-/// A number. Floats are texts, so that 2.0 stays apart from 2, and infinity can be said.
+/// Parses a number. Floats are stored as text, so that 2.0 differs from 2 and infinity can be
+/// represented.
 std::optional<double> numberOf(const llvm::json::Value &value);
-/// A tensor's type, [element, [dimensions..]]; null for anything else.
+/// Parses a tensor type, [element, [dimensions..]]; null for anything else.
 mlir::RankedTensorType typeOf(const llvm::json::Value &value, mlir::MLIRContext *context);
 
-/// Handlers read the node, build operations, and set results.
+/// Handlers read the node, build operations, and set the results.
 using Handler = void (*)(Node &n, Build &b);
-/// An overload, with its full name: "add.Tensor".
+/// An operator overload with its full name: "add.Tensor".
 struct Operator {
   const char *name;
   Handler handler;
@@ -135,7 +140,7 @@ ArrayRef<Operator> distanceOperators();
 ArrayRef<Operator> quantizeOperators();
 ArrayRef<Operator> gradientOperators();
 
-/// The operator of that name, or null.
+/// Returns the operator of that name, or null.
 const Operator *findOperator(StringRef name);
 
 } // namespace dlc::aten

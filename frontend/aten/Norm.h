@@ -1,4 +1,4 @@
-//===- Norm.h - normalisation of the last dimensions ----------------------===//
+//===- Norm.h - layer norm ------------------------------------------------===//
 #ifndef DLC_FRONTEND_ATEN_NORM_H
 #define DLC_FRONTEND_ATEN_NORM_H
 
@@ -6,7 +6,8 @@
 
 namespace dlc::aten {
 
-/// Of the dimensions from `axis` on; scale and bias may be null, and of another element type.
+/// Normalizes over the dimensions from `axis` on. Scale and bias may be null, and may have another
+/// element type than x.
 Value layerNormOf(Build &b, Value x, Value scale, Value bias, int64_t axis, double eps);
 
 } // namespace dlc::aten

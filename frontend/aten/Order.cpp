@@ -1,4 +1,4 @@
-//===- Order.cpp - running sums and extremes, sorting, places in order ----===//
+//===- Order.cpp - cumulative results, sorting, top-k, median -------------===//
 #include "frontend/aten/Node.h"
 
 using namespace mlir;
@@ -14,15 +14,15 @@ template <ReduceKind kind> void cumulative(Node &n, Build &b) {
                                  b.attr("axis", n.axis("dim", b.rank(x)))}));
 }
 
-/// Of a tensor without dimensions, one with one.
+/// Reshapes a 0-d tensor to one dimension.
 Value withAxis(Build &b, Value x) { return b.rank(x) ? x : b.reshape(x, {1}); }
 
-/// What combines a running result with that of the elements before it: each of both a list of
-/// tensors of the same shape.
+/// Combines a running result with that of the preceding elements. Both are lists of tensors of the
+/// same shape.
 using Step = llvm::function_ref<std::vector<Value>(ArrayRef<Value> before, ArrayRef<Value> here)>;
 
-/// Running results along a dimension, in as many steps as its size has digits: each adds what
-/// stands 1, 2, 4 .. places before. `start` is what stands before the first.
+/// Inclusive scan along a dimension in log2(size) steps (Hillis-Steele): each step combines
+/// elements at distances 1, 2, 4, .... `start` is the value before the first element.
 std::vector<Value> scanned(Build &b, std::vector<Value> xs, int64_t axis, ArrayRef<Value> start,
                            Step step) {
   for (int64_t reach = 1; b.ok() && reach < b.dim(xs[0], axis); reach *= 2) {
@@ -38,7 +38,8 @@ std::vector<Value> scanned(Build &b, std::vector<Value> xs, int64_t axis, ArrayR
   return xs;
 }
 
-/// The largest or smallest so far, NaN once there is one, and where the last such stands.
+/// Cumulative maximum or minimum, which is NaN from the first NaN on, and the index of its last
+/// occurrence.
 template <Predicate reaches> void runningExtreme(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, given);
   if (b.isBool(x))
@@ -47,7 +48,7 @@ template <Predicate reaches> void runningExtreme(Node &n, Build &b) {
   Dims line(size_t(std::max<int64_t>(1, b.rank(x))), 1);
   line[size_t(axis)] = b.dim(x, axis);
   Value place = b.broadcast(b.iota(b.i64, line, axis), b.shape(x));
-  // What is padded never counts: no place is before the first.
+  // Padding never wins: an index of -1 means that there is no preceding element.
   Value none = b.scalarInt(b.i64, -1);
   auto made = scanned(b, {x, place}, axis, {b.scalarInt(b.elem(x), 0), none},
                       [&](ArrayRef<Value> before, ArrayRef<Value> here) {
@@ -77,7 +78,7 @@ void runningLogSum(Node &n, Build &b) {
   Value nothing = b.like(x, -std::numeric_limits<double>::infinity());
   auto made = scanned(b, {x}, n.axis("dim", b.rank(x)), {nothing},
                       [&](ArrayRef<Value> before, ArrayRef<Value> here) {
-                        // Two that are -inf stay so.
+                        // The sum of two -inf is -inf.
                         Value sum = logAddExp(b, before[0], here[0]);
                         Value empty = b.compare(Predicate::eq, b.max(before[0], here[0]), nothing);
                         return std::vector<Value>{b.select(empty, nothing, sum)};
@@ -89,7 +90,7 @@ struct Ordered {
   Value values, places;
 };
 
-/// The first k in order; equal elements in the order they had.
+/// Returns the first k elements in order. The sort is stable.
 Ordered orderedOf(Build &b, Value x, int64_t axis, int64_t k, bool fromTop) {
   Type given = b.elem(x);
   if (b.isBool(x))
@@ -108,7 +109,7 @@ void largest(Node &n, Build &b, std::optional<int64_t> k, bool fromTop) {
   n.set(1, b.reshape(made.places, b.rank(given) ? b.dims(made.places) : Dims()));
 }
 
-/// Sets what one place of an ordered dimension holds, and where that stood.
+/// Sets the results to the values at an index of a sorted dimension and to their original indices.
 void setPlace(Node &n, Build &b, Value given, const Ordered &order, Value place, int64_t axis) {
   Dims shape = b.dims(place);
   if (b.rank(given) == 0)
@@ -123,7 +124,7 @@ void setPlace(Node &n, Build &b, Value given, const Ordered &order, Value place,
     n.set(1, taken(order.places));
 }
 
-/// The k-th in ascending order.
+/// kthvalue: the k-th element in ascending order.
 void ranked(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, given);
   int64_t axis = n.axis("dim", b.rank(x)), k = n.integer("k");
@@ -134,7 +135,8 @@ void ranked(Node &n, Build &b) {
   setPlace(n, b, given, orderedOf(b, x, axis, k, false), b.splat(b.i64, one, double(k - 1)), axis);
 }
 
-/// A value that elements of x have. Those that are equal to it take equal shares of its gradient.
+/// Returns `value`, which occurs among the elements of x, such that elements equal to it share its
+/// gradient equally.
 Value sharedAmong(Build &b, Value x, Value value) {
   if (!b.isFloat(x))
     return value;
@@ -145,8 +147,8 @@ Value sharedAmong(Build &b, Value x, Value value) {
   return b.select(b.unary<IsNanOp>(value), nan, shared);
 }
 
-/// The lower one of two in the middle. NaN where there is one, or `ignoring` it. Along a dimension
-/// the gradient passes to the element at the index.
+/// Median; of two middle elements the lower one. The result is NaN if there is a NaN, unless NaNs
+/// are ignored (nanmedian). With a dimension the gradient passes to the element at the index.
 template <bool ignoring> void median(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, n.has("dim") ? given : b.flatten(given));
   int64_t axis = n.has("dim") ? n.axis("dim", b.rank(x)) : 0, size = b.dim(x, axis);
@@ -155,7 +157,7 @@ template <bool ignoring> void median(Node &n, Build &b) {
   Value one = b.scalarInt(b.i64, 1), two = b.scalarInt(b.i64, 2);
   Value numbers = b.scalarInt(b.i64, size), isWrong;
   if (b.isFloat(x)) {
-    // In ascending order NaNs, taken for infinity, are the last.
+    // NaNs are replaced by infinity, so that they are last in ascending order.
     Value isNan = b.unary<IsNanOp>(x), zero = b.scalarInt(b.i64, 0);
     x = b.select(isNan, b.like(x, std::numeric_limits<double>::infinity()), x);
     Value wrong = b.reduce(ReduceKind::sum, b.cast(isNan, b.i64), {axis}, true);

@@ -10,7 +10,8 @@ struct Sides {
   Dims low, high;
 };
 
-/// PyTorch counts from the last dimension: low and high of it, then of the one before.
+/// Reads PyTorch's padding list, which starts with low and high of the last dimension and continues
+/// to earlier dimensions.
 Sides sidesOf(Node &n, Build &b, StringRef argument, int64_t rank) {
   Dims given = n.ints(argument);
   int64_t padded = int64_t(given.size()) / 2;
@@ -38,7 +39,7 @@ void pad(Node &n, Build &b, PadMode mode, StringRef argument) {
 void constantPad(Node &n, Build &b) { pad(n, b, PadMode::constant, "pad"); }
 template <PadMode mode> void modePad(Node &n, Build &b) { pad(n, b, mode, "padding"); }
 
-/// The edges gather what was copied from them.
+/// Gradient of replication padding: each edge sums the gradients of its copies.
 void edgePadGradient(Node &n, Build &b) {
   Value dx = n.tensor("grad_output"), x = n.tensor("self");
   Sides sides = sidesOf(n, b, "padding", b.rank(x));

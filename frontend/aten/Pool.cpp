@@ -8,7 +8,7 @@ namespace {
 
 struct Window {
   Value x;
-  /// x came without its batch.
+  /// Whether x was given without a batch dimension.
   bool single = false;
   Dims window, strides, dilations, low, high, counted;
 
@@ -18,7 +18,7 @@ struct Window {
   }
 };
 
-/// The image, which may lack its batch; whether it is one.
+/// Reads the image and adds a missing batch dimension. Returns whether the image is valid.
 bool takeImage(Node &n, Build &b, int64_t spatial, Window &w) {
   w.x = n.tensor("self");
   w.single = b.rank(w.x) == spatial + 1;
@@ -43,7 +43,7 @@ Window windowOf(Node &n, Build &b, int64_t spatial) {
     if (room < 0 || stride < 1)
       continue;
     int64_t out = (room + stride - 1) / stride + 1;
-    // No window starts in the padding at the end.
+    // With `ceil_mode` no window starts in the padding at the end.
     if ((out - 1) * stride >= extent + w.low[d])
       --out;
     w.high[d] += (out - 1) * stride - room;
@@ -55,7 +55,7 @@ Value withoutBatch(Build &b, const Window &w, Value y) {
   return w.single && y ? b.reshape(y, Dims(b.shape(y).begin() + 1, b.shape(y).end())) : y;
 }
 
-/// A byte counts the places of a window.
+/// Whether a byte can represent each position in a window.
 bool isByteEnough(const Window &w) {
   constexpr int64_t places = 256;
   int64_t count = 1;
@@ -68,7 +68,8 @@ int64_t imageSize(Build &b, const Window &w) {
   return b.count(w.x) / std::max<int64_t>(1, b.dim(w.x, 0) * b.dim(w.x, 1));
 }
 
-/// Along a spatial dimension, where each window starts, in i32 beside y.
+/// Returns the start of each window along a spatial dimension, in i32 with a shape that broadcasts
+/// to y.
 Value starts(Build &b, const Window &w, Value y, int64_t spatial) {
   size_t d = size_t(spatial);
   Dims shape(size_t(b.rank(y)), 1);
@@ -77,7 +78,7 @@ Value starts(Build &b, const Window &w, Value y, int64_t spatial) {
   return b.sub(b.mul(out, b.scalarInt(b.i32, w.strides[d])), b.scalarInt(b.i32, w.low[d]));
 }
 
-/// The remainder of whole numbers that are not negative; the number becomes the quotient.
+/// Returns the remainder of a non-negative integer and replaces the integer by the quotient.
 Value takeDigit(Build &b, Value &number, int64_t base) {
   Value divisor = b.scalarInt(b.i32, base), quotient = b.div(number, divisor);
   Value digit = b.sub(number, b.mul(quotient, divisor));
@@ -85,7 +86,7 @@ Value takeDigit(Build &b, Value &number, int64_t base) {
   return digit;
 }
 
-/// The place in the image of what a window's byte names, row-major, in i32.
+/// Converts a position in a window (a byte) to the row-major index in the image, in i32.
 Value placesOf(Build &b, const Window &w, Value position) {
   Value rest = b.cast(position, b.i32), place;
   int64_t after = 1;
@@ -100,7 +101,7 @@ Value placesOf(Build &b, const Window &w, Value position) {
   return place;
 }
 
-/// The other way: bytes of the places in an image.
+/// Converts indices in an image to positions in their windows (bytes).
 Value positionsOf(Build &b, const Window &w, Value places) {
   Value rest = b.cast(places, b.i32), position;
   int64_t after = 1;
@@ -117,8 +118,8 @@ Value positionsOf(Build &b, const Window &w, Value places) {
   return b.cast(position, b.b.getIntegerType(8, /*isSigned=*/false));
 }
 
-/// Maxima and their places in the image, in i32 or i64. PyTorch counts a place in its image, dlc in
-/// its window or in the whole tensor.
+/// Returns the maxima and their indices in the image, in i32 or i64. PyTorch's index refers to the
+/// image, whereas dlc's index refers to the window or to the whole tensor.
 std::pair<Value, Value> maximaOf(Build &b, const Window &w) {
   bool bytes = isByteEnough(w) && b.isFloat(w.x) && Build::isSane(imageSize(b, w), 0);
   auto made = bytes ? b.ops<MaxPoolPositionsOp>({w.x}, w.attributes(b))
@@ -144,7 +145,7 @@ template <int spatial> void maxPool(Node &n, Build &b) {
   setMaxima(n, b, w, y, places);
 }
 
-/// Of operands without their batch, with it.
+/// Adds the batch dimension to an operand without one.
 Value withBatch(Build &b, const Window &w, Value y) { return w.single ? b.expandDims(y, 0) : y; }
 
 std::vector<NamedAttribute> gradientAttributes(Build &b, const Window &w) {
@@ -153,7 +154,7 @@ std::vector<NamedAttribute> gradientAttributes(Build &b, const Window &w) {
   return attributes;
 }
 
-/// Each gradient goes to the place of its maximum.
+/// Adds each gradient at the index of its maximum.
 void setMaximaGradient(Node &n, Build &b, const Window &w, bool alike) {
   Value dy = withBatch(b, w, n.tensor("grad_output")),
         indices = withBatch(b, w, n.tensor("indices"));
@@ -178,8 +179,8 @@ template <int spatial> void maxPoolGradient(Node &n, Build &b) {
     setMaximaGradient(n, b, w, /*alike=*/true);
 }
 
-/// What avg_pool says besides its window, and the factor that another divisor asks for: then all of
-/// a window counts, padding at the end too.
+/// Returns the attributes of avg_pool besides its window, and the factor for `divisor_override`.
+/// With an override all elements of a window count, including padding at the end.
 std::pair<std::vector<NamedAttribute>, double> averageOf(Node &n, Build &b, const Window &w) {
   bool fixed = n.has("divisor_override");
   std::vector<NamedAttribute> attributes{b.attr("counted_high", fixed ? w.high : w.counted)};
@@ -199,7 +200,7 @@ template <int spatial> void averagePool(Node &n, Build &b) {
     return;
   auto [attributes, factor] = averageOf(n, b, w);
   llvm::append_range(attributes, w.attributes(b));
-  // Of integers it is cut to one.
+  // Averages of integers are truncated.
   bool isWhole = !b.isFloat(w.x);
   Value y = b.op<AvgPoolOp>({isWhole ? b.cast(w.x, b.b.getF64Type()) : w.x}, attributes);
   y = factor == 1 ? y : b.mul(y, factor);
@@ -216,7 +217,7 @@ template <int spatial> void averagePoolGradient(Node &n, Build &b) {
   n.set(withoutBatch(b, w, factor == 1 ? dx : b.mul(dx, factor)));
 }
 
-/// Which elements of a dimension of `in` each of `out` is the mean of.
+/// Returns the elements of a dimension of size `in` that each of the `out` elements averages.
 std::vector<Share> adaptiveShares(int64_t in, int64_t out) {
   std::vector<Share> shares;
   for (int64_t o = 0; o < out; ++o) {
@@ -227,7 +228,8 @@ std::vector<Share> adaptiveShares(int64_t in, int64_t out) {
   return shares;
 }
 
-/// Windows that cover an image in so many parts; they are alike where the parts are.
+/// Windows that split an image into the given number of parts. The windows are uniform (`alike`) if
+/// all parts have the same size.
 struct Parts {
   Window w;
   bool alike = true;
@@ -254,8 +256,8 @@ Parts partsOf(Node &n, Build &b, const Dims &sizes, int64_t spatial) {
   return parts;
 }
 
-/// Where the parts are not alike, an image is made in which they are: what a part lacks is its last
-/// element once more, which is no new maximum.
+/// If the parts have different sizes, first gathers an image in which they have equal sizes.
+/// Smaller parts repeat their last element, which does not change the maximum.
 template <int spatial> void adaptiveMax(Node &n, Build &b) {
   Dims sizes = n.ints("output_size", spatial);
   auto [w, alike] = partsOf(n, b, sizes, spatial);
@@ -298,7 +300,8 @@ template <int spatial> void adaptiveMaxGradient(Node &n, Build &b) {
     setMaximaGradient(n, b, w, alike);
 }
 
-/// Means of a whole dimension are a reduction; others a product with the shares of each element.
+/// Adaptive average pooling. The mean of a whole dimension is a reduction; other means are matmuls
+/// with a matrix of weights.
 template <int spatial> void adaptiveAverage(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t first = b.rank(x) - spatial;
@@ -315,7 +318,7 @@ template <int spatial> void adaptiveAverage(Node &n, Build &b) {
   n.set(x);
 }
 
-/// The same shares, the other way.
+/// The gradient multiplies by the transposed matrix of weights.
 template <int spatial> void adaptiveAverageGradient(Node &n, Build &b) {
   Value dx = n.tensor("grad_output"), x = n.tensor("self");
   int64_t first = b.rank(x) - spatial;

@@ -1,10 +1,10 @@
-//===- Quantize.cpp - quantised tensors of quantized_decomposed and torchao ===//
+//===- Quantize.cpp - quantization ops of quantized_decomposed and torchao --===//
 //
-//   quantised    clamp(round(x * (1 / scale)) + zero, low, high)
-//   dequantised  (x - zero) * scale
+//   quantized    clamp(round(x * (1 / scale)) + zero, low, high)
+//   dequantized  (x - zero) * scale
 //
-// Scales and zero points are one for the tensor, one for each index of an axis, one for each row
-// (token), or one for each block.
+// There is one scale and zero point for the tensor, for each index of an axis, for each row
+// (token), or for each block.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/aten/Node.h"
@@ -15,10 +15,11 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Scales and zero points of x, for blocks of one axis if there are. x may be reshaped for that.
+/// Scales and zero points of x, with the blocks of one axis if there are any. x may be reshaped so
+/// that each block has its own axis.
 struct Scaled {
   Value x, scale, zero;
-  Dims shape; ///< of the result
+  Dims shape; ///< shape of the result
   onnxfront::Blocks blocks;
 };
 
@@ -36,7 +37,7 @@ Type elementOf(Node &n, Build &b, StringRef name) {
   return element;
 }
 
-/// One number, as f64 or i64; a tensor may have a dimension.
+/// Reads a single number as f64 or i64. A tensor may have one dimension.
 Value one(Node &n, Build &b, StringRef name, Type element) {
   Value v = n.operand(name, element);
   return b.require(b.count(v) == 1,
@@ -59,7 +60,7 @@ Scaled ofChannels(Node &n, Build &b) {
 
 Scaled ofTokens(Node &n, Build &b) {
   Value x = input(n);
-  // NumPy's rule: dimensions are added in front.
+  // NumPy broadcasting: dimensions are added at the front.
   auto aligned = [&](Value v) {
     if (!v || b.rank(v) == 0 || b.rank(v) >= b.rank(x))
       return v;
@@ -70,8 +71,8 @@ Scaled ofTokens(Node &n, Build &b) {
   return {x, aligned(n.tensor("scales")), aligned(n.tensor("zero_points")), b.dims(x)};
 }
 
-/// Blocks in any number of dimensions. With more than one dimension of several blocks that are not
-/// single elements, x gets an axis for the elements of each block.
+/// Blocks in any number of dimensions. If more than one dimension has several blocks of several
+/// elements, x gets an axis for the elements of each block.
 Scaled ofBlocks(Build &b, Value x, Value scale, Value zero, const Dims &block) {
   Dims shape = b.dims(x), split, each, counts;
   onnxfront::Blocks only;
@@ -104,13 +105,13 @@ Scaled ofBlocks(Build &b, Value x, Value scale, Value zero, const Dims &block) {
                ? b.reshape(v, partial > 1 ? each : counts)
                : Value();
   };
-  // Without elements it stands for none.
+  // A zero-point tensor without elements means that there are no zero points.
   bool isCentred = zero && b.count(zero) > 0;
   return {partial > 1 ? b.reshape(x, split) : x, shaped(scale), isCentred ? shaped(zero) : Value(),
           shape, only};
 }
 
-/// Blocks of rows; a row that is shorter than a block is one.
+/// Blocks along rows. A row that is shorter than the group size is one block.
 Scaled ofGroups(Node &n, Build &b) {
   Value x = input(n);
   int64_t size = std::min(n.integer("group_size", 128), b.dim(x, -1));
@@ -124,7 +125,8 @@ Scaled ofAffine(Node &n, Build &b) {
                   n.ints("block_size"));
 }
 
-/// x in the type in which PyTorch computes x * (1 / scale): a scale without dimensions takes x's.
+/// Returns x in the type in which PyTorch computes x * (1 / scale). A 0-d scale has no influence on
+/// the type.
 Value widened(Build &b, const Scaled &q) {
   bool isWide = b.elem(q.scale) == b.f64 && b.rank(q.scale) > 0;
   return isWide || b.elem(q.x) == b.f64 ? b.cast(q.x, b.f64)
@@ -132,14 +134,14 @@ Value widened(Build &b, const Scaled &q) {
                                         : b.cast(q.x, b.f32);
 }
 
-/// The zero point in i32, or in f32 if it is a float.
+/// Returns the zero point in i32, or in f32 if it is a float.
 Value zeroOf(Build &b, const Scaled &q) {
   return q.zero ? b.cast(q.zero, b.isFloat(q.zero) ? b.f32 : b.i32) : Value();
 }
 
 enum class Rounds { Before, After };
 
-/// Rounds before or after the zero point is added.
+/// Quantizes x. `rounds` specifies whether to round before or after the zero point is added.
 template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n, Build &b) {
   Scaled q = read(n, b);
   Type element = elementOf(n, b, n.has("output_dtype") ? "output_dtype" : "dtype");
@@ -184,7 +186,7 @@ struct Range {
   Value low, high;
 };
 
-/// Of all, or of those along axes; 0 lies in it.
+/// Returns the range of all elements or of those along axes. The range always includes 0.
 Range rangeOf(Build &b, Value x, ArrayRef<int64_t> axes, bool keepdims) {
   return {b.min(b.reduce(ReduceKind::min, x, axes, keepdims), b.like(x, 0)),
           b.max(b.reduce(ReduceKind::max, x, axes, keepdims), b.like(x, 0))};
@@ -194,7 +196,7 @@ Value largestOf(Build &b, const Range &range) {
   return b.max(b.sub(b.like(range.low, 0), range.low), range.high);
 }
 
-/// The scale of a tensor, [1] as f64, and its zero point, [1] as i64.
+/// Chooses the scale of a tensor, as f64 [1], and its zero point, as i64 [1].
 template <bool isSymmetric> void chooseForTensor(Node &n, Build &b) {
   Value x = n.tensor("input");
   double low = n.real("quant_min"), high = n.real("quant_max");
@@ -211,7 +213,7 @@ template <bool isSymmetric> void chooseForTensor(Node &n, Build &b) {
     zero = b.scalarInt(b.i64, element.isUnsignedInteger() ? 128 : 0);
   } else {
     Value least = b.unary<RoundOp>(b.div(b.cast(range.low, b.f32), scale));
-    // It is one of the quantised numbers, and made one of them, so that its range is known.
+    // The zero point is a quantized value. Casting it to the quantized type makes its range known.
     zero = b.cast(b.clamp(b.sub(b.like(least, low), least), low, high), element);
     zero = b.cast(zero, b.i64);
   }
@@ -219,7 +221,7 @@ template <bool isSymmetric> void chooseForTensor(Node &n, Build &b) {
   n.set(1, b.reshape(zero, {1}));
 }
 
-/// Of each row, for i8 from -127 to 127.
+/// Chooses the scale of each row for i8 with the range -127 to 127.
 void chooseForTokens(Node &n, Build &b) {
   Value x = n.tensor("input");
   Value largest = b.reduce(ReduceKind::max, b.unary<AbsOp>(x), {b.rank(x) - 1}, true);
@@ -231,7 +233,8 @@ void chooseForTokens(Node &n, Build &b) {
     n.set(1, b.splat(n.resultElement(1), b.shape(scale), 0));
 }
 
-/// Of each row, for i8; the zero point follows from that end of the range that it is better for.
+/// Chooses the scale of each row for i8. The zero point is derived from the end of the range that
+/// has the smaller error.
 void chooseForTokensAsymmetric(Node &n, Build &b) {
   Value x = n.tensor("input");
   Range range = rangeOf(b, x, {b.rank(x) - 1}, true);

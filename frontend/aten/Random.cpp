@@ -24,7 +24,8 @@ Value dropout(Build &b, Value x, double probability, Value *kept, StringRef salt
   if (!b.require(probability >= 0 && probability <= 1,
                  "argument 'p': required: a number from 0 to 1"))
     return {};
-  // In f32 whatever the values are: the mask must not depend on their precision.
+  // The mask is drawn in f32 for any type of the values, so that it does not depend on their
+  // precision.
   Value keep = b.compare(Predicate::ge, random(b, RandomKind::uniform, b.shape(x), b.f32, salt),
                          b.scalar(b.f32, probability));
   if (kept)

@@ -1,4 +1,4 @@
-//===- Random.h - random numbers for other families ---------------------------===//
+//===- Random.h - random numbers and dropout for other operator families --===//
 #ifndef DLC_FRONTEND_ATEN_RANDOM_H
 #define DLC_FRONTEND_ATEN_RANDOM_H
 
@@ -6,11 +6,12 @@
 
 namespace dlc::aten {
 
-/// Random numbers that follow from the graph's seed, the node's name, `salt` and the number of the
-/// step. An error where the graph is no training step's.
+/// Returns random numbers that depend on the graph's seed, the node's name, `salt` and the step
+/// number. Reports an error if the graph is not a training step.
 Value random(Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type element, StringRef salt = "");
 
-/// Zeros with that probability, the rest enlarged; what is kept goes to `kept`.
+/// Sets elements to zero with this probability and scales up the others. `kept` receives the mask
+/// of the elements that are not dropped.
 Value dropout(Build &b, Value x, double probability, Value *kept = nullptr, StringRef salt = "");
 
 } // namespace dlc::aten

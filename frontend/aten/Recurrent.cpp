@@ -9,7 +9,8 @@ namespace {
 
 enum class Cell { Lstm, Gru, Tanh, Relu };
 
-/// Which gate of PyTorch's stands where in dlc's operation: i f g o as i o f c, r z n as z r h.
+/// Indices of PyTorch's gates in dlc's order: i f g o (PyTorch) becomes i o f c, and r z n becomes
+/// z r h.
 ArrayRef<int64_t> order(Cell cell) {
   static const int64_t lstm[] = {0, 3, 1, 2}, gru[] = {1, 0, 2}, plain[] = {0};
   switch (cell) {
@@ -22,7 +23,7 @@ ArrayRef<int64_t> order(Cell cell) {
   }
 }
 
-/// The gates along the first dimension, in dlc's order.
+/// Reorders the gates along the first dimension to dlc's order.
 Value reordered(Build &b, Value v, Cell cell) {
   ArrayRef<int64_t> gates = order(cell);
   if (gates.size() == 1)
@@ -38,7 +39,7 @@ struct Layer {
   Value w, r, bias;
 };
 
-/// One layer's directions together: w [D, G*H, I], r [D, G*H, H], bias [D, 2*G*H].
+/// Combines the directions of one layer: w [D, G*H, I], r [D, G*H, H], bias [D, 2*G*H].
 Layer layerOf(Build &b, ArrayRef<Value> weights, Cell cell, bool biased, int64_t directions) {
   SmallVector<Value> ws, rs, biases;
   size_t each = biased ? 4 : 2;
@@ -76,7 +77,7 @@ struct Network {
   std::vector<Value> weights, starts;
   bool biased, batchFirst;
   int64_t layers, directions;
-  double dropout; ///< between layers, in training
+  double dropout; ///< dropout probability between layers, in training
 };
 
 Network networkOf(Node &n, Cell cell, std::vector<Value> starts) {
@@ -91,7 +92,7 @@ Network networkOf(Node &n, Cell cell, std::vector<Value> starts) {
           n.flag("train") ? n.real("dropout") : 0};
 }
 
-/// Layers one after the other: what they make at each step, and their last states.
+/// Builds all layers and returns the outputs of each time step and the final states.
 std::vector<Value> layersOf(Build &b, const Network &net) {
   bool hasCells = net.cell == Cell::Lstm;
   size_t each = size_t(net.directions) * (net.biased ? 4 : 2);
@@ -113,7 +114,7 @@ std::vector<Value> layersOf(Build &b, const Network &net) {
         run(b, net.cell, x, layer, start(0), hasCells ? start(1) : Value(), net.directions);
     if (made.empty())
       return {};
-    // [T, D, N, H] to [T, N, D * H].
+    // Reshapes [T, D, N, H] to [T, N, D * H].
     Value y = made[0];
     x = b.reshape(b.transpose(y, {0, 2, 1, 3}),
                   {b.dim(y, 0), b.dim(y, 2), net.directions * b.dim(y, 3)});
@@ -136,7 +137,8 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
       b, networkOf(n, cell, cell == Cell::Lstm ? n.tensors("hx") : std::vector{n.tensor("hx")})));
 }
 
-/// Of dlc's own operators (tools/python/dlc/_whole.py), which say by name what they are.
+/// Reads dlc's own recurrent operators (tools/python/dlc/_whole.py), which name the cell in an
+/// argument.
 Network namedNetwork(Node &n, Build &b) {
   std::string name = n.text("cell");
   Cell cell = name == "lstm"       ? Cell::Lstm
@@ -150,7 +152,7 @@ Network namedNetwork(Node &n, Build &b) {
 
 void whole(Node &n, Build &b) { n.setAll(layersOf(b, namedNetwork(n, b))); }
 
-/// Gradients of the input, the first states and the weights.
+/// Sets the gradients of the input, the initial states and the weights.
 void wholeGradient(Node &n, Build &b) {
   Network net = namedNetwork(n, b);
   std::vector<Value> ys = layersOf(b, net), xs{net.x};

@@ -1,4 +1,4 @@
-//===- Reduce.cpp - sums, means, extremes, truths -------------------------===//
+//===- Reduce.cpp - reductions --------------------------------------------===//
 #include "frontend/aten/Node.h"
 
 using namespace mlir;
@@ -6,13 +6,13 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// The dimensions that "dim" names, all where it is left out.
+/// Reduces the dimensions of the argument "dim", or all dimensions if it is absent.
 template <ReduceKind kind> void reduce(Node &n, Build &b) {
   Value x = b.cast(n.tensor("self"), n.resultElement());
   n.set(b.reduce(kind, x, n.axes("dim", b.rank(x)), n.flag("keepdim")));
 }
 
-/// Extremes of bools are truths; of 8-bit integers and all else they are what dlc.reduce gives.
+/// Maximum or minimum. Bools are reduced as i32.
 template <ReduceKind kind> Value extreme(Build &b, Value x, ArrayRef<int64_t> axes, bool keep) {
   if (!b.isBool(x))
     return b.reduce(kind, x, axes, keep);
@@ -33,7 +33,7 @@ template <ReduceKind kind> void extremes(Node &n, Build &b) {
     n.set(extreme<kind>(b, x, axes, n.flag("keepdim")));
 }
 
-/// The index of the first extreme along an axis.
+/// Returns the index of the first maximum or minimum along an axis.
 Value indexOf(Build &b, ReduceKind kind, Value x, int64_t axis, bool keep) {
   if (b.rank(x) == 0)
     return b.scalarInt(b.i64, 0);
@@ -44,8 +44,8 @@ Value indexOf(Build &b, ReduceKind kind, Value x, int64_t axis, bool keep) {
   return b.op<ArgReduceOp>({b.isBool(x) ? b.cast(x, b.i32) : x}, attributes);
 }
 
-/// The extremes along a dimension and their indices. The gradient passes to the elements at the
-/// indices, also if others are equal.
+/// Returns the maximum or minimum along a dimension and its index. The gradient passes only to the
+/// element at the index, even if other elements are equal.
 template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
   Value x = n.tensor("self");
   int64_t axis = n.axis("dim", b.rank(x));
@@ -71,7 +71,7 @@ template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
     n.set(1, b.reshape(index, shape));
 }
 
-/// Without a dimension, the place in the flattened tensor.
+/// argmax or argmin. Without a dimension it returns the index in the flattened tensor.
 template <ReduceKind kind> void argument(Node &n, Build &b) {
   Value x = n.tensor("self");
   if (n.has("dim"))
@@ -88,7 +88,7 @@ Value truth(Build &b, Value x) {
   return b.compare(Predicate::ne, x, b.scalarInt(b.elem(x) ? b.elem(x) : b.f32, 0));
 }
 
-/// Of nothing, any is false and all is true.
+/// Of an empty range, any is false and all is true.
 template <ReduceKind kind> void truths(Node &n, Build &b) {
   Value x = n.tensor("self");
   Dims axes = n.axes("dim", b.rank(x));
@@ -100,7 +100,7 @@ struct Moments {
   Value variance, mean;
 };
 
-/// In f32 at least. `correction` elements are taken from the count.
+/// Computes mean and variance in at least f32. The divisor is the count minus `correction`.
 Moments momentsOf(Node &n, Build &b) {
   Value x = b.widen(n.tensor("self"));
   Dims axes = n.axes("dim", b.rank(x));
@@ -140,7 +140,7 @@ void logSumExp(Node &n, Build &b) {
   n.set(b.cast(b.reshape(y, b.dims(shape)), n.resultElement()));
 }
 
-/// How many elements lie in each of so many equal parts between two bounds, the upper one included.
+/// Counts the elements in equal-sized bins between two bounds. The upper bound is included.
 void histogram(Node &n, Build &b) {
   Value x = b.widen(b.flatten(n.tensor("self")));
   int64_t bins = n.integer("bins", 100);

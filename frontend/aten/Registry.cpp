@@ -1,4 +1,4 @@
-//===- Registry.cpp - from an overload's name to its handler --------------===//
+//===- Registry.cpp - maps overload names to handlers ---------------------===//
 #include "frontend/aten/Import.h"
 #include "frontend/aten/Node.h"
 

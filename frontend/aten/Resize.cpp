@@ -1,4 +1,4 @@
-//===- Resize.cpp - images in another size --------------------------------===//
+//===- Resize.cpp - resizes images ----------------------------------------===//
 #include "frontend/aten/Axis.h"
 #include "frontend/aten/Gradient.h"
 #include "frontend/onnx/Sample.h"
@@ -19,7 +19,7 @@ Value mixed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> share
   std::vector<double> matrix(size_t(in * size), 0);
   for (const Share &share : shares)
     matrix[size_t(share.from * size + share.to)] += share.weight;
-  // The dimension goes last, where a product takes it.
+  // Moves the dimension to the end for the matmul.
   Dims order;
   for (int64_t i = 0; i < rank; ++i)
     order.push_back(i);
@@ -67,14 +67,14 @@ Value summed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shar
 
 namespace {
 
-/// One dimension's sizes and the step between the places that are read.
+/// Sizes of one dimension and the distance between the coordinates that are sampled.
 struct Step {
   int64_t axis, in, out;
   double scale;
 };
 
-/// Of an image [N, C, spatial..]. Sizes are given, or follow from factors, which then are what the
-/// places are computed of.
+/// Returns the steps of an image [N, C, spatial..]. The output sizes are given or derived from
+/// scale factors. If there are scale factors, coordinates are computed from them.
 std::vector<Step> stepsOf(Node &n, Build &b, const Dims &image, int64_t spatial, bool corners) {
   static constexpr StringRef names[3][3] = {
       {"scales"}, {"scales_h", "scales_w"}, {"scales_d", "scales_h", "scales_w"}};
@@ -100,14 +100,15 @@ std::vector<Step> stepsOf(Node &n, Build &b, const Dims &image, int64_t spatial,
 
 StringRef inputName(Node &n) { return n.has("input") ? "input" : "self"; }
 
-/// What each element of a dimension of the result is made of.
+/// Weighted input elements of each element of a result dimension.
 using Shares = std::vector<Share>;
 using SharesOf = Shares (*)(const Step &step, bool corners);
 
 template <bool exact> Shares nearest(const Step &step, bool /*corners*/) {
   Shares shares;
   for (int64_t o = 0; o < step.out; ++o) {
-    // In f32, as PyTorch: its rounding decides which of two neighbours it is.
+    // Computed in f32 as in PyTorch, because the rounding determines which of two neighbors is
+    // selected.
     float place = (float(o) + (exact ? 0.5f : 0.0f)) * float(step.scale);
     shares.push_back({o, std::clamp<int64_t>(int64_t(std::floor(place)), 0, step.in - 1), 1});
   }
@@ -128,7 +129,7 @@ Shares linear(const Step &step, bool corners) {
   return shares;
 }
 
-/// Keys' cubic with a = -0.75; places outside read the edge.
+/// Keys' cubic convolution with a = -0.75. Coordinates outside the image are clamped to the edge.
 Shares cubic(const Step &step, bool corners) {
   auto weight = [](double t) {
     constexpr double a = -0.75;
@@ -150,7 +151,7 @@ Shares cubic(const Step &step, bool corners) {
 
 double triangle(double t) { return std::max(0.0, 1 - std::abs(t)); }
 
-/// Keys' cubic with a = -0.5.
+/// Keys' cubic convolution with a = -0.5.
 double smoothCubic(double t) {
   constexpr double a = -0.5;
   t = std::abs(t);
@@ -166,7 +167,7 @@ double lanczos(double t) {
   return std::abs(t) < kReach ? wave(t) * wave(t / kReach) : 0;
 }
 
-/// A filter as wide as what one element of the result covers, of weights that sum up to 1.
+/// Antialiasing filter as wide as the input range of one result element. The weights sum to 1.
 template <double (*filter)(double), int reach> Shares smooth(const Step &step, bool /*corners*/) {
   double width = std::max(1.0, step.scale);
   Shares shares;
@@ -187,13 +188,13 @@ template <double (*filter)(double), int reach> Shares smooth(const Step &step, b
   return shares;
 }
 
-/// Sums where elements have few shares, else a product.
+/// Uses a sum of gathers if elements have few contributions, otherwise a matmul.
 Value resampled(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares) {
   Value few = summed(b, x, axis, size, shares);
   return few ? few : mixed(b, x, axis, size, shares);
 }
 
-/// In a whole training step a product, whose gradient is a product too.
+/// In a training step resizing uses a matmul, whose gradient is a matmul too.
 template <int spatial, SharesOf sharesOf> void resize(Node &n, Build &b) {
   Value x = n.tensor(inputName(n));
   bool corners = n.flag("align_corners");
@@ -209,7 +210,7 @@ template <int spatial, SharesOf sharesOf> void select(Node &n, Build &b) {
   n.set(x);
 }
 
-/// Those from one element to another as one.
+/// Merges contributions between the same pair of elements.
 Shares joined(const Shares &shares) {
   std::map<std::pair<int64_t, int64_t>, double> weights;
   for (const Share &share : shares)
@@ -220,7 +221,8 @@ Shares joined(const Shares &shares) {
   return result;
 }
 
-/// The same shares, the other way: each element of the input gathers from those that it went to.
+/// Gradient of resizing: uses the same weights transposed, so that each input element gathers from
+/// the result elements to which it contributed.
 template <int spatial, SharesOf sharesOf> void gradient(Node &n, Build &b) {
   Value dx = n.tensor("grad_output");
   bool corners = n.flag("align_corners");

@@ -1,4 +1,4 @@
-//===- Scatter.cpp - writing at computed places ---------------------------===//
+//===- Scatter.cpp - scatter operators ------------------------------------===//
 #include "frontend/aten/Axis.h"
 #include "frontend/aten/Index.h"
 
@@ -11,13 +11,13 @@ NamedAttribute reduction(Build &b, ScatterReduction kind) {
   return b.attr("reduction", ScatterReductionAttr::get(b.context, kind));
 }
 
-/// What is written where, along a dimension; x has one at least.
+/// Operands of a scatter along a dimension. x has at least one dimension.
 struct Writing {
   Value x, index, updates;
   int64_t axis;
 };
 
-/// Only as many updates as there are indices count.
+/// Reads the operands. Updates beyond the shape of the index are ignored.
 Writing writingOf(Node &n, Build &b, Value updates) {
   Value x = n.tensor("self"), index = n.tensor("index");
   if (b.rank(x) == 0) {
@@ -63,7 +63,7 @@ template <bool isNumber> void scatterBy(Node &n, Build &b) {
             reductionOf(n.text("reduce")));
 }
 
-/// What changes nothing that it is combined with.
+/// Returns the identity element of a reduction.
 Value neutral(Build &b, ScatterReduction kind, Value x) {
   Type element = b.elem(x);
   if (kind == ScatterReduction::add || kind == ScatterReduction::mul)
@@ -80,7 +80,8 @@ Value neutral(Build &b, ScatterReduction kind, Value x) {
   return b.scalarInt(element, isSigned ? bound.getSExtValue() : int64_t(bound.getZExtValue()));
 }
 
-/// Where something is written, x itself counts or not. A mean is a sum by how many there are.
+/// scatter_reduce. `include_self` determines whether x itself is part of the reduction where
+/// elements are written. A mean is a sum divided by the count.
 void reduceInto(Node &n, Build &b, const Writing &w, StringRef name) {
   ScatterReduction kind = reductionOf(name);
   bool isMean = name == "mean", counts = n.flag("include_self", true);
@@ -98,7 +99,7 @@ void reduceInto(Node &n, Build &b, const Writing &w, StringRef name) {
       number = filled(number, b.scalarInt(counter, 0));
     number = written(b, w, number, b.broadcast(one, b.shape(w.index)), ScatterReduction::add);
     Value wide = b.cast(y, counter);
-    // Integers are rounded down.
+    // Integer means are rounded down.
     if (!b.isFloat(y))
       wide = b.sub(wide, b.rem(wide, number));
     y = b.cast(b.div(wide, number), b.elem(y));
@@ -110,7 +111,7 @@ void scatterReduce(Node &n, Build &b) {
   reduceInto(n, b, writingOf(n, b, n.tensor("src")), n.text("reduce"));
 }
 
-/// The same with an index for whole slices of a dimension.
+/// index_reduce: does the same with one index for each slice of a dimension.
 void indexReduce(Node &n, Build &b) {
   Value x = n.tensor("self"), source = n.tensor("source"), index = n.tensor("index");
   if (b.rank(x) == 0) {
@@ -124,7 +125,7 @@ void indexReduce(Node &n, Build &b) {
   reduceInto(n, b, {x, index, source, axis}, n.text("reduce"));
 }
 
-/// Of each truth of a mask, laid out flat, how many are before it.
+/// For each true element of a flattened mask, returns the number of true elements before it.
 Value ranksOf(Build &b, Value mask) {
   Value running =
       b.op<CumulativeOp>({b.cast(b.flatten(mask), b.i64)},
@@ -133,7 +134,7 @@ Value ranksOf(Build &b, Value mask) {
   return b.sub(running, b.scalarInt(b.i64, 1));
 }
 
-/// Where the mask is true, the source's elements one after the other.
+/// masked_scatter: writes the source's elements in order where the mask is true.
 void maskedScatter(Node &n, Build &b) {
   Value x = n.tensor("self"), mask = n.tensor("mask"), source = n.tensor("source");
   if (!n.result() || b.count(source) == 0)
@@ -146,14 +147,15 @@ void maskedScatter(Node &n, Build &b) {
   n.set(b.select(mask, b.reshape(b.gather(b.flatten(source), place, 0), shape), x));
 }
 
-/// The other way: what stands where the mask is true, one after the other, and zeros behind it.
+/// Gradient of masked_scatter: collects the elements where the mask is true, in order, followed by
+/// zeros.
 void maskedScatterGradient(Node &n, Build &b) {
   Value dy = n.tensor("grad_output"), mask = b.cast(n.tensor("mask"), b.i1);
   if (!n.result() || !b.ok())
     return;
   int64_t count = n.result().getNumElements();
   mask = b.broadcast(mask, b.shape(dy));
-  // What has no place goes behind the end.
+  // Masked elements are written after the end and cut off.
   Value end = b.scalarInt(b.i64, count);
   Value place = b.select(b.flatten(mask), b.min(ranksOf(b, mask), end), end);
   Value dx =
@@ -162,7 +164,7 @@ void maskedScatterGradient(Node &n, Build &b) {
   n.set(b.reshape(b.sliceAxis(dx, 0, 0, count), n.result().getShape()));
 }
 
-/// At places of the flattened tensor.
+/// put: writes at indices of the flattened tensor.
 void put(Node &n, Build &b) {
   Value x = n.tensor("self"), index = b.flatten(n.tensor("index"));
   Value size = b.scalarInt(b.i64, b.count(x));
@@ -174,8 +176,8 @@ void put(Node &n, Build &b) {
   n.set(b.reshape(y, b.dims(x)));
 }
 
-/// The slices of a dimension whose index is the same, added, with indices that are known and meet
-/// seldom. Null where it is another case.
+/// Adds the slices of a dimension that have the same index. Returns null unless the index is known
+/// at import and few slices share an index.
 Value sumAlong(Build &b, Value values, Value index, int64_t axis, int64_t size) {
   auto known = b.known(index);
   if (!known)
@@ -191,7 +193,7 @@ Value sumAlong(Build &b, Value values, Value index, int64_t axis, int64_t size) 
   return summed(b, values, axis, size, shares);
 }
 
-/// Adds to one dimension after the other; false where that is not possible.
+/// Adds along one dimension after the other. Returns false if that is not possible.
 bool addApart(Node &n, Build &b, Value x) {
   auto each = apart(n, b, x);
   Value sum = n.tensor("values");
@@ -208,8 +210,8 @@ bool addApart(Node &n, Build &b, Value x) {
   return b.ok();
 }
 
-/// With a mask of the first dimensions as the only index: where it is true, the values one after
-/// the other, or one for all. False where it is another case.
+/// Handles a single bool mask of the leading dimensions as the index: where it is true, the values
+/// are written in order, or a single value is broadcast. Returns false for other indices.
 bool putMasked(Node &n, Build &b, Value x) {
   std::vector<Value> given = n.tensors("indices");
   if (given.size() != 1 || !given[0] || !b.isBool(given[0]))
@@ -223,7 +225,7 @@ bool putMasked(Node &n, Build &b, Value x) {
   wide.resize(shape.size(), 1);
   rows.insert(rows.end(), shape.begin() + leading, shape.end());
   if (b.rank(values) == int64_t(rows.size()) && b.dim(values, 0) != 1) {
-    // None may be there, where nothing is true.
+    // There may be no values, if no mask element is true.
     if (b.dim(values, 0) == 0) {
       n.set(x);
       return true;
@@ -249,7 +251,8 @@ void indexPut(Node &n, Build &b) {
   Dims rest, shape;
   for (size_t i = at.axes.size(); i < at.order.size(); ++i)
     rest.push_back(b.dim(x, at.order[i]));
-  // The values stand as x[indices] does: the indexed dimensions in their place.
+  // The values have the shape of x[indices], with the index dimensions in place of the indexed
+  // dimensions.
   shape.assign(rest.begin(), rest.begin() + at.place);
   shape.insert(shape.end(), at.shape.begin(), at.shape.end());
   shape.insert(shape.end(), rest.begin() + at.place, rest.end());

@@ -1,4 +1,4 @@
-//===- Search.cpp - places in ordered tensors -----------------------------===//
+//===- Search.cpp - searches in sorted tensors ----------------------------===//
 #include "frontend/aten/Node.h"
 
 using namespace mlir;
@@ -6,9 +6,10 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// How many elements of the rows of `order`, which ascend, stand before each value: those that are
-/// less, or with `right` those that are not greater. Rows are those of the last dimension; an order
-/// without others serves all values. By halves: as many steps as its size has digits.
+/// Binary search: returns the number of elements of the ascending rows of `order` that precede each
+/// value. These are the elements less than the value or, with `right`, those not greater. Rows are
+/// along the last dimension. If `order` has only one dimension, it applies to all values. The
+/// number of steps is the number of binary digits of the row size.
 Value placesOf(Build &b, Value order, Value values, bool right) {
   bool shared = b.rank(order) == 1;
   int64_t size = b.dim(order, -1), axis = b.rank(order) - 1;
@@ -19,7 +20,8 @@ Value placesOf(Build &b, Value order, Value values, bool right) {
   while (reach * 2 <= size)
     reach *= 2;
   for (; reach && b.ok(); reach /= 2) {
-    // Whether the element there, if there is one, stands before the value; NaN stands behind all.
+    // Whether the element at that index exists and precedes the value. NaN is greater than all
+    // numbers.
     Value next = b.add(place, b.scalarInt(b.i64, reach));
     Value there = b.min(b.sub(next, b.scalarInt(b.i64, 1)), b.scalarInt(b.i64, size - 1));
     Value element = shared ? b.gather(order, there, 0)
@@ -47,7 +49,8 @@ void searchSorted(Node &n, Build &b) {
 
 void bucketize(Node &n, Build &b) { search(n, b, "boundaries", n.flag("right")); }
 
-/// Each number as often as the tensor says, where PyTorch was told how many that are.
+/// Repeats each index as often as the tensor specifies (repeat_interleave), if PyTorch recorded the
+/// result size.
 void repeated(Node &n, Build &b) {
   Value repeats = n.tensor("repeats");
   if (!n.result() || !b.require(b.rank(repeats) == 1, "required: repeats of one dimension"))

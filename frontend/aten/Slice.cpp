@@ -1,4 +1,4 @@
-//===- Slice.cpp - parts of tensors, and tensors joined -------------------===//
+//===- Slice.cpp - slices, concatenation, diagonals, windows --------------===//
 #include "frontend/aten/Node.h"
 
 using namespace mlir;
@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// What `start:end:step` takes of a dimension.
+/// Elements of a dimension that `start:end:step` selects.
 struct Range {
   int64_t start, count, step;
 };
@@ -88,7 +88,8 @@ void unbind(Node &n, Build &b) {
 void cat(Node &n, Build &b) {
   std::vector<Value> parts;
   for (Value part : n.tensors("tensors"))
-    // What old PyTorch allowed: a list may hold tensors of shape [0], which count for nothing.
+    // For compatibility with old PyTorch versions a list may contain tensors of shape [0], which
+    // are ignored.
     if (!(b.rank(part) == 1 && b.dim(part, 0) == 0))
       parts.push_back(b.cast(part, n.resultElement()));
   if (parts.empty())
@@ -132,7 +133,7 @@ void roll(Node &n, Build &b) {
   n.set(x);
 }
 
-/// The elements of one dimension, some of them from another tensor.
+/// Returns x with the elements of a range of one dimension replaced by another tensor.
 Value replaced(Build &b, Value x, Value part, int64_t axis, Range range) {
   if (range.count == 0)
     return x;
@@ -167,10 +168,10 @@ void selectScatter(Node &n, Build &b) {
   n.set(replaced(b, x, part, axis, {index, 1, 1}));
 }
 
-/// The last two dimensions laid flat, and where a diagonal stands there.
+/// The last two dimensions flattened, and the range of a diagonal in them.
 struct Diagonal {
   Value flat;
-  /// Of the dimensions that stand flat now, among x's.
+  /// The dimensions of x in the order of the flattened tensor.
   Dims order;
   Range range{0, 0, 1};
 };
@@ -215,10 +216,10 @@ void diagonalScatter(Node &n, Build &b) {
   n.set(b.transpose(b.reshape(flat, shape), back));
 }
 
-/// Windows of one dimension, each along a new last one.
+/// Windows of one dimension, each along a new last dimension.
 void unfold(Node &n, Build &b) {
   Value x = n.tensor("self");
-  // A number is a line of one element, of which there is no other window.
+  // A 0-d tensor is treated as one element, which is a single window.
   bool isNumber = b.rank(x) == 0;
   if (isNumber)
     x = b.reshape(x, {1});

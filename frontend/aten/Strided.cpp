@@ -1,4 +1,4 @@
-//===- Strided.cpp - views by steps through memory ------------------------===//
+//===- Strided.cpp - as_strided views and input layouts -------------------===//
 #include "frontend/aten/Node.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace dlc::aten {
 namespace {
 
-/// Dimensions of more than one element, those with the widest steps first.
+/// Returns the dimensions with more than one element, in descending order of their strides.
 Dims byStride(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   Dims order;
   for (int64_t i = 0; i < int64_t(sizes.size()); ++i)
@@ -20,7 +20,7 @@ Dims byStride(ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   return order;
 }
 
-/// Whether steps in that order go through memory one by one.
+/// Whether the dimensions in that order traverse memory contiguously.
 bool isDense(ArrayRef<int64_t> order, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   int64_t step = 1;
   for (int64_t d : llvm::reverse(order)) {
@@ -31,7 +31,8 @@ bool isDense(ArrayRef<int64_t> order, ArrayRef<int64_t> sizes, ArrayRef<int64_t>
   return true;
 }
 
-/// The same elements, with the dimensions of `order` alone, in that order.
+/// Transposes x so that the dimensions of `order` are last, in that order; the other dimensions
+/// have size 1.
 Value ordered(Build &b, Value x, ArrayRef<int64_t> order) {
   Dims all;
   for (int64_t i = 0; i < b.rank(x); ++i)
@@ -41,7 +42,8 @@ Value ordered(Build &b, Value x, ArrayRef<int64_t> order) {
   return b.transpose(x, all);
 }
 
-/// The other way: dimensions of `order`, in that order, as a tensor of these sizes.
+/// The inverse of ordered(): returns a tensor of these sizes from flat elements that are stored in
+/// the dimension order `order`.
 Value restored(Build &b, Value flat, ArrayRef<int64_t> order, ArrayRef<int64_t> sizes) {
   Dims shape, back(order.size()), sorted(order);
   llvm::sort(sorted);
@@ -52,13 +54,13 @@ Value restored(Build &b, Value flat, ArrayRef<int64_t> order, ArrayRef<int64_t> 
   return b.reshape(b.transpose(b.reshape(flat, shape), back), sizes);
 }
 
-/// What as_strided and its opposite say: a view of a tensor that lies densely in memory.
+/// Operands of as_strided and its inverse: a view of a tensor that is stored contiguously.
 struct View {
   Value x;
-  /// x's elements as they lie.
+  /// x's elements in memory order.
   Value flat;
   Dims order, sizes, strides;
-  /// Of the view's first element.
+  /// Offset of the view's first element.
   int64_t offset = 0;
 
   int64_t count() const {
@@ -67,7 +69,7 @@ struct View {
       count *= size;
     return count;
   }
-  /// Where in memory each of its elements lies.
+  /// Returns the memory offset of each element.
   Dims places() const {
     Dims result{offset};
     for (auto [size, stride] : llvm::zip(sizes, strides)) {
@@ -102,7 +104,7 @@ View viewOf(Node &n, Build &b) {
   return v;
 }
 
-/// Places one by one where the view is no block of memory.
+/// Returns the offsets of all elements, for a view that is not a contiguous block.
 Value placesOf(Build &b, const View &v) {
   if (!b.require(v.count() <= Build::needLimit, "a view of too many elements that lie apart"))
     return {};
@@ -146,7 +148,8 @@ void stridedScatter(Node &n, Build &b) {
   n.set(restored(b, flat, v.order, b.dims(v.x)));
 }
 
-/// An input that lies in another layout than row by row; its type says nothing of that.
+/// An input that is not stored in row-major order. The layout is an attribute because the type
+/// cannot express it.
 void laid(Node &n, Build &b) {
   auto input = dyn_cast_if_present<BlockArgument>(n.tensor("x"));
   if (!b.require(bool(input), "required: an input"))

@@ -1,5 +1,5 @@
-//===- Transformer.cpp - layers that PyTorch has as one operator ----------===//
-// torch.nn's attention and encoder layers become these where nothing wants gradients.
+//===- Transformer.cpp - fused attention and encoder layers of torch.nn ---===//
+// torch.nn's attention and encoder layers use these operators if no gradients are required.
 #include "frontend/aten/Norm.h"
 #include "frontend/onnx/Families.h"
 
@@ -15,8 +15,8 @@ Value linear(Build &b, Value x, Value weight, Value bias) {
   return b.add(b.matmul(x, weight, false, /*transposeB=*/true), bias);
 }
 
-/// What the mask lets through, for scores [N, H, T, S]: PyTorch's says what it hides. Null without
-/// a mask.
+/// Returns the mask of visible scores [N, H, T, S]; PyTorch's mask specifies the hidden ones. Null
+/// without a mask.
 Value shownBy(Node &n, Build &b) {
   Value mask = n.tensor("mask");
   if (!mask)
@@ -34,7 +34,7 @@ struct Attended {
   Value y, weights;
 };
 
-/// Projections of the three, attention, and the projection of what it gives.
+/// Computes the three projections, the attention, and the output projection.
 Attended attend(Node &n, Build &b, Value query, Value key, Value value, int64_t heads,
                 bool wantsWeights) {
   Value weight = n.tensor("qkv_weight"), bias = n.tensor("qkv_bias"), projected[3];

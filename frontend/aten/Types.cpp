@@ -1,4 +1,4 @@
-//===- Types.cpp - element types, and which one operands meet in ----------===//
+//===- Types.cpp - element types and type promotion -----------------------===//
 #include "frontend/aten/Node.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -26,7 +26,7 @@ Type typeNamed(StringRef name, MLIRContext *context) {
 
 namespace {
 
-/// bool, integers, floats.
+/// Category of a type: 0 for bool, 1 for integers, 2 for floats, and -1 for no type.
 int category(Type t) { return !t ? -1 : isa<FloatType>(t) ? 2 : t.isInteger(1) ? 0 : 1; }
 
 Type meet(Type a, Type c) {
@@ -45,7 +45,7 @@ Type meet(Type a, Type c) {
   Type isUnsigned = a.isUnsignedInteger() ? a : c.isUnsignedInteger() ? c : Type();
   if (!isUnsigned || (a.isUnsignedInteger() && c.isUnsignedInteger()))
     return a.getIntOrFloatBitWidth() == wide ? a : c;
-  // A signed type that holds both.
+  // Returns a signed type that can represent the values of both types.
   Type other = isUnsigned == a ? c : a;
   unsigned need = 2 * isUnsigned.getIntOrFloatBitWidth();
   return IntegerType::get(a.getContext(), std::max(need, other.getIntOrFloatBitWidth()));
@@ -54,7 +54,7 @@ Type meet(Type a, Type c) {
 } // namespace
 
 Type Node::promoted(ArrayRef<StringRef> arguments) {
-  // Of tensors with dimensions, of those without, of numbers.
+  // Promoted types of tensors with dimensions, of 0-d tensors, and of numbers.
   Type met[3];
   for (StringRef name : arguments) {
     if (isTensor(name)) {

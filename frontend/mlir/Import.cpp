@@ -1,4 +1,4 @@
-//===- Import.cpp - text of dlc operations to a module of them ----------------===//
+//===- Import.cpp - imports modules from MLIR text ------------------------===//
 #include "frontend/mlir/Import.h"
 
 #include "frontend/mlir/Specialize.h"
@@ -30,7 +30,7 @@ FailureOr<ImportInfo::Value> describe(func::FuncOp main, Type type, StringAttr g
   return value;
 }
 
-/// Parses a file. Programs made of the module share the memory of the file's resources.
+/// Parses a file. Programs compiled from the module share the memory of the file's resources.
 OwningOpRef<ModuleOp> parse(MLIRContext &context, StringRef path) {
   auto module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
   if (module)
@@ -45,7 +45,7 @@ FailureOr<ImportInfo> inspectModule(OwningOpRef<ModuleOp> module) {
   info.module = std::make_shared<OwningOpRef<ModuleOp>>(std::move(module));
   ModuleOp held = **info.module;
   auto main = held.lookupSymbol<func::FuncOp>("main");
-  // Commands already: later phases go on from there.
+  // The module contains a lowered program already; later phases continue from there.
   if (!main && !held.getOps<exec::ProgramOp>().empty())
     return info;
   if (!main || main.isExternal())

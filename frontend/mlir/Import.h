@@ -1,4 +1,4 @@
-//===- Import.h - text of dlc operations to a module of them ------------------===//
+//===- Import.h - imports modules from MLIR text --------------------------===//
 #ifndef DLC_FRONTEND_MLIR_IMPORT_H
 #define DLC_FRONTEND_MLIR_IMPORT_H
 
@@ -6,14 +6,14 @@
 
 namespace dlc {
 
-/// Reads the file whole; the module stays with what is returned.
+/// Parses the whole file. The returned info holds the module.
 mlir::FailureOr<ImportInfo> inspectMlir(mlir::MLIRContext &context, llvm::StringRef path);
 
-/// The same for a module that is there already.
+/// Does the same for a module that has been parsed already.
 mlir::FailureOr<ImportInfo> inspectModule(mlir::OwningOpRef<mlir::ModuleOp> module);
 
-/// A copy of what was inspected, or of the file read again in another context, with the shapes
-/// given.
+/// Returns a copy of the inspected module, or parses the file again if the context differs. Applies
+/// the given shapes.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importMlir(mlir::MLIRContext &context,
                                                               llvm::StringRef path,
                                                               const ImportOptions &options,

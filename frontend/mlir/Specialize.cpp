@@ -17,11 +17,11 @@ bool hasDynamic(Type type) {
   return tensor && !tensor.hasStaticShape();
 }
 
-/// Result types again from operands that became static.
+/// Infers the result types of an operation again after its operands became static.
 LogicalResult inferAgain(Operation *op) {
   auto infer = dyn_cast<InferTypeOpInterface>(op);
   if (!infer) {
-    // One open dimension of a reshape follows from the number of elements.
+    // A single dynamic dimension of a reshape is computed from the number of elements.
     auto reshape = dyn_cast<ReshapeOp>(op);
     if (!reshape || hasDynamic(reshape.getX().getType()))
       return success();

@@ -8,7 +8,7 @@ namespace {
 
 void leakyRelu(Node &n, Build &b) { n.set(0, leakyReluOf(b, n.in(0), n.real("alpha", 0.01f))); }
 
-/// The slope broadcasts one way: to x. Before opset 7 it is one for all, or one per channel.
+/// PRelu. The slope broadcasts to x. Before opset 7 it is a scalar or has one element per channel.
 void prelu(Node &n, Build &b) {
   Value x = n.in(0), slope = n.in(1);
   if (n.opset < 7 && b.rank(slope) == 1 && b.count(slope) > 1 && b.rank(x) > 2) {
@@ -19,10 +19,11 @@ void prelu(Node &n, Build &b) {
   n.set(0, b.select(b.compare(Predicate::gt, x, b.like(x, 0)), x, b.mul(x, slope)));
 }
 
-/// gamma * (alpha * (e^(x / scale) - 1)) up to zero, gamma * x above.
+/// Computes gamma * (alpha * (e^(x / scale) - 1)) for x up to zero, and gamma * x above.
 Value eluLike(Build &b, Value x, double alpha, double gamma, double scale) {
   Value zero = b.like(x, 0), isHigh = b.compare(Predicate::gt, x, zero);
-  // The exponential of a large x would overflow, and its gradient with it.
+  // Selects the input of the exponential as well, because a large x would overflow it and its
+  // gradient.
   Value inner = b.select(isHigh, zero, x);
   if (scale != 1)
     inner = b.div(inner, scale);
@@ -88,7 +89,8 @@ void gelu(Node &n, Build &b) {
     n.unsupported("approximate", approximate, "none, tanh");
 }
 
-/// One axis from opset 13 on; before that, x is seen as a matrix split at the axis.
+/// From opset 13 on the operator applies to one axis. Before that, x is treated as a matrix split
+/// at the axis.
 template <typename Op> void softmaxNode(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t rank = b.rank(x);
@@ -106,7 +108,7 @@ template <typename Op> void softmaxNode(Node &n, Build &b) {
                      b.shape(x)));
 }
 
-/// 1 at the first largest element along the axis, else 0.
+/// Hardmax: 1 at the first maximum along the axis, otherwise 0.
 void hardmax(Node &n, Build &b) {
   Value x = n.in(0), flat = x;
   int64_t axis = b.axis(n.integer("axis", n.opset >= 13 ? -1 : 1), b.rank(x));
@@ -163,7 +165,7 @@ Value hardSigmoidOf(Build &b, Value x, double alpha, double beta) {
 
 Value hardSwishOf(Build &b, Value x) { return b.mul(x, hardSigmoidOf(b, x, 1.0 / 6, 0.5)); }
 
-/// max(x, 0) + log1p(e^-|x|), whose gradients at 0 are 1/2 and 0
+/// Computes max(x, 0) + log1p(e^-|x|). The gradients of the two terms at 0 are 1/2 and 0.
 Value softplusOf(Build &b, Value x) {
   Value tail = b.unary<Log1pOp>(b.unary<ExpOp>(b.unary<NegOp>(b.unary<AbsOp>(x))));
   return b.add(b.max(x, b.like(x, 0)), tail);

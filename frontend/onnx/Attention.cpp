@@ -36,7 +36,7 @@ Value rotate(Build &b, Value x, Value cosines, Value sines, bool interleaved) {
   int64_t size = b.dim(x, 3), half = b.dim(cosines, 2), step = interleaved ? 2 : 1;
   if (!b.require(2 * half <= size, "the caches of cosines and sines are wider than the heads"))
     return {};
-  // [B, 1, T, half] beside [B, heads, T, ..]
+  // Adds a dimension for the heads: [B, 1, T, half] broadcasts to [B, heads, T, ..].
   cosines = b.expandDims(cosines, 1);
   sines = b.expandDims(sines, 1);
   Value turned = b.sliceAxis(x, 3, 0, 2 * half),
@@ -52,7 +52,8 @@ Value rotate(Build &b, Value x, Value cosines, Value sines, bool interleaved) {
 
 namespace {
 
-/// Which keys a query may see, as bool broadcasting to [B, H, T, S], or null where it sees all.
+/// Returns the keys that a query sees as a bool mask that broadcasts to [B, H, T, S], or null if it
+/// sees all keys.
 Value visible(Node &n, Build &b, int64_t T, int64_t S, int64_t past, int64_t batch) {
   bool causal = n.integer("is_causal", 0) != 0;
   int64_t left = n.integer("left_window_size", -1), right = n.integer("right_window_size", -1);
@@ -75,7 +76,7 @@ Value visible(Node &n, Build &b, int64_t T, int64_t S, int64_t past, int64_t bat
   return result;
 }
 
-/// The mask, lengthened to S keys that nobody sees.
+/// Pads the mask to S keys. The added keys are hidden.
 Value fullMask(Build &b, Value mask, int64_t S) {
   int64_t rank = b.rank(mask), missing = rank ? S - b.dim(mask, -1) : 0;
   if (!mask || missing <= 0 || b.dim(mask, -1) == 1)
@@ -128,7 +129,8 @@ void attention(Node &n, Build &b) {
   if (!b.ok())
     return;
 
-  // What the dialect says in one operation. A mask may hide a whole row there too.
+  // Cases that one attention operation of the dialect covers. A mask may also hide a whole row
+  // there.
   bool plain =
       softcap == 0 && !n.wants(3) && precision == element && !b.isHalf(q) && b.elem(v) == element;
   bool boolean = (!mask || b.isBool(mask)) || !see;
@@ -146,7 +148,8 @@ void attention(Node &n, Build &b) {
     return n.set(0, packed ? joinHeads(b, y) : y);
   }
 
-  // Both factors carry the root of the scale, so that 16-bit products do not overflow.
+  // Both factors are multiplied by the square root of the scale, so that 16-bit products do not
+  // overflow.
   double root = std::sqrt(scale);
   Value scores = b.matmul(b.mul(q, root), b.mul(k, root), false, true);
   if (mode == 0)
@@ -170,7 +173,7 @@ void attention(Node &n, Build &b) {
     n.set(3, scores);
   Value weights = b.softmax(b.cast(scores, precision), 3);
   if (hidden) {
-    // A query that sees nothing gets zeros.
+    // A query that sees no key gets zeros.
     Value nothing = b.reduce(ReduceKind::min, b.cast(hidden, b.i32), {b.rank(hidden) - 1}, true);
     if (b.dim(hidden, -1) == S)
       weights = b.select(b.cast(nothing, b.i1), b.like(weights, 0), weights);
@@ -182,7 +185,7 @@ void attention(Node &n, Build &b) {
   n.set(0, packed ? joinHeads(b, y) : y);
 }
 
-/// Attention with graphs that change the scores and the weights.
+/// FlexAttention: attention with subgraphs that modify the scores and the weights.
 void flexAttention(Node &n, Build &b) {
   Value q = n.in(0), k = n.in(1), v = n.in(2);
   if (!b.require(b.rank(q) == 4 && b.rank(k) == 4 && b.rank(v) == 4, "Q, K and V must have rank 4"))

@@ -1,4 +1,4 @@
-//===- Build.cpp - building, checking and folding dlc operations ----------===//
+//===- Build.cpp - builds, checks and folds dlc operations ----------------===//
 #include "frontend/onnx/Build.h"
 
 #include "ir/dlc/Infer.h"
@@ -57,7 +57,7 @@ bool Build::quietly(std::string &reason, llvm::function_ref<bool()> f) {
   return f();
 }
 
-//===--- What is known of a value --------------------------------------------===//
+//===--- Types and known values ----------------------------------------------===//
 
 RankedTensorType Build::type(Value v) const {
   return v ? dyn_cast<RankedTensorType>(v.getType()) : RankedTensorType();
@@ -206,7 +206,7 @@ Value Build::floats(ArrayRef<double> values, ArrayRef<int64_t> shape, Type eleme
   return constant(tensor);
 }
 
-//===--- Any operation -------------------------------------------------------===//
+//===--- General operation builders ------------------------------------------===//
 
 NamedAttribute Build::attr(StringRef name, int64_t value) {
   return b.getNamedAttr(name, b.getI64IntegerAttr(value));
@@ -221,7 +221,7 @@ bool Build::lacks(ArrayRef<Value> operands) {
                   "an input that it needs is missing");
 }
 
-/// The type of 8 bits for one of 4; other types as they are.
+/// Returns the 8-bit type for a 4-bit type, and any other type unchanged.
 static Type widenedType(Type element) {
   auto integer = dyn_cast<IntegerType>(element);
   return integer && ref::isPackedElement(element)
@@ -285,14 +285,15 @@ std::vector<Value> Build::finish(OperationState &state) {
     return narrowed(finish(state), given);
   }
   std::vector<Value> values(op->result_begin(), op->result_end());
-  // Passes decide whether quantized weights stay integers.
+  // Dequantizations are not folded: later passes decide whether quantized weights remain integers.
   auto cast = dyn_cast<CastOp>(op);
   constexpr int64_t kFewest = 16;
   if ((isa<DequantizeOp>(op) ||
        (cast && isNarrowInteger(elem(cast.getX())) && !isNarrowInteger(cast.getTo()))) &&
       operands > kFewest)
     return values;
-  // What only repeats elements is cheaper to make again than to read.
+  // Operations whose result is much larger than their operands, such as broadcasts, are not folded:
+  // recomputing them is cheaper than reading the result.
   if (!constant || op->getNumRegions() || isa<RandomOp>(op) || operands > foldLimit ||
       results > std::max<int64_t>(256, operands))
     return values;

@@ -1,8 +1,8 @@
-//===- Build.h - dlc operations, built, checked and folded one by one -----===//
-// The importer's hand. Errors are sticky: the first is reported with the node's name and place, the
-// value is null from there on, and every further step with a null operand gives null. Handlers can
-// so be written without a test per line; they test `ok()` before they look at shapes. A null
-// operand where nothing has failed is an input that the node lacks, and an error.
+//===- Build.h - builds, checks and folds dlc operations ------------------===//
+// Helper of the importer's handlers. Errors are sticky: the first error is reported with the node's
+// name and location, and returns a null value. Later calls with a null operand return null, so
+// handlers need no check per line. They must check `ok()` before they read shapes. A null operand
+// without an earlier error means that the node lacks an input, which is an error.
 #ifndef DLC_FRONTEND_ONNX_BUILD_H
 #define DLC_FRONTEND_ONNX_BUILD_H
 
@@ -32,58 +32,63 @@ public:
 
   //===--- Errors -----------------------------------------------------------===//
   bool ok() const { return !failed; }
-  /// Reports an error, unless one is reported already. Always returns a null value.
+  /// Reports an error unless one has been reported already. Always returns a null value.
   Value error(const llvm::Twine &message);
-  /// Errors unless the condition holds; returns whether all is well so far.
+  /// Reports an error if the condition is false. Returns whether no error has occurred so far.
   bool require(bool condition, const llvm::Twine &message);
-  /// Where the importer stands: the location of new operations, and how messages begin.
+  /// Sets the node that is being imported: the location of new operations and the prefix of
+  /// messages.
   void setNode(mlir::Location loc, std::string prefix);
-  /// While set, errors fail without a word: something else will be tried.
+  /// While set, errors are recorded without a message, because the caller will try an alternative.
   bool silent = false;
-  /// Takes the failure back after something tried.
+  /// Clears the error state after a failed attempt.
   void forgive() { failed = false; }
   mlir::Location getLoc() const { return loc; }
   const std::string &getPrefix() const { return prefix; }
-  /// Destroys what was built in a region, and forgets what was known of it.
+  /// Destroys the operations built in a region and the cached values of their results.
   void discard(mlir::Region &region);
 
-  //===--- What is known of a value -------------------------------------------===//
+  //===--- Types and known values ---------------------------------------------===//
   mlir::RankedTensorType type(Value v) const;
   Type elem(Value v) const;
   ArrayRef<int64_t> shape(Value v) const;
   Dims dims(Value v) const { return shape(v).vec(); }
   int64_t rank(Value v) const { return int64_t(shape(v).size()); }
-  /// Negative counts from the end. An index out of range is an error and gives 1.
+  /// Returns a dimension's size. Negative indices count from the end. An index out of range is an
+  /// error and returns 1.
   int64_t dim(Value v, int64_t index);
-  /// Elements; 1 for null.
+  /// Number of elements; 1 for a null value.
   int64_t count(Value v) const;
-  /// Whether a number can be a size: from `low` to 2^31, so that products of two do not overflow.
+  /// Whether a number is a plausible size: `low` to 2^31, so that products of two sizes do not
+  /// overflow.
   static bool isSane(int64_t value, int64_t low) {
     return value >= low && value <= (int64_t(1) << 31);
   }
-  /// Checks an axis against a rank and makes it non-negative; an error gives 0.
+  /// Checks an axis against a rank and makes it non-negative. Returns 0 after an error.
   int64_t axis(int64_t axis, int64_t rank, StringRef what = "axis");
-  /// The same for several axes, which must be distinct; empty after an error.
+  /// Checks several axes, which must be distinct. Returns an empty list after an error.
   Dims distinctAxes(ArrayRef<int64_t> axes, int64_t rank);
   bool isFloat(Value v) const { return llvm::isa_and_nonnull<mlir::FloatType>(elem(v)); }
   bool isBool(Value v) const { return elem(v) && elem(v).isInteger(1); }
-  /// 16-bit floats: where intermediate results want f32.
+  /// Whether the element type is a 16-bit float (f16 or bf16), for which intermediate results use
+  /// f32.
   bool isHalf(Value v) const { return isFloat(v) && elem(v).getIntOrFloatBitWidth() == 16; }
 
-  /// The value, when it is a constant of at most `foldLimit` elements, or has no elements.
+  /// Returns the value if it is a constant of at most `foldLimit` elements or has no elements.
   std::optional<ref::Tensor> known(Value v);
-  /// The value, computed if need be; nothing where it depends on what the run is given.
+  /// Evaluates the value at import if possible. Returns nothing if it depends on values known only
+  /// at run time.
   std::optional<ref::Tensor> attempt(Value v);
-  /// The value, computed if need be, or an error that names the graph inputs whose values must be
-  /// given.
+  /// Evaluates the value at import, or reports an error that names the graph inputs whose values
+  /// must be given.
   std::optional<ref::Tensor> need(Value v, const llvm::Twine &what);
-  /// The elements of a scalar or a vector.
+  /// Evaluates a scalar or a vector and returns its elements.
   Dims needInts(Value v, const llvm::Twine &what);
   int64_t needInt(Value v, const llvm::Twine &what);
   double needDouble(Value v, const llvm::Twine &what);
-  /// Graph inputs whose values were asked for.
+  /// Graph inputs whose values an import requires.
   llvm::SetVector<StringRef> needed;
-  /// The name of an argument of the function.
+  /// Returns the name of an argument of the function.
   std::function<StringRef(mlir::BlockArgument)> inputName;
 
   //===--- Constants ----------------------------------------------------------===//
@@ -94,16 +99,16 @@ public:
   Value scalar(Type element, double value) { return splat(element, {}, value); }
   Value scalarInt(Type element, int64_t value);
   Value splat(Type element, ArrayRef<int64_t> shape, double value);
-  /// The one element of a tensor, in every place of a shape.
+  /// Repeats the single element of a tensor to a shape.
   Value splat(const ref::Tensor &tensor, ArrayRef<int64_t> shape);
   Value ints(ArrayRef<int64_t> values);
   Value ints(ArrayRef<int64_t> values, ArrayRef<int64_t> shape, Type element);
   Value floats(ArrayRef<double> values, ArrayRef<int64_t> shape, Type element);
-  /// A scalar of x's element type.
+  /// Returns a scalar of x's element type.
   Value like(Value x, double value) { return scalar(elem(x) ? elem(x) : f32, value); }
 
-  //===--- Any operation ------------------------------------------------------===//
-  /// Builds an operation whose result types are inferred; folds it when it is small and its
+  //===--- General operation builders -----------------------------------------===//
+  /// Builds an operation and infers its result types. Folds the operation if it is small and its
   /// operands are constants.
   template <typename Op>
   std::vector<Value> ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes = {});
@@ -139,14 +144,14 @@ public:
   Value pow(Value a, Value c) { return op<PowOp>({a, c}); }
   Value max(Value a, Value c) { return op<MaxOp>({a, c}); }
   Value min(Value a, Value c) { return op<MinOp>({a, c}); }
-  /// The larger of x and a bound, without a gradient where both are equal.
+  /// Returns the maximum of x and a bound, with no gradient to x or the bound if both are equal.
   Value atLeast(Value x, Value low);
-  /// The smaller of x and a bound, without a gradient where both are equal.
+  /// Returns the minimum of x and a bound, with no gradient to x or the bound if both are equal.
   Value atMost(Value x, Value high);
   Value clamp(Value x, double low, double high) {
     return atMost(atLeast(x, like(x, low)), like(x, high));
   }
-  /// sum / total. NaN with a gradient of 0 where the total is 0.
+  /// Returns sum / total. If the total is 0, the result is NaN with a gradient of 0.
   Value weightedMean(Value sum, Value total);
   Value both(Value a, Value c) { return op<AndOp>({a, c}); }
   Value either(Value a, Value c) { return op<OrOp>({a, c}); }
@@ -154,7 +159,7 @@ public:
   Value compare(Predicate predicate, Value a, Value c);
   Value select(Value condition, Value a, Value c) { return op<SelectOp>({condition, a, c}); }
   Value cast(Value x, Type element);
-  /// f32 for 16-bit floats, else the value itself.
+  /// Casts 16-bit floats to f32; returns other values unchanged.
   Value widen(Value x) { return isHalf(x) ? cast(x, f32) : x; }
 
   //===--- Shape --------------------------------------------------------------===//
@@ -164,13 +169,13 @@ public:
   Value swapLast(Value x);
   Value broadcast(Value x, ArrayRef<int64_t> shape);
   Value slice(Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size, ArrayRef<int64_t> stride);
-  /// `size` elements from `start` on along one axis.
+  /// Slices `size` elements from `start` on along one axis.
   Value sliceAxis(Value x, int64_t axis, int64_t start, int64_t size, int64_t stride = 1);
-  /// The slice at an index of one axis, which goes away.
+  /// Selects an index of one axis and removes the axis.
   Value at(Value x, int64_t axis, int64_t index);
   Value reverse(Value x, int64_t axis);
   Value concat(ArrayRef<Value> xs, int64_t axis);
-  /// Joins along a new axis.
+  /// Concatenates along a new axis.
   Value stack(ArrayRef<Value> xs, int64_t axis);
   Value pad(Value x, Value value, PadMode mode, ArrayRef<int64_t> low, ArrayRef<int64_t> high);
   Value padZero(Value x, ArrayRef<int64_t> low, ArrayRef<int64_t> high);
@@ -184,9 +189,9 @@ public:
   }
   Value gatherNd(Value x, Value indices, int64_t batchDims = 0);
   Value reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes, bool keepdims);
-  /// Sums up to each element along an axis.
+  /// Cumulative sum along an axis, including each element itself.
   Value runningSum(Value x, int64_t axis);
-  /// x with updates of the indices' shape written to places along an axis.
+  /// Returns x with updates, of the indices' shape, written to indices along an axis.
   Value scatter(Value x, Value indices, Value updates, int64_t axis,
                 ScatterReduction reduction = ScatterReduction::none);
   Value matmul(Value a, Value c, bool transposeA = false, bool transposeB = false);
@@ -195,20 +200,21 @@ public:
 
   mlir::OpBuilder b;
   mlir::MLIRContext *context;
-  /// Of the initializers that are arguments.
+  /// State arguments of the function (floating-point initializers).
   TrainingState *state = nullptr;
-  /// The same, set where the model is to be trained.
+  /// Same object as `state` if the model is imported for training; otherwise null.
   TrainingState *training = nullptr;
-  /// Constants with more elements are left to the passes.
+  /// Maximum number of elements of constants that are folded at import; passes fold larger ones.
   static constexpr int64_t foldLimit = 64 * 1024;
-  /// Values asked for at import time have no more elements.
+  /// Maximum number of elements of a value that is evaluated at import.
   static constexpr int64_t needLimit = 1024 * 1024;
-  /// More elements are a mistake rather than a tensor.
+  /// Maximum number of elements of a tensor; more indicate an invalid model.
   static constexpr int64_t countLimit = int64_t(1) << 40;
-  /// More operations are a loop unrolled too far, or functions that call one another without end.
+  /// Maximum number of operations. More indicate a loop that is unrolled too far, or endless
+  /// recursion of functions.
   static constexpr int64_t operationLimit = 1 << 20;
 
-  /// The same of an operation with optional operands, of which null ones are left out.
+  /// Builds an operation with optional operands. Null operands are omitted.
   template <typename Op>
   Value opWithOptional(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttribute> attributes = {});
 
@@ -216,20 +222,19 @@ private:
   Value first(const std::vector<Value> &values) {
     return values.empty() ? Value() : values.front();
   }
-  /// The operands with 4-bit integers in 8 bits; empty if there are none.
+  /// Returns the operands with 4-bit integers cast to 8 bits; empty if there are no 4-bit operands.
   llvm::SmallVector<Value> widened(ArrayRef<Value> operands);
-  /// Results of an operation on widened operands, of the operands' 4-bit type where they have the
-  /// type of 8 bits.
+  /// Casts 8-bit results of an operation on widened operands back to the operands' 4-bit type.
   std::vector<Value> narrowed(std::vector<Value> results, ArrayRef<Value> operands);
-  /// Creates the operation, verifies it, and replaces it by constants where it folds. An operation
+  /// Creates the operation, verifies it, and replaces it by constants if it folds. An operation
   /// that does not accept 4-bit integers is computed in 8 bits.
   std::vector<Value> finish(mlir::OperationState &state);
-  /// Runs f; what it says goes to `reason` and not to the user.
+  /// Runs f and stores its diagnostics in `reason` instead of reporting them.
   bool quietly(std::string &reason, llvm::function_ref<bool()> f);
-  /// Errors on a negative dimension, and on too many elements.
+  /// Reports an error for negative dimensions and for too many elements.
   bool checkShape(ArrayRef<int64_t> shape);
   Value materialise(mlir::ElementsAttr attr, mlir::RankedTensorType type);
-  /// An error where an operand is null.
+  /// Reports an error if an operand is null.
   bool lacks(ArrayRef<Value> operands);
   std::optional<ref::Tensor> compute(Value v, std::string &reason);
 
@@ -257,7 +262,7 @@ std::vector<Value> Build::ops(ArrayRef<Value> operands, ArrayRef<mlir::NamedAttr
     if (mlir::failed(Op::setPropertiesFromAttr(properties, dictionary,
                                                [&] { return mlir::emitError(loc); })))
       return false;
-    // Optional operands are left out from the end, unless the attribute says which there are.
+    // Trailing optional operands are omitted unless the attribute specifies the segment sizes.
     if (!dictionary.contains("operandSegmentSizes"))
       omitLastOperands(properties, operands.size());
     return mlir::succeeded(

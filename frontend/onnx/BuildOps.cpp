@@ -1,4 +1,4 @@
-//===- BuildOps.cpp - one function per dlc operation that handlers use ----===//
+//===- BuildOps.cpp - wrappers of dlc operations for the handlers ---------===//
 #include "frontend/onnx/Build.h"
 
 #include <limits>
@@ -198,7 +198,7 @@ Value Build::matmul(Value a, Value c, bool transposeA, bool transposeB) {
     attributes.push_back(attrUnit("transpose_a"));
   if (transposeB)
     attributes.push_back(attrUnit("transpose_b"));
-  // Sums of 8-bit integers are i32.
+  // A matmul of 8-bit integers returns i32 sums.
   return cast(op<MatmulOp>({a, c}, attributes), elem(a));
 }
 

@@ -1,4 +1,4 @@
-//===- Classic.cpp - classic machine learning: n-grams, features ----------===//
+//===- Classic.cpp - classical machine learning: n-grams, feature extraction --===//
 #include "frontend/onnx/Classic.h"
 
 #include "frontend/onnx/Families.h"
@@ -22,7 +22,7 @@ void binarizer(Node &n, Build &b) {
   n.set(0, b.cast(b.compare(Predicate::gt, x, b.like(x, n.real("threshold", 0))), b.elem(x)));
 }
 
-/// Counts n-grams of a pool, whose items stand some steps apart.
+/// TfIdfVectorizer: counts the pool's n-grams, whose items may be separated by skipped positions.
 void tfIdfVectorizer(Node &n, Build &b) {
   Dims pool = n.integers("pool_int64s"), starts = n.integers("ngram_counts"),
        places = n.integers("ngram_indexes");

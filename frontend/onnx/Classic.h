@@ -1,4 +1,4 @@
-//===- Classic.h - what models of classic machine learning share ----------===//
+//===- Classic.h - helpers for classical machine-learning operators -------===//
 #ifndef DLC_FRONTEND_ONNX_CLASSIC_H
 #define DLC_FRONTEND_ONNX_CLASSIC_H
 
@@ -6,18 +6,19 @@
 
 namespace dlc::onnxfront {
 
-/// What stands in the domain of classic machine learning.
+/// The domain of classical machine-learning operators.
 inline constexpr const char *classicDomain = "ai.onnx.ml";
 
-/// x as models compute with it: f32 for integers and 16-bit floats.
+/// Casts x to the type in which classical models compute: f32 for integers and 16-bit floats.
 Value features(Build &b, Value x);
-/// The scores [N, C] after the attribute 'post_transform'.
+/// Applies the attribute `post_transform` to the scores [N, C].
 Value transformed(Node &n, Build &b, Value scores);
-/// The class of each row: that of the first largest score.
+/// Returns for each row the index of the first maximum score.
 Value bestClass(Build &b, Value scores);
-/// How many classes the attributes name; of those whose names are strings only the scores are set.
+/// Returns the number of classes that the attributes name. For classes named by strings only the
+/// scores are set.
 int64_t numClasses(Node &n, StringRef integers);
-/// Sets the first output: the names of the classes [N] with these numbers.
+/// Sets the first output to the labels [N] of these class indices.
 void setLabels(Node &n, Build &b, StringRef integers, Value classes);
 
 } // namespace dlc::onnxfront

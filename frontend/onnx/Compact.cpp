@@ -1,7 +1,7 @@
-//===- Compact.cpp - a model's bytes without its weights ------------------===//
-// protobuf copies every byte of a model when it parses. Weights are most of the bytes, so they are
-// taken out first: a walk over the wire format that looks only into the messages on the way to a
-// tensor.
+//===- Compact.cpp - copies a model's bytes without its weights -----------===//
+// protobuf copies every byte of a model when it parses the model, and most of the bytes are
+// weights. So the weights are removed first: a walk over the wire format enters only the messages
+// that may contain a tensor.
 #include "frontend/onnx/ModelFile.h"
 
 namespace dlc::onnxfront {
@@ -9,7 +9,7 @@ namespace {
 
 enum Kind { Opaque, Model, Graph, NodeMessage, Attribute, TensorMessage, SparseTensor, Function };
 
-/// The message kind of a length-delimited field, as far as tensors can be inside.
+/// Returns the message kind of a length-delimited field, or Opaque if it cannot contain tensors.
 Kind childOf(Kind kind, uint64_t field) {
   switch (kind) {
   case Model:
@@ -52,7 +52,7 @@ public:
       : bytes(bytes), threshold(threshold), extents(extents), reason(reason) {}
 
   bool message(Kind kind, uint64_t begin, uint64_t end, int depth, std::string &out) {
-    // protobuf gives up at depth 100 too.
+    // protobuf also stops at depth 100.
     if (depth > 100)
       return fail(begin, "messages are nested more than 100 deep");
     uint64_t at = begin;
@@ -99,8 +99,9 @@ private:
     }
     Kind child = childOf(kind, field);
     if (child == Opaque || length < threshold) {
-      // A short child holds nothing worth taking out; a marker inside it would be an index that
-      // nobody made.
+      // A short message contains no tensor that is large enough to remove. It is walked only if it
+      // may contain the marker's field, which a malicious file could use to forge an index; the
+      // walk removes the field.
       if (child == Opaque || !mayHoldMarker(at, length)) {
         out.append(bytes.data() + start, at + length - start);
         return true;
@@ -115,7 +116,7 @@ private:
     return true;
   }
 
-  /// Whether the bytes of the marker's tag (1000 << 3 | 0 or 2) occur.
+  /// Whether the bytes contain the tag of the marker field (1000 << 3 | 0 or 2).
   bool mayHoldMarker(uint64_t at, uint64_t length) const {
     llvm::StringRef part = bytes.substr(at, length);
     return part.contains(llvm::StringRef("\xc0\x3e", 2)) ||

@@ -1,6 +1,6 @@
 //===- Control.cpp - branches and loops -----------------------------------===//
-// What is known at import is decided here: a branch on a constant is inlined, a short loop of known
-// length unrolled.
+// Control flow that is known at import is resolved here: a branch on a constant is inlined, and a
+// short loop with a constant trip count is unrolled.
 #include "frontend/onnx/Importer.h"
 #include "frontend/onnx/Selected.h"
 
@@ -9,9 +9,10 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Loops are unrolled up to this many operations, and no further unless there is no other way.
+/// Loops are unrolled up to this number of operations. Larger loops are unrolled only if there is
+/// no alternative.
 constexpr int64_t smallLoop = 512;
-/// A loop that must be unrolled has no more iterations.
+/// Maximum number of iterations of a loop that must be unrolled.
 constexpr int64_t maxUnrolled = 65536;
 
 int64_t nodesIn(const onnx::GraphProto &graph) {
@@ -27,7 +28,7 @@ bool allTensors(ArrayRef<Item> items) {
   return llvm::all_of(items, [](const Item &item) { return item.kind == Item::Tensor; });
 }
 
-/// Runs f with the builder inside a block of its own; errors in there are kept quiet when `quiet`.
+/// Runs f with the builder inside the given block. Errors are not reported if `quiet` is set.
 template <typename F> bool inBlock(Build &b, Block *block, bool quiet, F f) {
   OpBuilder::InsertionGuard guard(b.b);
   b.b.setInsertionPointToEnd(block);
@@ -42,7 +43,8 @@ void yield(Build &b, ArrayRef<Value> values) {
   YieldOp::create(b.b, b.getLoc(), ValueRange(values));
 }
 
-/// Both branches, of whose results the run takes those of one; false where these fit in no way.
+/// Imports both branches and selects between their results at run time. Returns false if the
+/// results cannot be combined.
 bool chooseResults(Node &n, Build &b, const onnx::GraphProto &thenGraph,
                    const onnx::GraphProto &elseGraph) {
   std::vector<Item> items[2];
@@ -118,8 +120,8 @@ void branch(Node &n, Build &b) {
       n.set(int64_t(i), value);
     return;
   }
-  // Branches of different shapes, or with sequences: the condition decides now, or the run which
-  // slices are there.
+  // The branches have results of different shapes or with sequences. The condition must be known at
+  // import, or the results become bounded dynamic results that are selected at run time.
   b.forgive();
   b.discard(regions[0]);
   b.discard(regions[1]);
@@ -131,17 +133,16 @@ void branch(Node &n, Build &b) {
     inlined(condition->getInt(0) != 0);
 }
 
-/// A loop in the form that Loop and Scan share: body(iteration, carried) -> (condition, carried,
-/// scanned).
+/// Common form of Loop and Scan: body(iteration, carried) returns (condition, carried, scanned).
 struct LoopForm {
   const onnx::GraphProto *body;
   std::vector<Item> inits;
-  /// Null when there is no bound, or no condition.
+  /// Null if the loop has no trip count, or no condition, respectively.
   Value trip, condition;
   int64_t scans = 0;
-  /// What the body's inputs are: the iteration's number and the carried values, given.
+  /// Returns the body's arguments for an iteration number and the carried values.
   std::function<std::vector<Item>(Value iteration, ArrayRef<Item> carried)> arguments;
-  /// Whether the body's first output is a condition.
+  /// Whether the body's first output is the loop condition.
   bool yieldsCondition = false;
 };
 
@@ -150,8 +151,8 @@ struct LoopResult {
   std::vector<Value> scanned;
 };
 
-/// As one dlc.loop; false (and nothing left behind) when types change, or something must be known
-/// at import.
+/// Imports the loop as one dlc.loop. Returns false and removes all new operations if types change
+/// between iterations or if a value must be known at import.
 bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   if (!allTensors(form.inits))
     return false;
@@ -275,7 +276,8 @@ bool run(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
   auto trip = b.known(form.trip);
   bool small = trip && trip->size() == 1 && trip->getInt(0) > 0 && trip->getInt(0) <= smallLoop &&
                trip->getInt(0) * nodesIn(*form.body) <= smallLoop;
-  // A condition that is computed in the loop can only be unrolled when it turns out constant.
+  // A loop with a condition that is computed in the body can be unrolled only if the condition
+  // turns out to be constant.
   if (!(small && !form.condition) && asLoop(n, b, form, result))
     return true;
   return b.ok() && unroll(n, b, form, result);
@@ -310,7 +312,8 @@ void loop(Node &n, Build &b) {
   if (!b.require(form.trip || form.condition,
                  "the loop has neither a trip count nor a condition, and so no end"))
     return;
-  // In the body the condition holds. A body that hands it on has none of its own.
+  // The condition is true inside the body. If the body returns its condition argument unchanged,
+  // the loop needs no condition.
   form.arguments = [&b](Value iteration, ArrayRef<Item> carried) {
     std::vector<Item> arguments{iteration, b.scalarInt(b.i1, 1)};
     arguments.insert(arguments.end(), carried.begin(), carried.end());
@@ -325,7 +328,8 @@ void loop(Node &n, Build &b) {
     n.set(carried + int64_t(i), value);
 }
 
-/// Opset 8 has a batch dimension: each element is scanned by itself. Since opset 9 there is none.
+/// Scan. Opset 8 has a batch dimension, and each batch element is scanned separately. From opset 9
+/// on there is none.
 void scan(Node &n, Build &b) {
   const onnx::GraphProto *body = n.graph("body");
   int64_t scanInputs = n.integer("num_scan_inputs", 0);

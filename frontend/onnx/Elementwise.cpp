@@ -9,12 +9,13 @@ namespace {
 
 template <typename Op> void unary(Node &n, Build &b) { n.set(0, b.unary<Op>(n.in(0))); }
 
-/// Integers have no fraction: rounding leaves them alone.
+/// Rounding leaves integers unchanged.
 template <typename Op> void rounding(Node &n, Build &b) {
   n.set(0, b.isFloat(n.in(0)) ? b.unary<Op>(n.in(0)) : n.in(0));
 }
 
-/// Before opset 7 the second operand broadcasts when an attribute says so, and from an axis on.
+/// Returns the second operand. Before opset 7 it broadcasts if the attribute `broadcast` is set,
+/// starting at `axis`.
 Value second(Node &n, Build &b) {
   Value v = n.in(1);
   if (n.opset >= 7 || !n.integer("broadcast", 0) || !n.hasAttr("axis"))
@@ -34,7 +35,7 @@ template <Predicate predicate> void compare(Node &n, Build &b) {
   n.set(0, b.compare(predicate, n.in(0), second(n, b)));
 }
 
-/// Operators of any number of operands.
+/// Operators with any number of operands.
 template <typename Op> void variadic(Node &n, Build &b) {
   Value result = n.in(0);
   for (int64_t i = 1; i < n.numInputs(); ++i)
@@ -61,7 +62,7 @@ void bitShift(Node &n, Build &b) {
 
 void where(Node &n, Build &b) { n.set(0, b.select(n.in(0), n.in(1), n.in(2))); }
 
-/// Where min > max, max wins.
+/// Clip. If min > max, the result is max.
 void clip(Node &n, Build &b) {
   Value x = n.in(0), low = n.in(1), high = n.in(2);
   if (n.opset < 11) {
@@ -83,7 +84,7 @@ void isInf(Node &n, Build &b) {
                           b.attr("negative", b.b.getBoolAttr(n.integer("detect_negative", 1)))}));
 }
 
-/// Floats are rounded before they become 4-bit integers, which keep the low bits.
+/// Floats are rounded before they are converted to 4-bit integers, which keep the low bits.
 Value converted(Build &b, Value x, Type element) {
   if (element && b.isFloat(x) && ref::isPackedElement(element))
     x = b.cast(b.unary<RoundOp>(x), b.i32);
@@ -102,8 +103,8 @@ void castLike(Node &n, Build &b) { n.set(0, converted(b, n.in(0), b.elem(n.in(1)
 
 void reciprocal(Node &n, Build &b) { n.set(0, b.div(b.like(n.in(0), 1), n.in(0))); }
 
-/// Between integers of one width (and bool, which is a byte) a cast keeps the bits. No operation
-/// reads a float's bits.
+/// BitCast. A cast between integers of the same width (and bool, which is a byte) keeps the bits.
+/// No dlc operation reads the bits of a float, so floats must be known at import.
 void bitCast(Node &n, Build &b) {
   Type to = n.dataType("to", 0), from = b.elem(n.in(0));
   if (!b.ok() || from == to)

@@ -1,12 +1,12 @@
-//===- Gather.cpp - reading and writing at computed places ----------------===//
+//===- Gather.cpp - gather and scatter operators --------------------------===//
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// As i32 or i64. A constant is checked: `extents` are of the dimensions that an index goes over,
-/// in turn.
+/// Returns the indices as i32 or i64. Checks constant indices against `extents`, the sizes of the
+/// dimensions that the components of an index refer to, in order.
 static Value indexOf(Build &b, Value v, ArrayRef<int64_t> extents) {
   if (auto constant = b.known(v))
     for (int64_t i = 0; i < constant->size(); ++i) {
@@ -19,7 +19,7 @@ static Value indexOf(Build &b, Value v, ArrayRef<int64_t> extents) {
   return v && (b.elem(v) == b.i32 || b.elem(v) == b.i64) ? v : b.cast(v, b.i64);
 }
 
-/// Indices along one axis.
+/// Checks indices along one axis.
 static Value along(Build &b, Value x, Value indices, int64_t axis) {
   return b.ok() && b.rank(x) > axis ? indexOf(b, indices, {b.shape(x)[axis]}) : indices;
 }
@@ -30,7 +30,7 @@ Value gatherAlong(Build &b, Value x, Value indices, int64_t axis) {
 
 namespace {
 
-/// The last dimension of the indices is a place in x, from dimension `batch` on.
+/// Checks indices whose last dimension is a coordinate in x, from dimension `batch` on.
 Value places(Build &b, Value x, Value indices, int64_t batch) {
   int64_t depth = b.rank(indices) ? b.dim(indices, -1) : 0;
   if (!b.ok() || !b.require(batch >= 0 && depth > 0 && batch + depth <= b.rank(x),
@@ -84,7 +84,8 @@ void scatterNd(Node &n, Build &b) {
                  {b.attr("reduction", ScatterReductionAttr::get(b.context, *reduction))}));
 }
 
-/// Writes a run of positions along one axis, starting at a place of its own for each batch element.
+/// TensorScatter: writes consecutive positions along one axis, starting at a separate index for
+/// each batch element.
 void tensorScatter(Node &n, Build &b) {
   Value cache = n.in(0), update = n.in(1);
   std::string mode = n.string("mode", "linear");

@@ -1,4 +1,4 @@
-//===- Image.cpp - sampling images at computed places ---------------------===//
+//===- Image.cpp - samples images at computed coordinates -----------------===//
 #include "frontend/onnx/Node.h"
 #include "frontend/onnx/Sample.h"
 
@@ -7,7 +7,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Mirrors x at the borders until it lies within.
+/// Reflects x at the borders until it is inside the range.
 Value reflect(Build &b, Value x, double low, double high) {
   double span = high - low;
   if (span <= 0)
@@ -18,7 +18,8 @@ Value reflect(Build &b, Value x, double low, double high) {
   return b.add(folded, low);
 }
 
-/// The taps of one dimension: integer places (as floats) and their weights (null for 1).
+/// One interpolation tap of a dimension: integer coordinates (as floats) and their weights (null
+/// for 1).
 struct Tap {
   Value place, weight;
 };
@@ -29,7 +30,7 @@ std::vector<Tap> tapsOf(Build &b, Value x, StringRef mode) {
   Value low = b.unary<FloorOp>(x), t = b.sub(x, low);
   if (mode == "linear")
     return {{low, b.sub(b.like(t, 1), t)}, {b.add(low, 1.0), t}};
-  // Keys' cubic with a = -0.75.
+  // Keys' cubic convolution kernel with a = -0.75.
   constexpr double a = -0.75;
   auto inner = [&](Value d) { // ((a + 2) d - (a + 3)) d^2 + 1
     return b.add(b.mul(b.mul(b.sub(b.mul(d, a + 2), a + 3), d), d), 1.0);
@@ -63,7 +64,7 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
   std::vector<std::vector<Tap>> taps;
   std::vector<std::pair<double, double>> borders;
   for (int64_t d = 0; d < spatial; ++d) {
-    // The grid's last entry is the first spatial dimension.
+    // The grid's last entry refers to the first spatial dimension.
     Value at = b.at(points, 2, spatial - 1 - d);
     double extent = double(b.dim(x, 2 + d));
     borders.push_back(corners ? std::pair(0.0, extent - 1) : std::pair(-0.5, extent - 0.5));
@@ -72,7 +73,7 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
     if (mode == "nearest")
       at = b.unary<RoundOp>(at);
     const bool isLinear = mode == "linear";
-    // Cubic sampling with border padding clamps each neighbour instead of the sampled point, as
+    // Cubic sampling with border padding clamps each sampled neighbor instead of the coordinate, as
     // PyTorch and ONNX Runtime do.
     if (padding == "reflection" || (padding == "border" && mode == "nearest")) {
       Value outside = b.either(b.compare(Predicate::lt, at, b.like(at, borders[d].first)),
@@ -81,7 +82,7 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
                                         : reflect(b, at, borders[d].first, borders[d].second);
       at = b.select(outside, moved, at);
     }
-    // Past the centres of the outermost pixels nothing changes, and the gradient is 0.
+    // Outside the centers of the outermost pixels the result is constant and the gradient is 0.
     if (padding != "zeros" && isLinear)
       at = b.clamp(at, 0, extent - 1);
     taps.push_back(tapsOf(b, at, mode));
@@ -113,7 +114,7 @@ Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how) {
     }
     Value term = samplePoints(b, x, places);
     if (weight) {
-      // A pixel outside counts as 0 even where the nearest one is not finite.
+      // A pixel outside the image counts as 0 even if the nearest pixel is not finite.
       if (mode == "nearest")
         term = b.select(b.cast(b.expandDims(weight, 1), b.i1), term, b.like(term, 0));
       else
@@ -140,7 +141,7 @@ void gridSample(Node &n, Build &b) {
   n.set(0, sampleGrid(b, n.in(0), n.in(1), how));
 }
 
-/// Coordinates -1..1 (or the centres of pixels) along one axis.
+/// Sizes of the spatial dimensions of an affine grid.
 Dims gridShape(int64_t spatial, const Dims &size) { return Dims(size.end() - spatial, size.end()); }
 
 void affineGrid(Node &n, Build &b) {
@@ -190,16 +191,18 @@ struct Pixels {
   int64_t height, width;
 };
 
-/// Regions of images, each bin read at gh x gw places; `image` are the numbers, i64 [R], of those
-/// that they are in.
+/// Averages or maximizes samples of image regions, with gh x gw samples per bin. `image` holds the
+/// image index (i64 [R]) of each region.
 Value alignRegions(Build &b, const Pixels &x, Value image, Value start, Value bin,
                    const RoiSettings &s, int64_t gh, int64_t gw) {
   const int64_t R = b.dim(start, 0), grid[2] = {gh, gw}, bins[2] = {s.height, s.width},
                 extents[2] = {x.height, x.width};
-  // Of the lower and the upper neighbour in each dimension, [R, places, 1] and [R, 1, places].
+  // Row indices and weights of the lower and the upper neighbor in each dimension, [R, places, 1]
+  // and [R, 1, places].
   Value rows[2][2], weights[2][2];
   for (int d = 0; d < 2; ++d) {
-    // Element (bin, sample) of this dimension is at start + (bin + (sample + 0.5) / grid) * size.
+    // The coordinate of (bin, sample) in this dimension is start + (bin + (sample + 0.5) / grid) *
+    // size.
     std::vector<double> steps;
     for (int64_t each = 0; each < bins[d]; ++each)
       for (int64_t sample = 0; sample < grid[d]; ++sample)
@@ -216,7 +219,7 @@ Value alignRegions(Build &b, const Pixels &x, Value image, Value start, Value bi
     for (int side = 0; side < 2; ++side) {
       Value weight = side ? fraction : b.sub(b.like(fraction, 1), fraction);
       weights[d][side] = b.select(valid, weight, b.like(weight, 0));
-      // Beyond the last one the weight is 0.
+      // The clamped upper neighbor at the last pixel has a weight of 0.
       Value place = b.cast(low, b.i64);
       place = side ? b.min(b.add(place, 1.0), b.like(place, last)) : place;
       rows[d][side] = d == 0 ? b.mul(place, double(x.width)) : place;
@@ -265,7 +268,7 @@ void roiAlign(Node &n, Build &b) {
   Value scaled = b.mul(rois, n.real("spatial_scale", 1));
   if (half)
     scaled = b.sub(scaled, 0.5);
-  // [R, 2] as height, width; the regions are x1, y1, x2, y2.
+  // Start and end as [R, 2] (height, width). The regions are x1, y1, x2, y2.
   Value start = b.reverse(b.sliceAxis(scaled, 1, 0, 2), 1),
         end = b.reverse(b.sliceAxis(scaled, 1, 2, 2), 1);
   Value size = b.sub(end, start);

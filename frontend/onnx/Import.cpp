@@ -1,4 +1,4 @@
-//===- Import.cpp - the importer's face -----------------------------------===//
+//===- Import.cpp - entry points of the ONNX importer ---------------------===//
 #include "frontend/onnx/Import.h"
 
 #include "frontend/onnx/Importer.h"

@@ -1,4 +1,4 @@
-//===- Import.h - ONNX model file to dlc module ---------------------------===//
+//===- Import.h - imports an ONNX model file as a dlc module --------------===//
 #ifndef DLC_FRONTEND_ONNX_IMPORT_H
 #define DLC_FRONTEND_ONNX_IMPORT_H
 
@@ -6,13 +6,13 @@
 
 namespace dlc {
 
-/// Imports a model. Errors are diagnostics on the context. `info` may be null.
+/// Imports a model. Errors are reported as diagnostics on the context. `info` may be null.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(mlir::MLIRContext &context,
                                                               llvm::StringRef path,
                                                               const ImportOptions &options,
                                                               ImportInfo *info);
 
-/// Reads the inputs and outputs only.
+/// Reads only the inputs and outputs of a model.
 mlir::FailureOr<ImportInfo> inspectOnnx(mlir::MLIRContext &context, llvm::StringRef path);
 
 } // namespace dlc

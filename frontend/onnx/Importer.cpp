@@ -1,4 +1,4 @@
-//===- Importer.cpp - graphs, nodes and functions -------------------------===//
+//===- Importer.cpp - imports graphs, nodes and functions -----------------===//
 #include "frontend/onnx/Importer.h"
 
 #include "frontend/onnx/Schema.h"
@@ -15,11 +15,11 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Graphs and functions inside one another; deeper is a function that calls itself.
+/// Maximum nesting depth of graphs and functions; more indicates a recursive function.
 static constexpr int maxDepth = 64;
 
-/// The nodes that a function becomes when every call in it is spelled out, branches and loop bodies
-/// once; a call of itself, which importing refuses, counts as nothing.
+/// Returns the number of nodes of a function after all calls in it are inlined, with branches and
+/// loop bodies counted once. A recursive call counts as 0; the import rejects it.
 int64_t Importer::expandedSize(const onnx::FunctionProto &function) {
   if (sizes.try_emplace(&function, 0).second)
     sizes[&function] = expandedSize(function.node());
@@ -67,7 +67,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     return failure();
   b.setNode(top, "");
   const onnx::GraphProto &graph = model.graph();
-  // Found here at once; making so many would take a while.
+  // Checked before import, because creating that many operations would take long.
   if (!b.require(expandedSize(graph.node()) <= Build::operationLimit,
                  "the model's functions call one another so often that they make more than " +
                      Twine(Build::operationLimit) + " operations"))
@@ -169,7 +169,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   inputAttrs.resize(main.getNumArguments(), b.b.getDictionaryAttr({}));
   main.setAllArgAttrs(inputAttrs);
   main.setAllResultAttrs(resultAttrs);
-  // Users come after what they use, so that one walk from the end takes whole chains away.
+  // Erases dead operations in reverse order, so that a single walk removes whole chains.
   entry->getParent()->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))
       op->erase();
@@ -216,7 +216,7 @@ static bool checkDeclared(StringRef what, StringRef name, int32_t declared, cons
                                               "; correct the declared type");
 }
 
-/// The declared element type of a tensor; UNDEFINED for other values.
+/// Returns the declared element type of a tensor; UNDEFINED for other values.
 static int32_t declaredType(const onnx::ValueInfoProto &value) {
   return value.type().has_tensor_type() ? value.type().tensor_type().elem_type() : 0;
 }
@@ -239,7 +239,7 @@ bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Sc
     const std::string &name = graph.input(i).name();
     if (!checkDeclared("input", name, declaredType(graph.input(i)), arguments[i], b))
       return false;
-    // An initializer of the same name is a default value.
+    // A graph input overrides the initializer of the same name, which is its default value.
     scope.tensors.erase(name);
     scope.sparseTensors.erase(name);
     scope.names[name] = arguments[i];
@@ -321,7 +321,7 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
   if (!b.ok())
     return false;
   for (int i = 0; i < proto.output_size(); ++i) {
-    // An output that is not made matters only to those who use it.
+    // A missing output is an error only if it is used.
     if (proto.output(i).empty() || i >= int(results.size()) || results[i].kind == Item::Absent)
       continue;
     auto declared = scope.declaredTypes.find(proto.output(i));

@@ -1,4 +1,4 @@
-//===- Importer.h - walking a model's graphs ------------------------------===//
+//===- Importer.h - imports a model's graphs ------------------------------===//
 #ifndef DLC_FRONTEND_ONNX_IMPORTER_H
 #define DLC_FRONTEND_ONNX_IMPORTER_H
 
@@ -17,11 +17,11 @@ public:
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> run(std::vector<std::string> &neededValues);
 
   ModelFile &file() { return modelFile; }
-  /// A sparse tensor as a dense constant.
+  /// Converts a sparse tensor to a dense constant.
   Value sparse(const onnx::SparseTensorProto &sparse, Build &b);
 
-  /// Imports a graph's nodes where the builder stands. Its inputs stand for `arguments`; the names
-  /// around it are `outer`. False after an error.
+  /// Imports a graph's nodes at the builder's insertion point. `arguments` are the values of the
+  /// graph's inputs, and `outer` is the scope of the enclosing graph. Returns false after an error.
   bool graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Scope *outer,
              const Frame &frame, Build &b, std::vector<Item> &results);
 
@@ -44,14 +44,14 @@ private:
   int depth = 0;
 };
 
-/// The order in which nodes can be imported: those that the outputs need, each after what it uses.
-/// Reports cycles; then the result is empty and `b` has failed.
+/// Returns the nodes that the outputs need, ordered so that each node follows the nodes whose
+/// results it uses. Reports an error for a cycle and returns an empty list.
 std::vector<const onnx::NodeProto *>
 orderNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
            ArrayRef<std::string> outputs,
            llvm::function_ref<mlir::Location(const onnx::NodeProto &)> locate, Build &b);
 
-/// "node 'conv1' (Conv): "
+/// Formats a node for messages: "node 'conv1' (Conv): ".
 std::string describe(const onnx::NodeProto &node);
 
 } // namespace dlc::onnxfront

@@ -7,7 +7,7 @@ namespace dlc::onnxfront {
 
 Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
   const onnx::TypeProto *declared = &input.type();
-  // An optional that is given is its value.
+  // An optional input is imported as its value.
   if (declared->has_optional_type())
     declared = &declared->optional_type().elem_type();
   std::string what = "input '" + input.name() + "' ";

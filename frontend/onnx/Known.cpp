@@ -1,4 +1,4 @@
-//===- Known.cpp - what is known of values while importing ----------------===//
+//===- Known.cpp - evaluates values at import -----------------------------===//
 #include "frontend/onnx/Build.h"
 
 #include "frontend/onnx/State.h"
@@ -15,7 +15,7 @@ std::optional<ref::Tensor> Build::known(Value v) {
     return std::nullopt;
   if (auto it = tensors.find(v); it != tensors.end())
     return it->second;
-  // A tensor without elements has no values to wait for.
+  // A tensor without elements is always known.
   if (count(v) == 0)
     return ref::Tensor::empty(type(v));
   auto op = v.getDefiningOp<ConstantOp>();
@@ -27,7 +27,7 @@ std::optional<ref::Tensor> Build::known(Value v) {
   return tensors[v] = *tensor;
 }
 
-/// Values used inside an operation's regions and defined outside.
+/// Collects values that are used inside an operation's regions and defined outside of them.
 static void captured(Operation *op, SmallVectorImpl<Value> &values) {
   op->walk([&](Operation *inner) {
     if (inner == op)
@@ -39,7 +39,7 @@ static void captured(Operation *op, SmallVectorImpl<Value> &values) {
 }
 
 std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
-  // Operations before their users.
+  // Topological order: operations precede their users.
   SmallVector<Operation *> order;
   llvm::SmallPtrSet<Operation *, 32> seen;
   llvm::SetVector<StringRef> inputs;
@@ -89,7 +89,7 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
   for (Operation *op : order) {
     SmallVector<ref::Tensor> operands, results;
     auto constant = dyn_cast<ConstantOp>(op);
-    // Weights are read where they are; a splat would be written out.
+    // Weights in blobs are read in place. A splat is limited because it would be expanded.
     for (Value result : op->getResults())
       if (count(result) > needLimit &&
           !(constant && isa<DenseResourceElementsAttr>(constant.getValue()))) {

@@ -1,4 +1,4 @@
-//===- Loss.cpp - losses of class scores ----------------------------------===//
+//===- Loss.cpp - classification losses -----------------------------------===//
 #include "frontend/onnx/Node.h"
 
 using namespace mlir;
@@ -6,7 +6,8 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Log probabilities x [N, C, d..], labels [N, d..], a weight per class or null.
+/// Negative log likelihood of log probabilities x [N, C, d..] and labels [N, d..], with optional
+/// class weights (may be null).
 Value negativeLogLikelihood(Node &n, Build &b, Value x, Value labels, Value weights) {
   std::string reduction = n.string("reduction", "mean");
   if (reduction != "none" && reduction != "mean" && reduction != "sum") {
@@ -29,7 +30,7 @@ Value negativeLogLikelihood(Node &n, Build &b, Value x, Value labels, Value weig
     Value ignored =
         b.compare(Predicate::eq, labels, b.scalarInt(b.elem(labels), n.integer("ignore_index", 0)));
     weight = b.select(ignored, zero, weight ? weight : b.like(loss, 1));
-    // 0 times an infinite loss is not 0.
+    // Ignored losses are replaced instead of multiplied by 0, because 0 times infinity is NaN.
     loss = b.select(ignored, zero, loss);
   }
   if (weight)

@@ -1,4 +1,4 @@
-//===- ModelFile.cpp - opening a model and finding its weights ------------===//
+//===- ModelFile.cpp - opens a model file and reads its weights -----------===//
 #include "frontend/onnx/ModelFile.h"
 
 #include "ir/tensor/FilePages.h"
@@ -16,9 +16,9 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Smaller tensors are copied: they become inline constants anyway.
+/// Tensors with fewer bytes are copied, because they become inline constants anyway.
 static constexpr size_t viewThreshold = 1024;
-/// More elements than this are a damaged file rather than a model.
+/// Maximum number of elements of a tensor; more indicate a damaged file.
 static constexpr int64_t maxElements = int64_t(1) << 40;
 
 Type elementTypeOf(int32_t dataType, MLIRContext *context) {
@@ -127,7 +127,7 @@ FailureOr<std::unique_ptr<ModelFile>> ModelFile::open(MLIRContext &context, Stri
     return emitError(location)
            << "required an ONNX model (a serialised ModelProto); protobuf finds the bytes invalid: "
               "the file is damaged, or of another format";
-  // Hopping over the weights mapped much of them.
+  // Skipping over the weights has mapped many of their pages, so drop these pages.
   ref::dropFilePages(bytes.data(), bytes.size());
   return file;
 }
@@ -183,7 +183,8 @@ FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, Rank
     return failure();
   }
   llvm::sys::path::append(path, name);
-  // Symbolic links count: what matters is where the bytes are.
+  // Resolves symbolic links, because the real location of the bytes must be inside the model's
+  // folder.
   if (std::error_code error = llvm::sys::fs::real_path(path, realFile)) {
     reason = "external data '" + std::string(path) + "': " + error.message();
     return failure();
@@ -211,7 +212,7 @@ FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, Rank
   return result;
 }
 
-/// Elements kept in one of the typed fields.
+/// Reads elements that are stored in one of the typed fields.
 template <typename Field, typename Set>
 static FailureOr<ref::Tensor> typed(const Field &field, RankedTensorType type, std::string &reason,
                                     Set set) {
@@ -252,7 +253,7 @@ static FailureOr<ref::Tensor> fromFields(const onnx::TensorProto &tensor, Ranked
   });
 }
 
-/// What stands in the place of raw_data that was taken out.
+/// Returns the index of the extent that replaces the removed raw_data, if there is one.
 static std::optional<uint64_t> extentIndex(const onnx::TensorProto &tensor) {
   using google::protobuf::internal::WireFormatLite;
   const std::string &unknown = tensor.unknown_fields();
@@ -268,7 +269,7 @@ static std::optional<uint64_t> extentIndex(const onnx::TensorProto &tensor) {
   return std::nullopt;
 }
 
-/// The fields that hold elements of a tensor, "raw_data, float_data".
+/// Lists the fields that hold elements of a tensor, for example "raw_data, float_data".
 static std::string placesOf(const onnx::TensorProto &tensor) {
   std::string result;
   auto note = [&](bool used, StringRef name) {
@@ -285,8 +286,8 @@ static std::string placesOf(const onnx::TensorProto &tensor) {
   return result;
 }
 
-/// The elements that are packed in a file: two in each byte, the first in its low half. Rows do not
-/// begin at a byte there.
+/// Unpacks 4-bit elements from a file: two in each byte, the first in the lower half. In the file
+/// rows are not aligned to bytes.
 static ref::Tensor fromPacked(const ref::Tensor &bytes, RankedTensorType type) {
   if (ref::isPackedElement(type.getElementType()) && ref::storageBytes(type) == bytes.size() &&
       (type.getRank() < 2 || type.getShape().back() % 2 == 0))
@@ -297,7 +298,7 @@ static ref::Tensor fromPacked(const ref::Tensor &bytes, RankedTensorType type) {
   return result;
 }
 
-/// The bits of small floats as the numbers that they mean.
+/// Converts the bits of small floats to their values in f32.
 static ref::Tensor decoded(const ref::Tensor &bits, RankedTensorType type,
                            const llvm::fltSemantics &kind) {
   const unsigned width = llvm::APFloat::semanticsSizeInBits(kind);
@@ -352,7 +353,7 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
   const int32_t dataType = tensor.data_type();
   const llvm::fltSemantics *small = smallFloatOf(dataType);
   Builder b(context);
-  // Small floats are read as their bits.
+  // Small floats are read as raw bits in u8.
   Type element = elementTypeOf(small ? int32_t(onnx::TensorProto::UINT8) : dataType, context);
   const bool packed = small ? llvm::APFloat::semanticsSizeInBits(*small) == 4
                             : element && ref::isPackedElement(element);

@@ -1,4 +1,4 @@
-//===- Node.cpp - reading a node's attributes -----------------------------===//
+//===- Node.cpp - reads a node's attributes -------------------------------===//
 #include "frontend/onnx/Node.h"
 
 #include "frontend/onnx/Importer.h"
@@ -42,7 +42,7 @@ const onnx::AttributeProto *Node::find(StringRef name) const {
   return nullptr;
 }
 
-/// Files of old IR versions leave the type out; then any field may be the one in use.
+/// Files of old IR versions omit the attribute's type. Then any field may be the one that is used.
 static bool isOfType(const onnx::AttributeProto &attribute,
                      onnx::AttributeProto::AttributeType type) {
   return !attribute.has_type() || attribute.type() == type ||

@@ -1,4 +1,4 @@
-//===- Node.h - an ONNX node as its handler sees it -----------------------===//
+//===- Node.h - an ONNX node as its handler reads it ----------------------===//
 #ifndef DLC_FRONTEND_ONNX_NODE_H
 #define DLC_FRONTEND_ONNX_NODE_H
 
@@ -13,16 +13,17 @@ class Importer;
 
 struct Selection;
 
-/// What a name stands for: a tensor, or, at import time only, a sequence of such, an empty
-/// optional, a tensor whose slices a condition selects, or a number that follows from how many
-/// those are.
+/// The value of a name: a tensor, or one of the following, which exist only at import: a sequence
+/// of tensors, an empty optional, a tensor with a bounded dynamic dimension (Selected), or an
+/// integer that depends on such a dimension's run-time size (Size).
 struct Item {
   enum Kind { Absent, Tensor, Sequence, None, Selected, Size } kind = Absent;
-  /// Selected: with room for all slices. Size: the constant for when all slices are there.
+  /// Selected: the tensor padded to the capacity of the dynamic dimension. Size: the constant for a
+  /// dimension at its full capacity.
   Value value;
-  /// Size: the constants for when there were so many more (Selected.cpp).
+  /// Size: the constants for larger numbers of selected slices (Selected.cpp).
   std::vector<Item> elements;
-  /// Selected and Size.
+  /// The selection that a Selected or Size item depends on.
   std::shared_ptr<const Selection> selection;
 
   Item() = default;
@@ -40,17 +41,17 @@ struct Item {
   }
 };
 
-/// The attributes that a call of a function gives to its body's nodes.
+/// The attributes that a function call passes to the nodes of the function's body.
 struct Frame {
   std::map<std::string, const onnx::AttributeProto *> attributes;
   std::map<std::string, int64_t> opsets;
   const Frame *caller = nullptr;
 };
 
-/// Names of one graph, within those of the graphs around it.
+/// Names of one graph, nested in the scope of the enclosing graph.
 struct Scope {
   std::map<std::string, Item, std::less<>> names;
-  /// Initializers that nothing has used yet.
+  /// Initializers that have not been used yet.
   std::map<std::string, const onnx::TensorProto *, std::less<>> tensors;
   std::map<std::string, const onnx::SparseTensorProto *, std::less<>> sparseTensors;
   /// Element types (TensorProto.DataType) that the graph declares for results of its nodes.
@@ -71,18 +72,19 @@ public:
   Scope &scope;
   int64_t opset;
 
-  /// Makes the builder stand at this node again, after it imported a graph.
+  /// Sets the builder's location and message prefix to this node again after importing a subgraph.
   void restore() { b.setNode(loc, prefix); }
 
   //===--- Inputs and outputs -------------------------------------------------===//
   std::vector<Item> inputs, outputs;
   int64_t numInputs() const { return int64_t(inputs.size()); }
   int64_t numOutputs() const { return proto.output_size(); }
-  /// Whether an optional input is there.
+  /// Whether an optional input is present.
   bool has(int64_t i) const { return i < numInputs() && inputs[i].kind != Item::Absent; }
-  /// A tensor, or null where an optional input is left out.
+  /// Returns an input tensor, or null if an optional input is absent.
   Value in(int64_t i) const { return i < numInputs() ? inputs[i].value : Value(); }
-  /// Of which small floats an initializer is that stands as f32; null: of none.
+  /// Returns the small float type of an initializer that is stored as f32; null if it has another
+  /// type.
   const llvm::fltSemantics *smallFloat(int64_t i) const;
   bool wants(int64_t i) const { return i < numOutputs() && !proto.output(i).empty(); }
   void set(int64_t i, Item item);
@@ -92,27 +94,28 @@ public:
   const onnx::AttributeProto *find(StringRef name) const;
   bool hasAttr(StringRef name) const { return find(name); }
   int64_t integer(StringRef name, int64_t otherwise);
-  /// An integer that must be 0 or 1.
+  /// Reads an integer attribute that must be 0 or 1.
   bool flag(StringRef name, bool otherwise = false);
   double real(StringRef name, double otherwise);
   std::string string(StringRef name, StringRef otherwise);
   Dims integers(StringRef name, Dims otherwise = {});
-  /// As many integers as asked for; `each` stands for all of them when the attribute is missing.
+  /// Reads a list of `number` integers. If the attribute is missing, each element is `each`.
   Dims integers(StringRef name, int64_t number, int64_t each);
   std::vector<double> reals(StringRef name);
   std::vector<std::string> strings(StringRef name);
   const onnx::GraphProto *graph(StringRef name);
   Value tensor(StringRef name);
   Value tensor(const onnx::TensorProto &proto, StringRef name);
-  /// The element type that an attribute names; an error when dlc has none such.
+  /// Returns the element type that an attribute names. Reports an error if dlc does not have the
+  /// type.
   Type dataType(StringRef name, int32_t otherwise);
-  /// The small floats that an attribute names; null: none.
+  /// Returns the small float type that an attribute names; null if it names another type.
   const llvm::fltSemantics *smallFloat(StringRef name);
-  /// An error for a value of an attribute that is not handled.
+  /// Reports an unsupported value of an attribute.
   void unsupported(StringRef name, const llvm::Twine &value, StringRef supported);
 
 private:
-  /// What stands in the file for an input; null where that is no initializer.
+  /// Returns the initializer that provides an input; null if no initializer does.
   const onnx::TensorProto *initializer(int64_t i) const;
 
   Build &b;
@@ -120,21 +123,21 @@ private:
   std::string prefix;
 };
 
-/// The domain of the operators that ONNX Runtime's quantiser and optimiser write.
+/// The domain of ONNX Runtime's contributed operators, which its quantizer and optimizer write.
 inline constexpr const char *microsoft = "com.microsoft";
-/// And that of its operators on blocks of channels.
+/// The domain of ONNX Runtime's operators on channel blocks (NCHWc).
 inline constexpr const char *blocked = "com.microsoft.nchwc";
 
-/// Handlers read the node, build operations, and set outputs.
+/// Handlers read the node, build operations, and set the outputs.
 using Handler = void (*)(Node &n, Build &b);
 
-/// A row of a family's table.
+/// A row of a family's operator table.
 struct Operator {
-  /// An operator that has schemas (Schema.h). A null domain is the family's.
+  /// An operator that has schemas (Schema.h). A null domain means the family's default domain.
   constexpr Operator(const char *name, Handler handler, const char *domain = nullptr)
       : name(name), handler(handler), domain(domain) {}
   /// An operator without a schema: the number of its required inputs, and the names of its
-  /// attributes with a space between them.
+  /// attributes separated by spaces.
   constexpr Operator(const char *name, int required, Handler handler, const char *attributes = "",
                      const char *domain = nullptr)
       : name(name), handler(handler), domain(domain), required(required), attributes(attributes) {}
@@ -174,7 +177,7 @@ ArrayRef<Operator> trainingOperators();
 ArrayRef<Operator> classicOperators();
 ArrayRef<Operator> treeOperators();
 ArrayRef<Operator> estimatorOperators();
-/// Those of contrib/.
+/// Operator tables of the families in contrib/.
 ArrayRef<Operator> fusedActivationOperators();
 ArrayRef<Operator> fusedContractOperators();
 ArrayRef<Operator> fusedConvOperators();
@@ -187,9 +190,9 @@ ArrayRef<Operator> blockOperators();
 ArrayRef<Operator> moeOperators();
 ArrayRef<Operator> blockedOperators();
 
-/// The operator of that domain and name, or null.
+/// Returns the operator with that domain and name, or null.
 const Operator *findOperator(StringRef domain, StringRef name);
-/// The newest opset of a domain whose meaning is known; 0 for a domain of which nothing is known.
+/// Returns the newest supported opset of a domain; 0 if the domain is unknown.
 int64_t newestOpset(StringRef domain);
 
 } // namespace dlc::onnxfront

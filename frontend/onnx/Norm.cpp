@@ -1,4 +1,4 @@
-//===- Norm.cpp - normalisation -------------------------------------------===//
+//===- Norm.cpp - normalization -------------------------------------------===//
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/State.h"
 
@@ -8,7 +8,7 @@ namespace dlc::onnxfront {
 
 namespace {
 
-/// With a scale and a bias, either of which may be null.
+/// Builds a normalization with a scale and a bias, either of which may be null.
 template <typename Op>
 Value normalised(Build &b, Value x, Value scale, Value bias, NamedAttribute over, double eps) {
   SmallVector<Value> operands{x};
@@ -38,14 +38,15 @@ Value rmsNorm(Build &b, Value x, Value scale, int64_t axis, double eps) {
 
 namespace {
 
-/// Mean and variance over axes, kept as dimensions of 1.
+/// Returns mean and variance over axes, which are kept with size 1.
 std::pair<Value, Value> statistics(Build &b, Value x, ArrayRef<int64_t> axes) {
   Value mean = b.reduce(ReduceKind::mean, x, axes, true), centred = b.sub(x, mean);
   return {mean, b.reduce(ReduceKind::mean, b.mul(centred, centred), axes, true)};
 }
 
-/// Running statistics are the importer's to keep, whatever mode the node was exported in. They move
-/// by ONNX's formula, which takes the population's variance.
+/// BatchNormalization when the model is trained, whatever the node's `training_mode` is. The
+/// importer tracks the running statistics and updates them by ONNX's formula, which uses the
+/// population variance.
 void batchNormalizationTrained(Node &n, Build &b) {
   double momentum = n.real("momentum", 0.9f);
   Value x = n.in(0), scale = n.in(1);
@@ -56,7 +57,7 @@ void batchNormalizationTrained(Node &n, Build &b) {
   n.set(0, made[0]);
   for (int64_t i = 1; i <= 2; ++i) {
     Value argument = n.in(i + 2), running = b.training->statistics(argument);
-    // Statistics that are computed are nobody's to keep.
+    // Statistics that the graph computes are not state and are not tracked.
     Value before = running ? running : argument;
     Value next = b.add(b.mul(before, momentum),
                        b.mul(b.cast(made[size_t(i)], b.elem(before)), 1 - momentum));
@@ -108,7 +109,8 @@ void instanceNormalization(Node &n, Build &b) {
                      n.real("epsilon", 1e-5f)));
 }
 
-/// Before opset 21 scale and bias are per group, since then per channel.
+/// GroupNormalization. Scale and bias are per group before opset 21, and per channel from opset 21
+/// on.
 void groupNormalization(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t groups = n.integer("num_groups", 0);
@@ -132,7 +134,7 @@ void groupNormalization(Node &n, Build &b) {
                      n.real("epsilon", 1e-5f)));
 }
 
-/// The statistics are in the type of `stash_type`, f32 mostly.
+/// Returns the type of the statistics (attribute `stash_type`), f32 by default.
 Type stashType(Node &n, Build &b) { return n.dataType("stash_type", onnx::TensorProto::FLOAT); }
 
 void layerNormalization(Node &n, Build &b) {
@@ -155,7 +157,7 @@ void rmsNormalization(Node &n, Build &b) {
   n.set(0, rmsNorm(b, n.in(0), n.in(1), axis, n.real("epsilon", 1e-5f)));
 }
 
-/// RMSNormalization under the name that it had first; `inv_std_var` is 1 / rms.
+/// RMSNormalization under its earlier name. The output `inv_std_var` is 1 / rms.
 void simplifiedLayerNormalization(Node &n, Build &b) {
   rmsNormalization(n, b);
   if (!b.ok() || !n.wants(1))
@@ -183,7 +185,7 @@ void lpNormalization(Node &n, Build &b) {
   Value norm = b.reduce(ReduceKind::sum, p == 1 ? b.unary<AbsOp>(x) : b.mul(x, x), {axis}, true);
   if (p == 2)
     norm = b.unary<SqrtOp>(norm);
-  // A norm of 0 leaves zeros.
+  // A norm of 0 is replaced by 1, so that the result is zeros instead of NaN.
   Value zero = b.compare(Predicate::eq, norm, b.like(norm, 0));
   n.set(0, b.div(x, b.select(zero, b.like(norm, 1), norm)));
 }

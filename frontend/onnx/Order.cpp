@@ -1,4 +1,4 @@
-//===- Order.cpp - the order in which a graph's nodes are imported --------===//
+//===- Order.cpp - orders a graph's nodes for import ----------------------===//
 #include "frontend/onnx/Importer.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -17,7 +17,8 @@ std::string describe(const onnx::NodeProto &node) {
   return "node (" + node.op_type() + "): ";
 }
 
-/// Names that a node uses: its inputs, and what the graphs in its attributes take from outside.
+/// Collects the names that a node uses: its inputs, and the outer values that the graphs in its
+/// attributes use.
 static void usedNames(const onnx::NodeProto &node, std::vector<std::string> &names);
 
 static void usedNames(const onnx::GraphProto &graph, std::vector<std::string> &names) {
@@ -71,8 +72,8 @@ public:
     for (int i : order)
       for (int maker : makersOf(i))
         inOrder &= maker < i;
-    // The file's own order where it serves: results are then the same from one version of this code
-    // to the next.
+    // Keeps the file's order if it is a valid order, so that results do not change between versions
+    // of this code.
     if (inOrder)
       std::sort(order.begin(), order.end());
     std::vector<const onnx::NodeProto *> result;
@@ -92,7 +93,7 @@ private:
     return result;
   }
 
-  /// Depth first, with a stack of our own: graphs are as deep as networks.
+  /// Depth-first search with an explicit stack, because graphs are as deep as networks.
   bool visit(int root) {
     std::vector<int> stack{root};
     while (!stack.empty()) {
@@ -108,7 +109,7 @@ private:
       usedNames(nodes[i], used[i]);
       for (const std::string &name : used[i]) {
         auto it = makers.find(name);
-        // A value from outside these nodes.
+        // The value is defined outside these nodes.
         if (it == makers.end())
           continue;
         if (state[it->second] == Open) {

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// The window of a pool, whose pads must not be negative.
+/// Reads the window of a pool and checks that the pads are not negative.
 static WindowAttributes poolWindow(Node &n, Build &b, Value x) {
   WindowAttributes w = windowOf(n, b, x, {});
   for (size_t i = 0; b.ok() && i < w.kernel.size(); ++i)
@@ -16,7 +16,8 @@ static WindowAttributes poolWindow(Node &n, Build &b, Value x) {
   return w;
 }
 
-/// `counted` is the padding at the end that counts where padding counts at all.
+/// Builds an average pool. `counted` is the part of the padding at the end that counts if
+/// `includePad` is set (`count_include_pad`).
 static Value averageOf(Build &b, Value x, const WindowAttributes &w, ArrayRef<int64_t> counted,
                        bool includePad) {
   auto attributes = w.attributes(b, true);
@@ -51,7 +52,7 @@ void maxPool(Node &n, Build &b) {
   n.set(1, both[1]);
 }
 
-/// Channels come last.
+/// NhwcMaxPool: channels are the last dimension.
 void nhwcMaxPool(Node &n, Build &b) {
   Value x = channelsFirst(b, n.in(0));
   WindowAttributes w = windowOf(n, b, x, {});
@@ -60,7 +61,7 @@ void nhwcMaxPool(Node &n, Build &b) {
 
 void averagePool(Node &n, Build &b) { n.set(0, averagePoolOf(n, b, n.in(0))); }
 
-/// (sum |x|^p)^(1/p)
+/// Returns the p-th root of a sum of p-th powers: (sum |x|^p)^(1/p).
 Value rootOfPower(Build &b, Value sum, double p) {
   return p == 1 ? sum : b.pow(sum, b.like(sum, 1 / p));
 }
@@ -101,8 +102,8 @@ void globalLpPool(Node &n, Build &b) {
               p));
 }
 
-/// Indices count in the flattened tensor that was pooled; a larger output shape holds it at its
-/// start.
+/// MaxUnpool. Indices refer to the flattened tensor before pooling. If `output_shape` is larger,
+/// that tensor is placed at its start.
 void maxUnpool(Node &n, Build &b) {
   Value x = n.in(0), indices = n.in(1);
   WindowAttributes w = windowOf(n, b, x, {});

@@ -1,4 +1,4 @@
-//===- Quantize.cpp - quantised values and products of such ---------------===//
+//===- Quantize.cpp - quantized values and their products -----------------===//
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
@@ -45,7 +45,7 @@ static std::string nameOf(Type element) {
   return text;
 }
 
-/// Errors unless a zero point goes with the tensor that it is for, and with its scale.
+/// Reports an error unless a zero point matches the type of its tensor and the size of its scale.
 static bool fitsZeroPoint(Build &b, Value zeroPoint, Value scale, Type element, const Twine &what) {
   return !zeroPoint ||
          (b.require(b.elem(zeroPoint) == element,
@@ -83,7 +83,7 @@ Value roundedTo(Build &b, Value x, const llvm::fltSemantics &kind, bool saturate
   double most = F::getLargest(kind).convertToDouble();
   x = saturates ? b.clamp(x, -most, most) : x;
   Value size = b.unary<AbsOp>(x);
-  // The distance of neighbours: a power of two, found by halves.
+  // Spacing of the small floats near x: a power of two, found by binary search over the exponent.
   Value step = b.like(x, std::ldexp(1.0, least - digits));
   for (int half = int(llvm::bit_floor(unsigned(levels))); half; half /= 2) {
     Value wider = b.mul(step, std::ldexp(1.0, half));
@@ -150,14 +150,15 @@ DynamicallyQuantized quantizeDynamically(Build &b, Value x) {
   return q.empty() ? DynamicallyQuantized() : DynamicallyQuantized{q[0], {q[1], q[2]}};
 }
 
-/// Whether operands of a contraction are multiplied as they are.
+/// Whether the operands are integers of at most 8 bits, which a contraction multiplies without
+/// widening.
 static bool areNarrow(Build &b, Value a, Value c) {
   return b.elem(a) && b.elem(c) && b.elem(a).getIntOrFloatBitWidth() <= 8 &&
          b.elem(c).getIntOrFloatBitWidth() <= 8 && !b.isBool(a) && !b.isBool(c);
 }
 
 Value integerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero) {
-  // With the operand's rank, or 0.
+  // Reshapes a zero point to the operand's rank, or to a scalar if it has one element.
   auto aligned = [&](Value zero, Value x, bool isLeft) {
     if (!zero || b.count(zero) == 1)
       return zero ? b.reshape(zero, {}) : zero;
@@ -176,7 +177,7 @@ Value integerMatmul(Build &b, Value a, Value aZero, Value c, Value cZero) {
   });
 }
 
-/// [O] as it is, or one element as a scalar.
+/// Returns a zero point [O] unchanged, or one element as a scalar.
 static Value perOutput(Build &b, Value v) { return v && b.count(v) == 1 ? b.reshape(v, {}) : v; }
 
 Value integerConvolve(Node &n, Build &b, Value x, Value xZero, Value w, Value wZero, Value bias) {
@@ -194,7 +195,8 @@ Value quantizedProduct(Build &b, Value a, const Quantization &aq, Value c, const
 
 namespace {
 
-/// A scale that broadcasts to x: repeated for the elements of each block.
+/// Returns a scale that broadcasts to x: the scale of each block is repeated for the block's
+/// elements.
 Value repeated(Build &b, Value scale, Value x, Blocks blocks) {
   Value each = alongAxis(b, scale, x, blocks);
   if (!each || b.rank(each) == 0 || blocks.size == 0)
@@ -242,7 +244,7 @@ void dequantizeLinear(Node &n, Build &b) {
     element = n.dataType("output_dtype", 0);
   if (!b.ok() || !fitsZeroPoint(b, n.in(2), n.in(1), b.elem(x), "the zero point"))
     return;
-  // Small floats, which have no zero points but 0.
+  // Small floats stored as f32; their zero point is always 0.
   if (b.isFloat(x))
     return n.set(0, b.cast(b.mul(x, b.cast(repeated(b, n.in(1), x, blocks), b.elem(x))), element));
   Quantization q{alongAxis(b, n.in(1), x, blocks), alongAxis(b, n.in(2), x, blocks)};
@@ -256,14 +258,15 @@ void dynamicQuantizeLinear(Node &n, Build &b) {
   n.set(2, q.by.zeroPoint);
 }
 
-/// One per row of the left operand: a column.
+/// Reshapes one scale per row of the left operand to a column.
 Value perRow(Build &b, Value v) { return v && b.rank(v) == 1 ? b.expandDims(v, 1) : v; }
 
 void matMulInteger(Node &n, Build &b) {
   n.set(0, integerMatmul(b, n.in(0), n.in(2), n.in(1), n.in(3)));
 }
 
-/// [O] as [O, 1, ..] beside weights of some rank, or beside [N, O, ..] with one dimension less.
+/// Reshapes [O] to [O, 1, ..] of the given rank: the rank of the weights, or one less than the rank
+/// of [N, O, ..].
 Value perOutput(Build &b, Value v, int64_t rank) {
   if (!v || b.rank(v) == 0 || b.count(v) == 1)
     return v ? b.reshape(v, {}) : v;
@@ -281,7 +284,7 @@ void convInteger(Node &n, Build &b) {
   n.set(0, integerConvolve(n, b, n.in(0), n.in(2), n.in(1), n.in(3), {}));
 }
 
-/// The zero points of operands and result must have their types.
+/// Checks that the zero points have the types of the operands and the result.
 bool fitZeroPoints(Node &n, Build &b, int64_t a, int64_t c) {
   return fitsZeroPoint(b, n.in(a + 2), n.in(a + 1), b.elem(n.in(a)), "A's zero point") &&
          fitsZeroPoint(b, n.in(c + 2), n.in(c + 1), b.elem(n.in(c)), "B's zero point") &&

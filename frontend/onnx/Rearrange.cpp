@@ -1,4 +1,4 @@
-//===- Rearrange.cpp - blocks, columns and sequences moved about ----------===//
+//===- Rearrange.cpp - depth-to-space, reversed sequences, col2im ---------===//
 #include "frontend/onnx/Node.h"
 
 using namespace mlir;
@@ -44,7 +44,7 @@ void spaceToDepth(Node &n, Build &b) {
   n.set(0, b.reshape(x, {N, C * block * block, H, W}));
 }
 
-/// Index t of a sequence of length L becomes L - 1 - t where t < L.
+/// ReverseSequence: index t of a sequence of length L becomes L - 1 - t if t < L.
 void reverseSequence(Node &n, Build &b) {
   Value x = n.in(0), lengths = b.cast(n.in(1), b.i64);
   int64_t rank = b.rank(x);
@@ -67,8 +67,8 @@ void reverseSequence(Node &n, Build &b) {
   n.set(0, b.op<GatherElementsOp>({x, index}, {b.attr("axis", time)}));
 }
 
-/// Columns [N, C * window, L] back into an image: one dilated, strided slice of the padded image
-/// per window element.
+/// Col2Im: adds up columns [N, C * window, L] to an image, with one dilated, padded tensor per
+/// window element.
 void col2Im(Node &n, Build &b) {
   Value x = n.in(0);
   Dims image = b.needInts(n.in(1), "the image's shape"),
@@ -104,11 +104,12 @@ void col2Im(Node &n, Build &b) {
   Dims tap(spatial, 0);
   for (int64_t i = 0; i < taps && b.ok(); ++i) {
     Value part = b.at(x, 2, i);
-    // One step to the tap's place in the image, whose pads are left out on the way.
+    // Pads the tensor to the window element's position in the image. Negative padding removes the
+    // image's pads.
     Dims low(2 + spatial, 0), high(2 + spatial, 0);
     for (int64_t d = 0; d < spatial; ++d) {
       int64_t axis = 2 + d;
-      // A stride s leaves s - 1 zeros between neighbours.
+      // A stride of s inserts s - 1 zeros between adjacent elements.
       if (strides[d] > 1 && out[d] > 1) {
         Dims shape = b.dims(part);
         Value open = b.expandDims(part, axis + 1);

@@ -1,6 +1,7 @@
 //===- Recurrent.cpp - LSTM, GRU and RNN ----------------------------------===//
-// The standard form becomes one dlc operation. Anything else (other activations, peepholes,
-// clipping, sequences of several lengths, quantised weights) is a loop over time of primitives.
+// The standard case becomes one dlc operation. All other cases (other activations, peepholes,
+// clipping, sequences of different lengths, quantized weights) become a loop over time of primitive
+// operations.
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
@@ -23,14 +24,14 @@ struct Layer {
   bool standard = true;
   double clip = 0;
   bool inputForget = false, linearBeforeReset = false;
-  /// x [T, N, I]; w [D, G*H, I]; r [D, G*H, H]; b [D, 2*G*H]; h0 and c0 [D, N, H].
+  /// Layouts: x [T, N, I]; w [D, G*H, I]; r [D, G*H, H]; b [D, 2*G*H]; h0 and c0 [D, N, H].
   Value x, w, r, bias, h0, c0, peepholes, lengths;
-  /// Of quantised weights, which come transposed: w [D, I, G*H], r [D, H, G*H]; one per direction,
-  /// or [D, G*H].
+  /// Scales and zero points of quantized weights, which are stored transposed: w [D, I, G*H], r [D,
+  /// H, G*H]. They have one element per direction, or are [D, G*H].
   Quantization wq, rq;
 };
 
-/// x w^T of one direction. What multiplies quantised weights is quantised as it comes.
+/// Computes x w^T of one direction. If the weights are quantized, x is quantized dynamically.
 Value product(Build &b, Value x, Value w, const Quantization &q) {
   if (!q.scale)
     return b.matmul(x, w, false, true);
@@ -81,7 +82,7 @@ bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaul
     StringRef name(f.name);
     layer.standard &= name.equals_insensitive(defaults[i % defaults.size()]) ||
                       (layer.cell == Cell::Rnn && name.equals_insensitive("Relu"));
-    // The parameters stand in a list for those activations that have any.
+    // The attributes list parameters only for those activations that have any.
     struct {
       const char *name;
       double alpha, beta;
@@ -103,12 +104,13 @@ bool readActivations(Node &n, Build &b, Layer &layer, ArrayRef<StringRef> defaul
   return true;
 }
 
-/// What the steps of one direction read, apart from the input.
+/// Recurrent weights that the steps of one direction use.
 struct Weights {
-  /// r [G*H, H], or as quantised weights come.
+  /// r [G*H, H], or [H, G*H] if the weights are quantized.
   Value r, bias;
   Quantization by;
-  /// Of a GRU whose candidate waits for the reset gate: r of the gates, and of the candidate.
+  /// For a GRU whose reset gate is applied before the candidate's matmul (`linear_before_reset` =
+  /// 0): r of the gates, and r of the candidate.
   Value gates, candidate;
   SmallVector<Value> peepholes;
 };
@@ -129,10 +131,10 @@ Weights weightsOf(Build &b, const Layer &l, int64_t d) {
   return own;
 }
 
-/// h, and c of an LSTM.
+/// The state h, and c for an LSTM.
 using State = SmallVector<Value>;
 
-/// One step of one direction. wx is w x [N, G*H] with its biases.
+/// Computes one step of one direction. wx is w x [N, G*H] including its biases.
 State step(Build &b, const Layer &l, int64_t d, Value wx, const State &s, const Weights &w) {
   auto clip = [&](Value v) { return l.clip > 0 ? b.clamp(v, -l.clip, l.clip) : v; };
   auto gate = [&](Value v, int64_t g) { return b.sliceAxis(v, 1, g * l.H, l.H); };
@@ -157,7 +159,8 @@ State step(Build &b, const Layer &l, int64_t d, Value wx, const State &s, const 
     Value out = activate(b, f(0), clip(peep(gate(all, 1), 1, c)));
     return {b.mul(out, activate(b, f(2), c)), c};
   }
-  // All that does not wait is one product; the biases of what waits stand in wx.
+  // One matmul computes everything that does not depend on the reset gate. The bias of the
+  // dependent part is included in wx.
   Value fromState = b.matmul(h, l.linearBeforeReset ? w.r : w.gates, false, true);
   if (l.linearBeforeReset)
     fromState = b.add(fromState, w.bias);
@@ -171,13 +174,14 @@ State step(Build &b, const Layer &l, int64_t d, Value wx, const State &s, const 
   return {b.add(b.mul(b.sub(b.like(update, 1), update), candidate), b.mul(update, h))};
 }
 
-/// A step that knows its time, 0-d: the next states, and what it gives.
+/// Result of a step: the next states and the output.
 struct Stepped {
   State states;
   Value y;
 };
 
-/// The states after all steps, and what they give [T, ...]: a loop, of more steps than one.
+/// Runs the steps and returns the final states and the outputs [T, ...]. More than one step becomes
+/// a loop.
 Stepped overTime(Build &b, int64_t steps, const State &first,
                  llvm::function_ref<Stepped(Value iteration, const State &)> step) {
   if (steps == 1) {
@@ -221,7 +225,7 @@ Stepped overTime(Build &b, int64_t steps, const State &first,
   return result;
 }
 
-/// y [T, D, N, H], h [D, N, H], c [D, N, H].
+/// Returns y [T, D, N, H], h [D, N, H], c [D, N, H].
 std::vector<Value> byLoops(Build &b, const Layer &l) {
   std::vector<Value> ys, hs, cs;
   for (int64_t d = 0; d < l.directions && b.ok(); ++d) {
@@ -243,7 +247,7 @@ std::vector<Value> byLoops(Build &b, const Layer &l) {
       State next = step(b, l, d, b.gather(all, t, 0), s, own);
       Value y = next.front();
       if (l.lengths) {
-        // Past its end a sequence keeps its state and gives zeros.
+        // After its end a sequence keeps its state and outputs zeros.
         Value now = b.cast(iteration, b.elem(l.lengths));
         Value live = backward ? b.compare(Predicate::lt, end, now)
                               : b.compare(Predicate::lt, now, l.lengths);
@@ -338,7 +342,7 @@ template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
                    "sequence_lens must have one entry per sequence; required: " + Twine(l.N) +
                        "; found: " + Twine(b.count(l.lengths)) + "; correct its shape"))
       return;
-    // Lengths that are all T say nothing.
+    // Lengths that all equal T have no effect.
     if (auto lengths = b.known(l.lengths)) {
       bool full = true;
       for (int64_t i = 0; i < lengths->size(); ++i) {
@@ -369,8 +373,8 @@ template <Cell cell> void recurrent(Node &n, Build &b, Layer l) {
 
 template <Cell cell> void recurrentNode(Node &n, Build &b) { recurrent<cell>(n, b, {}); }
 
-/// The range of each product's left operand is found at run time: of all time steps together for
-/// the inputs, of the whole batch at each step for the state.
+/// The range of each matmul's left operand is computed at run time: over all time steps for the
+/// inputs, and over the whole batch at each step for the state.
 void dynamicQuantizeLstm(Node &n, Build &b) {
   Layer l;
   auto weights = [&](int64_t w, int64_t scale) -> Quantization {

@@ -1,4 +1,4 @@
-//===- Reduce.cpp - reductions, running sums, top-k -----------------------===//
+//===- Reduce.cpp - reductions, cumulative sums, top-k --------------------===//
 #include "frontend/onnx/Selected.h"
 
 using namespace mlir;
@@ -33,7 +33,8 @@ template <ReduceKind kind> void plain(Node &n, Build &b) {
   if (kind == ReduceKind::sum)
     if (auto count = countOfTrue(b, x, r))
       return n.set(0, *count);
-  // Booleans: any and all. Bytes have the right answer for no elements at all.
+  // Reduces booleans (any and all) as bytes, because these have the correct identity element for
+  // empty reductions.
   if (b.isBool(x) && (kind == ReduceKind::max || kind == ReduceKind::min))
     x = b.cast(b.reduce(kind, b.cast(x, b.b.getIntegerType(8, false)), r.axes, r.keepdims), b.i1);
   else
@@ -41,7 +42,7 @@ template <ReduceKind kind> void plain(Node &n, Build &b) {
   n.set(0, x);
 }
 
-/// A sum of something made of each element, and something made of the sum.
+/// A reduction of the form after(sum(before(x))).
 template <Value (*before)(Build &, Value), Value (*after)(Build &, Value)>
 void ofSum(Node &n, Build &b) {
   Reduction r = reductionOf(n, b);
@@ -60,8 +61,8 @@ Value logarithm(Build &b, Value x) {
   return b.isFloat(x) ? b.unary<LogOp>(x) : b.cast(b.unary<LogOp>(b.cast(x, b.f64)), element);
 }
 
-/// max + log(sum(e^(x - max))); an infinite maximum is left out of the subtraction, where it would
-/// make NaN.
+/// Computes max + log(sum(e^(x - max))). An infinite maximum is not subtracted, because infinity -
+/// infinity is NaN.
 void logSumExp(Node &n, Build &b) {
   Reduction r = reductionOf(n, b);
   Value x = n.in(0);

@@ -1,4 +1,4 @@
-//===- Registry.cpp - from an operator's name to its handler --------------===//
+//===- Registry.cpp - maps operator names to handlers ---------------------===//
 #include "frontend/onnx/Node.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 struct Domain {
   const char *name;
-  /// The newest opset whose operators the handlers know.
+  /// The newest opset that the handlers implement.
   int64_t newest;
 };
 
@@ -19,7 +19,7 @@ constexpr Domain domains[] = {
 
 using Table = llvm::StringMap<const Operator *>;
 
-/// Rows that name no domain are of the family's.
+/// Adds the rows of families to the table. Rows without a domain get the given domain.
 void add(Table &table, const Domain &domain, ArrayRef<ArrayRef<Operator>> families) {
   for (ArrayRef<Operator> family : families)
     for (const Operator &entry : family)

@@ -1,4 +1,4 @@
-//===- Sample.cpp - reading images at fractional places -------------------===//
+//===- Sample.cpp - samples images at fractional coordinates --------------===//
 #include "frontend/onnx/Sample.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-//===- Sample.h - reading images at fractional places ---------------------===//
+//===- Sample.h - samples images at fractional coordinates ----------------===//
 #ifndef DLC_FRONTEND_ONNX_SAMPLE_H
 #define DLC_FRONTEND_ONNX_SAMPLE_H
 
@@ -6,25 +6,27 @@
 
 namespace dlc::onnxfront {
 
-/// x [B, C, spatial..] at integer places (one i64 [B, P] per spatial dimension), as [B, C, P];
-/// places outside read the nearest element.
+/// Reads x [B, C, spatial..] at integer coordinates (one i64 [B, P] per spatial dimension) and
+/// returns [B, C, P]. Coordinates outside the image are clamped to the nearest element.
 Value samplePoints(Build &b, Value x, ArrayRef<Value> places);
 
-/// x [B, C, spatial..] at float places [B, P] by linear interpolation, as [B, C, P]; outside are
-/// zeros.
+/// Reads x [B, C, spatial..] at float coordinates [B, P] by linear interpolation and returns [B, C,
+/// P]. Elements outside the image are zeros.
 Value sampleLinear(Build &b, Value x, ArrayRef<Value> places);
 
-/// How images are read between their elements.
+/// Sampling options of an image between its elements.
 struct GridReading {
   std::string mode;    ///< linear, nearest or cubic
-  std::string padding; ///< of places outside: zeros, border or reflection
-  /// -1 and 1 are the centres of the elements at the corners, instead of their outer edges.
+  std::string padding; ///< padding of coordinates outside the image: zeros, border or reflection
+  /// Whether -1 and 1 are the centers of the corner elements instead of their outer edges
+  /// (`align_corners`).
   bool corners;
 };
-/// x [N, C, spatial..] at a grid [N, places.., spatial dimensions] of -1 to 1, as [N, C, places..].
+/// Samples x [N, C, spatial..] at a grid [N, places.., spatial dimensions] with coordinates from -1
+/// to 1, and returns [N, C, places..].
 Value sampleGrid(Build &b, Value x, Value grid, const GridReading &how);
 
-/// Whether integer places lie inside an image, as bool.
+/// Returns a bool mask of the integer coordinates that are inside an image.
 Value isInside(Build &b, Value place, int64_t extent);
 
 } // namespace dlc::onnxfront

@@ -1,4 +1,4 @@
-//===- Schema.cpp - reading the table of operator schemas ------------------===//
+//===- Schema.cpp - reads the table of operator schemas -------------------===//
 #include "frontend/onnx/Schema.h"
 
 #include "frontend/onnx/ModelFile.h"

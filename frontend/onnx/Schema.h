@@ -1,7 +1,7 @@
 //===- Schema.h - signatures of operators, by opset -----------------------===//
 //
-// Schemas.inc holds every schema version of the onnx package. schemas.py writes it. Each node is
-// checked against the schema of its opset before its handler runs.
+// Schemas.inc, which schemas.py generates, holds every schema version of the onnx package. Each
+// node is checked against the schema of its opset before its handler runs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_FRONTEND_ONNX_SCHEMA_H
@@ -57,12 +57,12 @@ bool hasSchemas(StringRef domain);
 /// Newest known version of the file format.
 int64_t newestIrVersion();
 
-/// "ai.onnx.Clip".
+/// Formats the full name of an operator: "ai.onnx.Clip".
 std::string fullName(StringRef domain, StringRef name);
-/// Types that an element type may represent: f32 also represents floats of eight and four bits, and
-/// integers of eight bits those of four.
+/// Returns the ONNX types that an element type may represent. f32 also represents floats of 8 and 4
+/// bits. Integers of 8 bits also represent integers of 4 bits.
 TypeMask typesOf(mlir::Type element);
-/// "float, double".
+/// Lists the names of types: "float, double".
 std::string typeNames(TypeMask types);
 
 /// Checks a node's attributes, and the number of its inputs and outputs, against the schema of the

@@ -1,4 +1,4 @@
-//===- SchemaCheck.cpp - checking a node against its operator's schema ------===//
+//===- SchemaCheck.cpp - checks nodes against their operators' schemas ----===//
 #include "frontend/onnx/ModelFile.h"
 #include "frontend/onnx/Schema.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,7 +11,7 @@ namespace dlc::onnxfront {
 static constexpr int64_t oldestOpset = 6;
 static constexpr const char *convertHint = "; convert the model with onnx.version_converter";
 
-/// "ai.onnx.Clip in opset 13".
+/// Formats an operator version: "ai.onnx.Clip in opset 13".
 static std::string versionText(StringRef domain, StringRef name, int64_t opset) {
   return fullName(domain, name) + " in opset " + std::to_string(opset);
 }
@@ -145,7 +145,7 @@ bool checkSignature(const onnx::NodeProto &proto, StringRef domain, int64_t opse
     return !op || checkRowAttributes(proto, *op, full, b);
   }
   ArrayRef<Schema> versions = schemasOf(domain, proto.op_type());
-  // An unknown operator is an error only where an output depends on it.
+  // An unknown operator is an error only if an output depends on it; the importer reports it then.
   if (versions.empty())
     return true;
   const Schema *schema = schemaAt(versions, opset);
@@ -176,7 +176,8 @@ static TypeMask typesOf(const Item &item) {
   return typesOf(cast<RankedTensorType>(item.value.getType()).getElementType());
 }
 
-/// The name of an item's type. An element type that represents several has the name of the widest.
+/// Returns the name of an item's type. An element type that represents several ONNX types has the
+/// name of the widest.
 static std::string typeText(const Item &item) {
   if (item.kind == Item::None)
     return "an empty optional";
@@ -204,7 +205,8 @@ bool checkInputs(const Node &n, StringRef domain, const Operator &op, Build &b) 
     return checkRowInputs(n, op, b);
   const Schema &schema = *schemaAt(versions, n.opset);
   const std::string version = versionText(domain, op.name, n.opset);
-  // A call of a function may leave out an attribute that its body passes on.
+  // A function call may omit an attribute that the function's body forwards, so the body's nodes
+  // may lack required attributes.
   for (const AttributeRule &rule : schema.attributes)
     if (!b.require(!rule.isRequired || n.hasAttr(rule.name),
                    "attribute '" + rule.name + "' of " + version +

@@ -1,5 +1,6 @@
 //===- Sequence.cpp - sequences and optionals -----------------------------===//
-// They exist at import only: a sequence is a list of values, an optional is its value or nothing.
+// Sequences and optionals exist only at import: a sequence is a list of values, and an optional is
+// its value or empty.
 #include "frontend/onnx/Importer.h"
 
 using namespace mlir;
@@ -12,7 +13,7 @@ bool isSequence(Node &n, Build &b, int64_t i) {
                    "input " + Twine(i) + " must be a sequence");
 }
 
-/// A position in a sequence; `end` allows the one past the last.
+/// Reads a position in a sequence. `end` also allows the position after the last element.
 int64_t position(Node &n, Build &b, int64_t input, int64_t size, bool end) {
   int64_t at = b.needInt(n.in(input), "the position"), from = at;
   if (at < 0)

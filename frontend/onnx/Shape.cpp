@@ -1,4 +1,4 @@
-//===- Shape.cpp - constants, and new shapes for the same elements --------===//
+//===- Shape.cpp - constants and reshapes ---------------------------------===//
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/Importer.h"
 
@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Dimension `from` goes to place `to`.
+/// Moves dimension `from` to index `to`.
 static Value moveAxis(Build &b, Value x, int64_t from, int64_t to) {
   Dims order;
   for (int64_t i = 0; i < b.rank(x); ++i)
@@ -43,7 +43,8 @@ namespace {
 
 void identity(Node &n, Build &b) { n.set(0, n.inputs[0]); }
 
-/// 0 keeps the dimension (unless allowzero), -1 takes what is left.
+/// Reshape: 0 keeps the dimension (unless `allowzero` is set), and -1 is inferred from the number
+/// of elements.
 void reshape(Node &n, Build &b) {
   Value x = n.in(0);
   Dims target = n.has(1) ? b.needInts(n.in(1), "the shape") : n.integers("shape");
@@ -76,7 +77,7 @@ void reshape(Node &n, Build &b) {
   n.set(0, b.reshape(x, target));
 }
 
-/// The axes operand of opset 13 and later, or the attribute of before.
+/// Reads the axes from the operand (opset 13 and later) or the attribute (earlier opsets).
 Dims axesOf(Node &n, Build &b) {
   return n.has(1) ? b.needInts(n.in(1), "the axes") : n.integers("axes");
 }
@@ -191,7 +192,7 @@ void range(Node &n, Build &b) {
   n.set(0, b.add(b.mul(index, b.reshape(by, {})), b.reshape(n.in(0), {})));
 }
 
-/// Both shapes broadcast: the given one may have 1 where x has more.
+/// Expand broadcasts in both directions: the given shape may have 1 where x has a larger size.
 void expand(Node &n, Build &b) {
   Dims target = b.needInts(n.in(1), "the shape"), shape = b.dims(n.in(0));
   if (!b.ok())
@@ -219,7 +220,7 @@ void eyeLike(Node &n, Build &b) {
   n.set(0, b.cast(b.compare(Predicate::eq, row, b.iota(b.i64, b.shape(x), 1)), element));
 }
 
-/// Keeps the part above (or below) a diagonal.
+/// Trilu: keeps the part above (or below) a diagonal.
 void trilu(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t rank = b.rank(x), k = n.has(1) ? b.needInt(n.in(1), "the diagonal k") : 0;

@@ -1,5 +1,5 @@
-//===- Signal.cpp - Fourier transforms, windows, mel weights --------------===//
-// A transform is a product with a constant matrix of cosines and sines.
+//===- Signal.cpp - Fourier transforms, window functions, mel weights -----===//
+// A transform is a matmul with a constant matrix of cosines and sines.
 #include "frontend/onnx/Node.h"
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double pi = 3.14159265358979323846;
 
-/// Two constant matrices [in, out] of cos and sin of 2 pi k n / length.
+/// Returns two constant matrices [in, out] of cos and sin of 2 pi k n / length.
 std::pair<Value, Value> twiddles(Build &b, int64_t in, int64_t out, int64_t length, Type element,
                                  double scale) {
   std::vector<double> cosines, sines;
@@ -28,7 +28,8 @@ struct Complex {
   Value real, imaginary;
 };
 
-/// Transforms the last dimension, of size `in` at most `length`. The imaginary part may be null.
+/// Transforms the last dimension. Its size is cut to `length` if it is larger. The imaginary part
+/// may be null.
 Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse) {
   int64_t in = b.dim(x.real, -1);
   if (in > length) {
@@ -45,7 +46,7 @@ Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse
   if (!inverse)
     s = b.unary<NegOp>(s);
   auto times = [&](Value v, Value m) {
-    // Rank 1 wants a row.
+    // A vector is multiplied as a matrix of one row.
     return b.rank(v) == 1 ? b.reshape(b.matmul(b.expandDims(v, 0), m), {out}) : b.matmul(v, m);
   };
   if (!x.imaginary)
@@ -54,7 +55,7 @@ Complex transform(Build &b, Complex x, int64_t length, int64_t out, bool inverse
           b.add(times(x.real, s), times(x.imaginary, c))};
 }
 
-/// Splits [.., 1 or 2] into parts.
+/// Splits [.., 1 or 2] into the real and the imaginary part.
 Complex split(Build &b, Value x) {
   int64_t last = b.rank(x) - 1;
   return {b.at(x, last, 0), b.dim(x, last) == 2 ? b.at(x, last, 1) : Value()};
@@ -76,7 +77,7 @@ void dft(Node &n, Build &b) {
     length = b.needInt(n.in(1), "the length of the transform");
   if (!b.ok())
     return;
-  // The axis goes last; the complex dimension goes away.
+  // Moves the axis to the end and removes the complex dimension.
   Dims permutation;
   for (int64_t i = 0; i < rank - 1; ++i)
     if (i != axis)
@@ -90,7 +91,8 @@ void dft(Node &n, Build &b) {
   for (int64_t i = 0; i < rank - 1; ++i)
     back[permutation[i]] = i;
   if (inverse && onesided) {
-    // Half a spectrum stands for the whole: the missing half is the conjugate, mirrored.
+    // An inverse one-sided transform takes half of the spectrum. The other half is its mirrored
+    // conjugate.
     int64_t last = rank - 2, half = length / 2 + 1;
     if (!b.require(b.dim(z.real, last) >= 1, "the spectrum is empty"))
       return;
@@ -154,7 +156,7 @@ void stft(Node &n, Build &b) {
   n.set(0, b.stack({y.real, y.imaginary}, 3));
 }
 
-/// a - b cos(2 pi n / N) + c cos(4 pi n / N)
+/// Window function a - b cos(2 pi n / N) + c cos(4 pi n / N).
 void cosineWindow(Node &n, Build &b, double a, double c1, double c2) {
   int64_t size = b.needInt(n.in(0), "the window's size");
   Type element = n.dataType("output_datatype", onnx::TensorProto::FLOAT);
@@ -216,7 +218,8 @@ void melWeightMatrix(Node &n, Build &b) {
   n.set(0, b.floats(values, {spectrum, bins}, element));
 }
 
-/// Of real signals along the last dimension: half a spectrum, real and imaginary parts last.
+/// Checks for a one-sided transform of real signals along the last dimension. The spectrum stores
+/// real and imaginary parts in its last dimension.
 bool isPlainTransform(Node &n, Build &b) {
   return b.require(n.integer("signal_ndim", 1) == 1 && n.integer("onesided", 1) == 1 &&
                        n.integer("normalized", 0) == 0,
@@ -233,7 +236,8 @@ void rfft(Node &n, Build &b) {
   n.set(0, b.stack({y.real, y.imaginary}, b.rank(x)));
 }
 
-/// The spectrum's missing half mirrors the one that is given: its elements count twice.
+/// Irfft. The other half of the spectrum mirrors the given half, so the elements that it mirrors
+/// count twice.
 void irfft(Node &n, Build &b) {
   Value x = n.in(0);
   if (!isPlainTransform(n, b) ||

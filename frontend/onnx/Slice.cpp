@@ -1,4 +1,4 @@
-//===- Slice.cpp - parts of tensors, and tensors out of parts -------------===//
+//===- Slice.cpp - slice, split, concat, pad, tile ------------------------===//
 #include "frontend/onnx/Node.h"
 
 using namespace mlir;
@@ -31,7 +31,7 @@ void slice(Node &n, Build &b) {
     auto place = [&](int64_t at, int64_t low, int64_t high) {
       return std::clamp(at < 0 ? at + extent : at, low, high);
     };
-    // Walking down, the end may stand before the first element.
+    // With a negative step the end may be before the first element.
     int64_t from = step > 0 ? place(starts[i], 0, extent)
                             : place(starts[i], 0, std::max<int64_t>(extent - 1, 0));
     int64_t to = step > 0 ? place(ends[i], 0, extent) : place(ends[i], -1, extent - 1);
@@ -97,8 +97,8 @@ void concat(Node &n, Build &b) {
   n.set(0, b.concat(xs, b.axis(n.integer("axis", 1), b.rank(xs[0]))));
 }
 
-/// Removes what negative pads take away, and sets these pads to 0. The other modes read only the
-/// elements that remain, as in ONNX Runtime.
+/// Removes the elements that negative pads drop, and sets these pads to 0. Pad modes other than
+/// constant read only the remaining elements, as in ONNX Runtime.
 Value cropped(Build &b, Value x, Dims &low, Dims &high) {
   Dims start(low.size(), 0), size = b.dims(x);
   for (size_t i = 0; i < low.size(); ++i) {
@@ -159,7 +159,7 @@ void pad(Node &n, Build &b) {
   n.set(0, b.pad(x, value, kind, low, high));
 }
 
-/// A new dimension before each one is stretched and then merged with it.
+/// Tile: broadcasts a new dimension before each dimension and merges the two.
 void tile(Node &n, Build &b) {
   Value x = n.in(0);
   Dims repeats = b.needInts(n.in(1), "the repeats");
@@ -197,7 +197,7 @@ void centerCropPad(Node &n, Build &b) {
                               "a dimension is negative or too large"))
       return;
     int64_t extent = b.shape(x)[axis], more = target[i] - extent;
-    // Both halves round down towards the start.
+    // In both cases the offset at the start is rounded down.
     if (more >= 0) {
       low[axis] = more / 2;
       high[axis] = more - more / 2;

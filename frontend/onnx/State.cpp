@@ -1,4 +1,4 @@
-//===- State.cpp - what a model keeps from step to step when it is trained ===//
+//===- State.cpp - state of an ONNX model in training mode ----------------===//
 #include "frontend/onnx/State.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -17,7 +17,7 @@ TrainingState::Entry *TrainingState::find(Value v) {
 }
 
 Value TrainingState::argument(Build &b, StringRef name, const ref::Tensor &start) {
-  // Graphs within graphs may use a name again.
+  // Nested graphs may reuse a name.
   std::string unique = name.str();
   for (int i = 1; !taken.insert(unique).second; ++i)
     unique = name.str() + "." + std::to_string(i);

@@ -1,7 +1,8 @@
-//===- State.h - what a model keeps from step to step when it is trained --===//
+//===- State.h - state of an ONNX model in training mode ------------------===//
 //
-// In training mode initializers of floats are no constants but arguments of @main, with what they
-// begin as: parameters, and the running statistics of normalisations, whose new values are results.
+// In training mode floating-point initializers become arguments of @main with initial values
+// instead of constants. They are parameters, or running statistics of normalizations, whose new
+// values are results of @main.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_FRONTEND_ONNX_STATE_H
@@ -20,24 +21,26 @@ class TrainingState {
 public:
   TrainingState(mlir::Block *entry, uint64_t seed) : seed(seed), entry(entry) {}
 
-  /// Whether an initializer is trained: scalars are numbers that somebody wrote.
+  /// Whether an initializer becomes a state argument. Scalars do not: they are constants of the
+  /// model rather than parameters.
   static bool takes(const ref::Tensor &tensor) { return tensor.isFloat() && tensor.getRank() > 0; }
   Value argument(Build &b, StringRef name, const ref::Tensor &start);
-  /// The number of the step, that random numbers follow from.
+  /// Returns the step number, which serves as the counter of random numbers.
   Value counter(Build &b);
 
-  /// The value's elements are needed at import: it is a constant after all. Its elements, or null
-  /// for what is no argument of this kind.
+  /// Marks a state argument whose elements are needed at import; it becomes a constant. Returns its
+  /// elements, or null if the value is not a state argument.
   const ref::Tensor *pin(Value v);
-  /// The latest value of running statistics, to which no gradient goes from now on; null for what
-  /// is no argument of this kind.
+  /// Returns the latest value of running statistics and excludes them from gradients. Returns null
+  /// if the value is not a state argument.
   Value statistics(Value v);
   void update(Value statistics, Value next);
 
-  /// Turns pinned arguments into constants and adds the new values to the results.
+  /// Replaces pinned arguments by constants and adds the new values to the results.
   void finish(Build &b, llvm::SmallVectorImpl<Value> &results,
               llvm::SmallVectorImpl<mlir::DictionaryAttr> &resultAttrs);
-  /// Once the function is whole: drops arguments that nobody uses, and describes the others.
+  /// Removes unused arguments and sets the attributes of the others. Call it once the function is
+  /// complete.
   void describe(Build &b, mlir::func::FuncOp function);
 
   const uint64_t seed;
@@ -45,7 +48,7 @@ public:
 private:
   struct Entry {
     std::string name;
-    ref::Tensor start; // null: the counter
+    ref::Tensor start; // null for the step counter
     mlir::BlockArgument argument;
     bool isParameter = true, isPinned = false;
     Value next;

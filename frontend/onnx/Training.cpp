@@ -1,6 +1,6 @@
-//===- Training.cpp - optimisers' steps -----------------------------------===//
-// Operands are the rate R, the step T, and then groups of tensors: all parameters, all gradients,
-// all states.
+//===- Training.cpp - optimizer steps -------------------------------------===//
+// Operands are the learning rate R, the step T, and then groups of tensors: all parameters, all
+// gradients, all states.
 #include "frontend/onnx/Node.h"
 
 using namespace mlir;
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char *domain = "ai.onnx.preview.training";
 
-/// The number of parameters, given how many tensors each has.
+/// Returns the number of parameters, given the number of tensors per parameter.
 int64_t groupsOf(Node &n, Build &b, int64_t perParameter) {
   int64_t tensors = n.numInputs() - 2;
   if (!b.require(tensors > 0 && tensors % perParameter == 0, "required the rate, the step and " +
@@ -58,8 +58,8 @@ void adam(Node &n, Build &b) {
     Type element = b.elem(x);
     v = b.add(b.mul(v, alpha), b.mul(g, 1 - alpha));
     h = b.add(b.mul(h, beta), b.mul(b.mul(g, g), 1 - beta));
-    // The moments start at 0 and are too small at first, except at step 0, which asks for none of
-    // this.
+    // Adam's bias correction. The moments start at 0 and are too small at first. At step 0 no
+    // correction is applied.
     Value rate = b.cast(s.rate, element), t = b.cast(s.step, element);
     auto lack = [&](double decay) { return b.sub(b.like(x, 1), b.pow(b.like(x, decay), t)); };
     Value corrected = b.div(b.mul(rate, b.unary<SqrtOp>(lack(beta))), lack(alpha));

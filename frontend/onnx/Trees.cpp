@@ -1,9 +1,9 @@
 //===- Trees.cpp - ensembles of decision trees ----------------------------===//
 //
-// A forest becomes tables that all trees and rows go through at once, a level at a time. The
-// attributes come in two forms: one list of all nodes and one of all leaves (TreeEnsemble), or
-// nodes that are named by a tree and a number, leaves among them (TreeEnsembleRegressor,
-// ..Classifier).
+// A forest becomes tables. All trees and rows descend at once, one level per step. The attributes
+// have one of two forms. TreeEnsemble has one list of all nodes and one of all leaves.
+// TreeEnsembleRegressor and TreeEnsembleClassifier identify nodes, including leaves, by a tree id
+// and a node id.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/onnx/Classic.h"
@@ -16,30 +16,30 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// How a node compares, by the numbers of TreeEnsemble.
+/// Comparison of a node, with the values of TreeEnsemble's nodes_modes.
 enum Mode : int64_t { LessEqual, Less, GreaterEqual, Greater, Equal, NotEqual, Member };
 constexpr Predicate kPredicates[] = {Predicate::le, Predicate::lt, Predicate::ge,
                                      Predicate::gt, Predicate::eq, Predicate::ne};
 
-/// The nodes of all trees, and after them the leaves, which lead to themselves.
+/// The nodes of all trees, followed by the leaves, whose successors are themselves.
 struct Forest {
   int64_t nodes = 0, leaves = 0, depth = 0, targets = 0;
   Dims feature, modes, whenTrue, whenFalse, missingTrue, roots;
   std::vector<double> splits;
-  /// What each leaf gives to each target.
+  /// Contribution of each leaf to each target.
   std::vector<double> weights;
-  /// Of membership tests: as many values per node, filled up with NaN.
+  /// Sets of membership tests: an equal number of values per node, padded with NaN.
   std::vector<std::vector<double>> members;
 };
 
 enum class Aggregate { Average, Sum, Min, Max };
 
-/// What a leaf gives to targets of which it says nothing.
+/// Returns a leaf's contribution to targets for which the leaf has no weight.
 double neutral(Aggregate how) {
   return how == Aggregate::Min ? INFINITY : how == Aggregate::Max ? -INFINITY : 0;
 }
 
-/// The depth, level by level; more levels than nodes is a cycle.
+/// Computes the depth level by level. More levels than nodes indicate a cycle.
 bool findDepth(Build &b, Forest &f) {
   Dims level;
   for (int64_t root : f.roots)
@@ -61,7 +61,7 @@ bool findDepth(Build &b, Forest &f) {
   return true;
 }
 
-/// The numbers of an attribute that is a tensor.
+/// Reads the numbers of a tensor attribute.
 std::vector<double> numbers(Node &n, Build &b, StringRef name) {
   std::vector<double> values;
   if (auto tensor =
@@ -122,14 +122,14 @@ bool readForest(Node &n, Build &b, Forest &f, Aggregate how) {
   return findDepth(b, f);
 }
 
-/// An attribute of f32, or the same as a tensor of f64.
+/// Reads an f32 attribute, or its f64 variant `.._as_tensor`.
 std::vector<double> realsOf(Node &n, Build &b, const Twine &name) {
   std::string single = name.str(), wide = single + "_as_tensor";
   return n.hasAttr(wide) ? numbers(n, b, wide) : n.reals(single);
 }
 
-/// The form of TreeEnsembleRegressor and ..Classifier; the leaves' attributes begin with `leaf`.
-/// `given`: the targets to which leaves give something.
+/// Reads the attributes of TreeEnsembleRegressor and TreeEnsembleClassifier. The names of the
+/// leaves' attributes begin with `leaf`. `given` receives the targets to which leaves contribute.
 bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf,
                      std::set<int64_t> &given) {
   Dims trees = n.integers("nodes_treeids"), ids = n.integers("nodes_nodeids");
@@ -147,7 +147,7 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
       return false;
   constexpr StringRef names[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                  "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
-  // Nodes are numbered first, leaves after them.
+  // Nodes are numbered first, followed by the leaves.
   std::map<std::pair<int64_t, int64_t>, int64_t> at;
   for (bool leaves : {false, true})
     for (size_t i = 0; i < count; ++i)
@@ -206,7 +206,7 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
   return findDepth(b, f);
 }
 
-/// Whether the test of the node at each place holds.
+/// Evaluates the test of the node at each position.
 Value holds(Build &b, const Forest &f, Value v, Value split, Value mode, Value at, Value sets) {
   Value yes;
   for (int64_t k : std::set<int64_t>(f.modes.begin(), f.modes.end())) {
@@ -217,7 +217,7 @@ Value holds(Build &b, const Forest &f, Value v, Value split, Value mode, Value a
     } else {
       test = b.compare(kPredicates[k], v, b.gather(split, at, 0));
     }
-    // A forest mostly compares in one way.
+    // Most forests use a single comparison mode, which needs no select.
     yes = yes ? b.select(b.compare(Predicate::eq, b.gather(mode, at, 0), b.scalarInt(b.i32, k)),
                          test, yes)
               : test;
@@ -225,7 +225,7 @@ Value holds(Build &b, const Forest &f, Value v, Value split, Value mode, Value a
   return yes;
 }
 
-/// The leaves [N, trees] to which the trees lead: all go down one level at a time.
+/// Returns the leaves [N, trees] that the rows reach. All trees descend one level at a time.
 Value descend(Build &b, const Forest &f, Value x) {
   Type element = b.elem(x);
   int64_t N = b.dim(x, 0), F = b.dim(x, 1), total = f.nodes + f.leaves,
@@ -240,7 +240,7 @@ Value descend(Build &b, const Forest &f, Value x) {
     values.resize(total, 0);
     return b.ints(values, {total}, b.i32);
   };
-  // Where a node leads when its test fails, and when it holds.
+  // Successors of each node: if its test fails, and if it holds.
   Dims next;
   for (int64_t i = 0; i < total; ++i)
     for (const Dims *child : {&f.whenFalse, &f.whenTrue})
@@ -271,7 +271,7 @@ Value descend(Build &b, const Forest &f, Value x) {
   return b.sub(at, b.scalarInt(b.i32, f.nodes));
 }
 
-/// What all trees together give to each target: [N, targets].
+/// Aggregates the contributions of all trees for each target: [N, targets].
 Value aggregated(Build &b, const Forest &f, Value x, Aggregate how) {
   Value leaf = descend(b, f, x);
   if (!b.ok())
@@ -351,8 +351,9 @@ void treeClassifier(Node &n, Build &b) {
     setLabels(n, b, "classlabels_int64s", bestClass(b, scores));
     return n.set(1, b.cast(transformed(n, b, scores), b.f32));
   }
-  // Leaves speak of one of two classes only: of the second. It is a probability where no leaf says
-  // anything negative, else a number whose sign decides.
+  // Binary classifier whose leaves have weights for one class only; they are scores of the second
+  // class. The score is a probability if all weights are non-negative. Otherwise its sign decides
+  // the class.
   Value score = b.sliceAxis(scores, 1, *given.begin(), 1);
   if (!base.empty())
     score = b.add(score, base.back());
@@ -361,7 +362,7 @@ void treeClassifier(Node &n, Build &b) {
   setLabels(n, b, "classlabels_int64s", b.flatten(b.cast(second, b.i64)));
   Value first = isProbability ? b.sub(b.like(score, 1), score) : b.unary<NegOp>(score);
   Value both = b.concat({first, score}, 1);
-  // As ONNX Runtime has it, which makes nothing of a softmax here.
+  // ONNX Runtime also ignores a softmax here.
   bool isLogistic = !isProbability && n.string("post_transform", "NONE") == "LOGISTIC";
   n.set(1, b.cast(isLogistic ? b.sigmoid(both) : both, b.f32));
 }

@@ -179,7 +179,7 @@ bool Validator::initializer(StringRef name, const onnx::TensorProto &tensor) {
   return true;
 }
 
-/// "float[2, 3]"; a dimension that is not static is "?".
+/// Formats a type: "float[2, 3]". A dimension that is not static is "?".
 template <typename Dims> static std::string typeText(int32_t type, const Dims &dims) {
   std::string result;
   for (int64_t dim : dims)
@@ -333,7 +333,7 @@ bool Validator::attributes(const onnx::NodeProto &node, const Place &place) {
   return true;
 }
 
-/// The types whose fields hold a value.
+/// Returns the attribute types whose fields hold a value.
 static std::vector<onnx::AttributeProto::AttributeType> usedFields(const onnx::AttributeProto &a) {
   using A = onnx::AttributeProto;
   const std::pair<bool, A::AttributeType> fields[] = {
@@ -365,7 +365,7 @@ bool Validator::attribute(const onnx::AttributeProto &attribute, const Place &pl
   std::string found;
   for (auto type : used)
     found += (found.empty() ? "" : ", ") + onnx::AttributeProto::AttributeType_Name(type);
-  // IR version 1 has no types of attributes.
+  // Attributes of IR version 1 have no type.
   const bool hasType = attribute.has_type() && attribute.type() != onnx::AttributeProto::UNDEFINED;
   return b.require(!isReference || place.isFunction,
                    what + " refers to attribute '" + attribute.ref_attr_name() +

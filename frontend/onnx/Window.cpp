@@ -1,4 +1,4 @@
-//===- Window.cpp - reading the attributes of sliding windows -------------===//
+//===- Window.cpp - reads the attributes of sliding windows ---------------===//
 #include "frontend/onnx/Window.h"
 
 using namespace mlir;
@@ -61,7 +61,7 @@ WindowAttributes windowOf(Node &n, Build &b, Value x, Dims kernel) {
     if (ceilMode && !same) {
       int64_t room = extent + w.low[i] + w.high[i] - span;
       int64_t out = room < 0 ? 0 : (room + stride - 1) / stride + 1;
-      // No window starts in the padding at the end.
+      // With `ceil_mode` no window starts in the padding at the end.
       if (out > 0 && (out - 1) * stride >= extent + w.low[i])
         --out;
       if (out > 0)

@@ -1,4 +1,4 @@
-//===- Window.h - the attributes of sliding windows -----------------------===//
+//===- Window.h - attributes of sliding windows ---------------------------===//
 #ifndef DLC_FRONTEND_ONNX_WINDOW_H
 #define DLC_FRONTEND_ONNX_WINDOW_H
 
@@ -8,14 +8,14 @@ namespace dlc::onnxfront {
 
 struct WindowAttributes {
   Dims kernel, strides, dilations, low, high;
-  /// What rounding up adds to `high`.
+  /// Padding that `ceil_mode` adds to `high`.
   Dims ceilExtra;
   int64_t spatial() const { return int64_t(kernel.size()); }
   std::vector<mlir::NamedAttribute> attributes(Build &b, bool withKernel) const;
 };
 
 /// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode for x [N, C, spatial..].
-/// `kernel` is used where there is no kernel_shape.
+/// `kernel` is the default of kernel_shape.
 WindowAttributes windowOf(Node &n, Build &b, Value x, Dims kernel);
 
 } // namespace dlc::onnxfront

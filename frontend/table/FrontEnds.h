@@ -9,13 +9,13 @@
 
 namespace dlc {
 
-/// One row for each form of models that files may have.
+/// One row for each supported model file format.
 const std::vector<FrontEnd> &frontEnds();
 
-/// By the file's extension; null where none takes it.
+/// Returns the front end for the file's extension; null if there is none.
 const FrontEnd *frontEndOf(llvm::StringRef path);
 
-/// ".onnx or .mlir", with `last` as one more where it is not empty.
+/// Lists the extensions, for example ".onnx or .mlir". `last` is appended if it is not empty.
 std::string extensionsText(llvm::StringRef last = "");
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Array.cpp - numbers on the host ------------------------------------===//
+//===- Array.cpp - arrays in host memory ----------------------------------===//
 #include "dlc/trace_tensor.hpp"
 
 #include <bit>
@@ -9,7 +9,8 @@
 namespace dlc::trace {
 
 namespace {
-/// A 16-bit float of the given number of fraction bits, rounded to nearest even.
+/// Encodes a value as a 16-bit float with the given number of fraction bits, rounded to nearest
+/// even.
 uint16_t packSmall(double value, int fractionBits) {
   int exponentBits = 15 - fractionBits, bias = (1 << (exponentBits - 1)) - 1;
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
@@ -21,10 +22,10 @@ uint16_t packSmall(double value, int fractionBits) {
     return sign | infinity;
   int exponent = 0;
   std::frexp(value, &exponent);
-  // The weight of the last fraction bit; below the smallest normal number it no longer shrinks.
+  // Exponent of the last fraction bit's weight. It is constant for subnormal numbers.
   int last = std::max(exponent - 1, 1 - bias) - fractionBits;
   double units = std::nearbyint(std::ldexp(value, -last));
-  // A carry out of the fraction goes into the exponent by itself.
+  // A carry out of the fraction increments the exponent, as required.
   double packed = units + std::ldexp(double(last + fractionBits + bias - 1), fractionBits);
   return packed >= infinity ? uint16_t(sign | infinity) : uint16_t(sign | uint16_t(packed));
 }
@@ -85,8 +86,8 @@ template <typename T> void store(void *data, int64_t index, double value) {
   if constexpr (std::is_integral_v<T>) {
     if (std::isnan(value))
       value = 0;
-    // The largest 64-bit values are no doubles: compare before the conversion, which must be in
-    // range.
+    // The maximum 64-bit integers are not representable as double, so compare before the
+    // conversion, which is undefined out of range.
     constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
     constexpr double beyond = 2 * static_cast<double>(T(1) << (std::numeric_limits<T>::digits - 1));
     value = std::trunc(value);
@@ -147,7 +148,7 @@ int64_t Array::size() const {
 
 Array Array::zeros(DType dtype, Shape shape, void **elements) {
   Array array{dtype, std::move(shape), nullptr};
-  // calloc gives large blocks without touching them.
+  // calloc returns large blocks of zeros without touching the pages.
   void *memory = std::calloc(std::max<size_t>(array.bytes(), 1) + 64, 1);
   if (!memory)
     throw Error("no memory for an array of " + std::to_string(array.bytes()) + " bytes");

@@ -28,7 +28,7 @@ Call::Call(StringRef what, const Location &location) : what(what) {
 }
 
 void Call::enter(ArrayRef<const Operand *> operands) {
-  // What a composite function calls inside itself belongs to the place where that was called.
+  // Operations inside a composite function get the location of the outermost call.
   location = operands.empty() ? Location() : operands.front()->location;
   active = State::current();
   if (active)

@@ -1,4 +1,4 @@
-//===- Chunks.cpp - sums that do not depend on how many ranks there are ---===//
+//===- Chunks.cpp - sums that do not depend on the number of ranks --------===//
 #include "frontend/trace/Chunks.h"
 
 #include "dlc/collective.hpp"
@@ -11,7 +11,8 @@ using namespace trace;
 
 namespace {
 
-/// Of tensors that each chunk has, by chunk: their means over the chunks of all ranks.
+/// Takes tensors of each of this rank's chunks and returns their means over the chunks of all
+/// ranks.
 std::vector<Tensor> meansInOrder(const std::vector<std::vector<Tensor>> &own, int64_t chunks,
                                  int64_t world) {
   std::vector<Tensor> all;
@@ -35,7 +36,8 @@ std::vector<Tensor> meansInOrder(const std::vector<std::vector<Tensor>> &own, in
 } // namespace
 
 PartResults meanInOrder(const std::vector<PartResults> &own, int64_t chunks, int64_t world) {
-  // How many threads a rank has depends on how many ranks there are.
+  // Requires results that do not depend on the number of threads, because the number of threads per
+  // rank depends on the number of ranks.
   State &state = *State::current();
   state.function->getParentOfType<mlir::ModuleOp>()->setAttr("dlc.reproducible",
                                                              state.builder.getUnitAttr());

@@ -1,7 +1,7 @@
-//===- Chunks.h - sums that do not depend on how many ranks there are -----===//
+//===- Chunks.h - sums that do not depend on the number of ranks ----------===//
 //
-// The whole batch is always so many chunks. Each rank computes its own, each by itself; then all
-// ranks have all of them, and add them up in the order of chunks.
+// The global batch is always split into the same number of chunks. Each rank computes its chunks
+// separately. The ranks then exchange the results of all chunks and add them in chunk order.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_FRONTEND_TRACE_CHUNKS_H
@@ -11,13 +11,13 @@
 
 namespace dlc {
 
-/// What a part of the batch gives: the loss, the metrics, and the gradients.
+/// Results of one part of the batch: the loss, the metrics, and the gradients.
 struct PartResults {
   std::vector<trace::Tensor> figures;
   optim::Gradients gradients;
 };
 
-/// The mean over all chunks of all ranks, of which `own` are this one's.
+/// Returns the mean over all chunks of all ranks. `own` are the results of this rank's chunks.
 PartResults meanInOrder(const std::vector<PartResults> &own, int64_t chunks, int64_t world);
 
 } // namespace dlc

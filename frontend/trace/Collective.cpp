@@ -1,4 +1,4 @@
-//===- Collective.cpp - what the processes of a world share ---------------===//
+//===- Collective.cpp - collective operations over the processes of a world --===//
 #include "dlc/collective.hpp"
 
 #include "frontend/trace/State.h"

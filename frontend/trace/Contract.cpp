@@ -1,4 +1,4 @@
-//===- Contract.cpp - matrix products -------------------------------------===//
+//===- Contract.cpp - matmul and linear -----------------------------------===//
 #include "frontend/trace/State.h"
 
 using namespace mlir;
@@ -24,7 +24,7 @@ Tensor linear(const Operand &x, const Operand &weight, const Operand &bias) {
               " input features; found ", type, "; reshape x, or mend the number of input features");
   if (bias && call.type(bias).getShape() != ArrayRef<int64_t>{w.getDimSize(0)})
     call.fail("the bias must be [", w.getDimSize(0), "]; found ", call.type(bias));
-  // A vector is a matrix of one row.
+  // A vector is treated as a matrix of one row.
   Tensor rows = rank == 1 ? unsqueeze(x, 0) : call.tensor(call.value(x));
   Tensor y = matmul(rows, weight, false, true);
   if (rank == 1)

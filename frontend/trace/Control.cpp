@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-/// Traces a function into a region of its own that ends in dlc.yield.
+/// Traces a function into a new region that ends in dlc.yield.
 std::unique_ptr<Region> region(Call &call, TypeRange arguments,
                                llvm::function_ref<std::vector<Tensor>(Block &)> trace,
                                SmallVectorImpl<Type> &types) {
@@ -20,7 +20,7 @@ std::unique_ptr<Region> region(Call &call, TypeRange arguments,
   OpBuilder::InsertionGuard guard(state.builder);
   state.builder.setInsertionPointToStart(&block);
   state.blocks.push_back(&block);
-  // The operations inside bear their own lines, not the branch's.
+  // Operations inside the region keep their own source lines instead of the line of the branch.
   std::vector<Location> locations = std::move(state.locations);
   state.locations.clear();
   auto restore = llvm::scope_exit([&] {
@@ -86,7 +86,7 @@ std::vector<Tensor>
 repeat(const Operand &trips, const Operands &carried,
        const std::function<std::vector<Tensor>(Tensor, std::vector<Tensor>)> &body) {
   Call call("repeat", {&trips});
-  call.numbersLike({}); // i64
+  call.numbersLike({}); // as i64
   SmallVector<Value> operands = {call.value(trips)};
   auto count = RankedTensorType::get({}, call.builder().getI64Type());
   auto trip = cast<RankedTensorType>(operands[0].getType());

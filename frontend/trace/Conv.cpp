@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-/// What forward and transposed convolutions have in common.
+/// Builds the properties that forward and transposed convolutions share.
 template <typename Properties>
 Properties windowed(Call &call, const Operand &x, const ConvOptions &options,
                     std::vector<int64_t> &low) {

@@ -1,4 +1,4 @@
-//===- Devices.cpp - where tensors are: types with devices, moving, what belongs nowhere ---===//
+//===- Devices.cpp - devices of tensors: placed types, transfers, rematerialized constants --===//
 #include "frontend/trace/State.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -30,7 +30,7 @@ void placeConstant(ConstantOp constant, OnAttr device) {
     return;
   RankedTensorType type = onDevice(constant.getType(), device);
   ElementsAttr value = constant.getValue();
-  // The same elements, or the same blob, under another type.
+  // Keeps the elements, or the same blob, and changes the type.
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
     constant.setValueAttr(DenseResourceElementsAttr::get(type, resource.getRawHandle()));
   else
@@ -60,7 +60,7 @@ void State::usePlaces() {
       for (Value argument : region.getArguments())
         argument.setType(placed(argument.getType()));
   };
-  // Branches and loops that are being traced are not in the function yet.
+  // Branches and loops under construction are not part of the function yet.
   for (Block *block : blocks) {
     for (Value argument : block->getArguments())
       argument.setType(placed(argument.getType()));
@@ -85,8 +85,8 @@ bool State::isParameter(Value value) const {
   return llvm::any_of(parameterValues, [&](const auto &each) { return each.second == value; });
 }
 
-/// Made of constants, random numbers and scalars alone: no input and no parameter says where it
-/// belongs.
+/// Whether the value is computed from constants, random numbers and scalars alone, so that no input
+/// or parameter determines its device.
 bool State::isFree(Value value) {
   if (isScalar(value))
     return true;
@@ -100,7 +100,7 @@ bool State::isFree(Value value) {
   return isFree;
 }
 
-/// A copy beside the original, so that it can be used wherever that can.
+/// Inserts the copy next to the original, so that it dominates the same uses.
 Value State::remade(Value value, OnAttr device) {
   if (!isFree(value))
     return {};
@@ -153,7 +153,8 @@ SmallVector<Value> Call::together(ValueRange operands, SmallVectorImpl<Type> &ty
   SmallVector<Value> result(operands);
   if (!active->hasPlaces())
     return result;
-  // Whoever belongs somewhere says where; else the first that is no scalar, then any.
+  // Chooses the operand that determines the device: first an operand that cannot be recreated
+  // elsewhere, then any operand that is not a scalar, then any operand.
   Value leader;
   auto look = [&](auto &&counts) {
     for (Value operand : result)
@@ -172,7 +173,7 @@ SmallVector<Value> Call::together(ValueRange operands, SmallVectorImpl<Type> &ty
       operand = there;
       continue;
     }
-    // Parameters stay, what is computed with them moves.
+    // The hint suggests moving computed values rather than parameters.
     bool first = active->isParameter(operand) && !active->isParameter(leader);
     std::string name = active->describe(first ? leader : operand);
     bool quoted = name.front() == '\'' && name.back() == '\'';

@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - one result element from one element of each operand ===//
+//===- Elementwise.cpp - elementwise operations ---------------------------===//
 #include "frontend/trace/State.h"
 
 #include "llvm/Support/Format.h"
@@ -81,7 +81,7 @@ Tensor where(const Operand &condition, const Operand &a, const Operand &b) {
   return call.tensor(call.make<SelectOp>({c, call.value(a), call.value(b)}));
 }
 
-/// The larger or smaller of x and a bound, without a gradient where both are equal.
+/// Returns the larger or smaller of x and a bound, with no gradient if both are equal.
 template <typename Op> static Tensor bounded(const Operand &x, double bound) {
   Operand limit(bound, x.location);
   Call call("clamp", {&x, &limit});
@@ -132,7 +132,8 @@ Tensor leaky_relu(const Operand &x, double slope) {
 Tensor elu(const Operand &x, double alpha) {
   Call call("elu", {&x});
   Tensor positive = x > 0;
-  // The exponential of a large x would overflow, and its gradient with it.
+  // Selects the input of the exponential as well, because a large x would overflow it and its
+  // gradient.
   return where(positive, x, expm1(where(positive, 0, x)) * alpha);
 }
 
@@ -153,14 +154,15 @@ Tensor hardswish(const Operand &x) {
 
 Tensor softplus(const Operand &x) {
   Call call("softplus", {&x});
-  // log(1 + e^x) without overflow; both choices by one comparison, so that the slope at 0 is 1/2.
+  // log(1 + e^x) without overflow. Both selects use one comparison, so that the gradient at 0 is
+  // 1/2.
   Tensor positive = x > 0;
   return where(positive, x, 0) + log1p(exp(where(positive, -x, x)));
 }
 
 } // namespace dlc::trace
 
-// Those that take tensors alone. Each has its declaration in dlc/trace.hpp.
+// Operations that take only tensors, generated from the table. dlc/trace.hpp declares each of them.
 namespace dlc {
 #define DLC_TRACE_1(Op, name)                                                                      \
   trace::Tensor trace::name(const Operand &x) { return unary<Op>(#name, x); }

@@ -1,4 +1,4 @@
-//===- Gather.cpp - reading and writing at computed places ----------------===//
+//===- Gather.cpp - gather and scatter operations -------------------------===//
 #include "frontend/trace/State.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-//===- Gradient.cpp - derivatives, and what a value depends on ------------===//
+//===- Gradient.cpp - derivatives, and the parameters that a value depends on --===//
 #include "frontend/trace/State.h"
 #include "ir/dlc/CustomGradient.h"
 
@@ -55,7 +55,7 @@ std::vector<Tensor> grad(const Operands &ys, const Operands &seeds, const Operan
 
 std::vector<Parameter> parametersOf(const Operand &value) {
   Call call("parametersOf", {&value});
-  // As gradients go: through floating-point values only.
+  // Follows the path of gradients: through floating-point values only.
   llvm::SetVector<Value> reached;
   auto reach = [&](Value operand) {
     if (isa<FloatType>(getElementTypeOrSelf(operand.getType())))
@@ -64,7 +64,7 @@ std::vector<Parameter> parametersOf(const Operand &value) {
   reach(call.value(value));
   for (size_t i = 0; i < reached.size(); ++i) {
     Operation *op = reached[i].getDefiningOp();
-    // A region's argument: what goes into the operation around it was reached already.
+    // A region's argument: the operands of the enclosing operation have been reached already.
     if (!op || op->hasAttr("dlc.no_gradient"))
       continue;
     op->walk([&](Operation *inner) {

@@ -1,4 +1,4 @@
-//===- Inline.cpp - a function of another front end inside a trace --------===//
+//===- Inline.cpp - calls of a function from another front end inside a trace --===//
 #include "frontend/trace/Inline.h"
 
 #include "frontend/trace/State.h"

@@ -1,4 +1,4 @@
-//===- Inline.h - a function of another front end inside a trace ----------===//
+//===- Inline.h - calls of a function from another front end inside a trace --===//
 #ifndef DLC_FRONTEND_TRACE_INLINE_H
 #define DLC_FRONTEND_TRACE_INLINE_H
 
@@ -11,19 +11,22 @@
 
 namespace dlc::trace {
 
-/// The context of the trace in progress, into which modules for it must be made.
+/// Context of the trace in progress. Modules that are inlined into the trace must be created in
+/// this context.
 mlir::MLIRContext &currentContext();
 
-/// A module's @main, to be called while a trace with state is in progress. Its state arguments
-/// become parameters and variables of the trace, under their names, with their start; new values of
-/// them are assigned. Its state `step` is the trace's step_count(). Locations stay.
+/// A module whose @main can be called while a trace with state is in progress. The state arguments
+/// of @main become parameters and variables of the trace, with the same names and initial values,
+/// and their new values are assigned. The state `step` becomes the trace's step_count(). Operations
+/// keep their locations.
 class InlinedModule {
 public:
-  /// The function moves into the traced module, so that it goes with it whatever happens;
-  /// eraseInlined() takes it away when the trace has ended.
+  /// Moves the function into the traced module, which then owns it. eraseInlined() removes it when
+  /// the trace has ended.
   explicit InlinedModule(mlir::OwningOpRef<mlir::ModuleOp> module);
 
-  /// What @main takes and gives beside its state. Random numbers of each call are others.
+  /// Clones the body of @main into the trace. Takes and returns the inputs and results of @main
+  /// without its state. Each call draws different random numbers.
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs,
                                  Location location = Location::current());
 

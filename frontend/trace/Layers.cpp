@@ -1,10 +1,10 @@
-//===- Layers.cpp - linear, convolution, normalisation, pooling -----------===//
+//===- Layers.cpp - linear, convolution, normalization and pooling layers --===//
 #include "frontend/trace/RankPart.h"
 
 namespace dlc::nn {
 
 namespace {
-/// `count` entries: as given, or one number for all.
+/// Returns `count` entries; a single given number is repeated.
 Dims spread(const char *layer, Dims dims, size_t count) {
   if (dims.size() == 1)
     dims.resize(count, dims[0]);
@@ -94,7 +94,7 @@ Tensor BatchNorm::forward(Tensor x) {
   Shape shape = x.shape();
   for (size_t i = 0; i < shape.size(); ++i)
     count *= i == 1 ? 1 : shape[i];
-  // Dynamic sizes make the product negative or 0.
+  // The count is negative or 0 if a size is dynamic (-1).
   if (count < 2)
     trace::Call("BatchNorm", {trace::Operand(x)})
         .fail("in training all sizes must be known, with more than one element per channel; found ",

@@ -1,4 +1,4 @@
-//===- Loss.cpp - losses of classes ---------------------------------------===//
+//===- Loss.cpp - classification losses and accuracy ----------------------===//
 #include "dlc/loss.hpp"
 
 #include "frontend/trace/State.h"
@@ -12,7 +12,8 @@ namespace dlc::loss {
 using namespace trace;
 
 namespace {
-/// Class numbers against [.., C, ..]: what both losses of classes share.
+/// Class indices and scores [.., C, ..]: the checked operands that both classification losses
+/// share.
 struct Classes {
   Tensor x, target;
   int64_t dim, count;
@@ -37,8 +38,8 @@ struct Classes {
     target = unsqueeze(target, dim);
   }
 
-  /// [.., 1, ..]: x where the class is the target's. By comparison, so that it fuses with the row's
-  /// other sums, and its gradient with theirs.
+  /// Returns x at the target's class, of shape [.., 1, ..]. Compares with an iota instead of
+  /// gathering, so that it fuses with the other sums of the row, and so does its gradient.
   Tensor picked(Call &call, const Operand &values) const {
     IotaOp::Adaptor::Properties properties;
     properties.axis = call.integer(dim);
@@ -56,13 +57,15 @@ struct Classes {
   Tensor perClass(const Tensor &weight) const { return reshape(weight, line()); }
 };
 
-/// sum / total. NaN with a gradient of 0 where the total is 0, as when all targets are ignored.
+/// Returns sum / total. If the total is 0, for example because all targets are ignored, the result
+/// is NaN with a gradient of 0.
 Tensor weightedMean(const Tensor &sum, const Tensor &total) {
   Tensor isZero = total == 0;
   return where(isZero, std::numeric_limits<double>::quiet_NaN(), sum / where(isZero, 1, total));
 }
 
-/// Each loss times its weight, reduced. Without weights the mean's divisor is a number.
+/// Multiplies each loss by its weight and reduces. Without weights the divisor of the mean is a
+/// constant.
 Tensor reduced(Tensor each, const Tensor &weight, Reduction reduction, int64_t dim) {
   if (weight)
     each = each * weight;
@@ -73,7 +76,8 @@ Tensor reduced(Tensor each, const Tensor &weight, Reduction reduction, int64_t d
   return weight ? weightedMean(sum(each), sum(weight)) : mean(each);
 }
 
-/// 1 where the target counts, times its class's weight; nothing where all count alike.
+/// Returns 1 for targets that are not ignored (otherwise 0), times the weight of the target's
+/// class. Returns no tensor if all targets have equal weight.
 Tensor weightOf(Call &call, const Classes &classes, std::optional<int64_t> ignored,
                 const Tensor &weight) {
   Tensor result;
@@ -85,7 +89,7 @@ Tensor weightOf(Call &call, const Classes &classes, std::optional<int64_t> ignor
   return result ? result * counts : counts;
 }
 
-/// By probabilities of classes instead of one class each.
+/// Cross entropy with class probabilities as the target.
 Tensor softCrossEntropy(Call &call, const Operand &logits, const Operand &target,
                         const CrossEntropyOptions &options) {
   Tensor t = call.tensor(call.value(target));
@@ -114,7 +118,7 @@ Tensor cross_entropy(const Operand &logits, const Operand &target,
   Classes classes(call, logits, target, options.ignoreIndex);
   const Tensor &x = classes.x;
   int64_t dim = classes.dim;
-  // The maximum cancels out of the sum's logarithm: no gradient need go through it.
+  // The maximum cancels out of the log-sum-exp, so it needs no gradient.
   Tensor top = max(x, dim, true);
   State::valueOf(top).getDefiningOp()->setAttr("dlc.no_gradient", call.builder().getUnitAttr());
   Tensor whole = top + log(sum(exp(x - top), dim, true));
@@ -123,7 +127,8 @@ Tensor cross_entropy(const Operand &logits, const Operand &target,
   if (options.labelSmoothing == 0)
     return reduced(each, weight, options.reduction, dim);
 
-  // Over all classes: sum of weight[c] * (whole - x[c]), for targets that count.
+  // Label smoothing: the sum over all classes of weight[c] * (whole - x[c]), for targets that are
+  // not ignored.
   Tensor spread = options.weight ? sum((whole - x) * classes.perClass(options.weight), dim, true)
                                  : whole * double(classes.count) - sum(x, dim, true);
   if (options.ignoreIndex)

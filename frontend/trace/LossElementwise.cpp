@@ -1,4 +1,4 @@
-//===- LossElementwise.cpp - losses of each element by itself -------------===//
+//===- LossElementwise.cpp - elementwise losses ---------------------------===//
 #include "dlc/loss.hpp"
 
 #include "frontend/trace/State.h"
@@ -12,7 +12,7 @@ Tensor reduced(const Tensor &each, Reduction reduction) {
   return reduction == Reduction::Mean ? mean(each) : reduction == Reduction::Sum ? sum(each) : each;
 }
 
-/// Broadcasting two different shapes here is nearly always a mistake.
+/// Rejects operands of different shapes, because broadcasting in a loss is nearly always a mistake.
 void wantSameShape(Call &call, const Operand &x, const Operand &target) {
   if (call.type(x).getShape() != call.type(target).getShape())
     call.fail("the result and its target must have one shape; found ", call.type(x), " and ",
@@ -36,7 +36,7 @@ Tensor bce_with_logits(const Operand &x, const Operand &target, Reduction reduct
                        const Operand &positiveWeight) {
   Call call("bce_with_logits", {&x, &target, &positiveWeight});
   wantSameShape(call, x, target);
-  // t softplus(-x) + (1 - t) softplus(x), of which softplus(x) = x + softplus(-x).
+  // t softplus(-x) + (1 - t) softplus(x), where softplus(x) = x + softplus(-x).
   Tensor negative = softplus(-x);
   if (!positiveWeight)
     return reduced((1 - target) * x + negative, reduction);
@@ -47,7 +47,7 @@ Tensor bce_with_logits(const Operand &x, const Operand &target, Reduction reduct
 Tensor kl_div(const Operand &x, const Operand &target, Reduction reduction) {
   Call call("kl_div", {&x, &target});
   wantSameShape(call, x, target);
-  // 0 log 0 is 0, and no logarithm of 0 is taken.
+  // Defines 0 log 0 as 0 and avoids taking the logarithm of 0.
   Tensor some = target > 0;
   return reduced(where(some, target * (log(where(some, target, 1)) - x), 0), reduction);
 }

@@ -1,4 +1,4 @@
-//===- LossScale.cpp - gradients that f16 can hold ------------------------===//
+//===- LossScale.cpp - dynamic loss scaling for f16 gradients -------------===//
 #include "frontend/trace/LossScale.h"
 
 #include "frontend/trace/Shares.h"
@@ -48,7 +48,8 @@ optim::Gradients LossScaler::unscaled(const optim::Gradients &gradients) {
   Tensor factor = 1 / now, total;
   for (Tensor &value : result.values) {
     value = value * cast(factor, value.dtype());
-    // One pass that the update or the norm makes anyway: any infinity or NaN makes the sum one.
+    // The update or the norm reads the gradients anyway, so this sum adds no pass over memory. An
+    // infinity or NaN in any element makes the sum infinite or NaN.
     Tensor part = sum(abs(cast(value, DType::F32)));
     total = total ? total + part : part;
   }

@@ -1,4 +1,4 @@
-//===- LossScale.h - gradients that f16 can hold --------------------------===//
+//===- LossScale.h - dynamic loss scaling for f16 gradients ---------------===//
 #ifndef DLC_FRONTEND_TRACE_LOSSSCALE_H
 #define DLC_FRONTEND_TRACE_LOSSSCALE_H
 
@@ -6,23 +6,23 @@
 
 namespace dlc::trace {
 
-/// The scale of a training step's loss as state of the program: `loss_scale`, and how many steps in
-/// a row were good, `loss_scale.good`.
+/// Loss scale of a training step, stored as state of the program: `loss_scale` is the scale, and
+/// `loss_scale.good` is the number of consecutive steps with finite gradients.
 class LossScaler {
 public:
-  /// Says what is wrong with the options, if anything is.
+  /// Returns what is wrong with the options; empty if they are valid.
   static std::string mistakeIn(const LossScale &options);
 
   explicit LossScaler(const LossScale &options);
 
   Tensor scaled(const Tensor &loss) const;
-  /// The gradients of the loss itself. From here on finite() is known.
+  /// Divides the gradients by the scale. finite() is available after this call.
   optim::Gradients unscaled(const optim::Gradients &gradients);
-  /// Whether all of them are finite: 0-d bool.
+  /// Whether all gradients are finite, as 0-d bool.
   Tensor finite() const { return isFinite; }
-  /// Undoes what the forward pass assigned where they are not, and gives the scale its next value.
+  /// Reverts the forward pass's assignments if a gradient is not finite, and updates the scale.
   void finish();
-  /// The metrics.
+  /// The metrics of loss scaling: `scale` and `skipped`.
   std::vector<Tensor> figures() const;
 
 private:

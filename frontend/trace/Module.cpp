@@ -1,4 +1,4 @@
-//===- Module.cpp - modules: names, parts, parameters ---------------------===//
+//===- Module.cpp - modules: names, submodules, parameters ----------------===//
 #include "frontend/trace/Parameter.h"
 #include "frontend/trace/State.h"
 
@@ -22,7 +22,7 @@ struct Module::Registry {
                   (path.empty() ? "" : " in '" + path + "'"));
   }
 
-  /// Puts this module and all below it under a name.
+  /// Prepends a name to the paths of this module, its parameters and its submodules.
   void prefix(const std::string &name) {
     path = path.empty() ? name : name + "." + path;
     for (auto &parameter : parameters)
@@ -68,7 +68,8 @@ Module::Scope::Scope(const Module &module, const Operand &x) : state(trace::Stat
     return;
   state->names.push_back(module.registry->path);
   outer = state->locations;
-  // A layer's operations bear the caller's line; another module's bear their own.
+  // A layer's operations get the caller's location. The operations of other modules get their own
+  // locations.
   if (module.registry->layer)
     state->locations.push_back(x.location);
   else

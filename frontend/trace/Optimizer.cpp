@@ -1,4 +1,4 @@
-//===- Optimizer.cpp - gradients to updates: groups, state, clipping ------===//
+//===- Optimizer.cpp - applies optimizers to gradients: groups, state, clipping --===//
 #include "dlc/optim.hpp"
 
 #include "frontend/trace/Shares.h"
@@ -11,7 +11,7 @@ namespace dlc::optim {
 using namespace trace;
 
 namespace {
-/// `*` stands for any characters, `?` for one.
+/// Matches a name against a pattern: `*` matches any characters, `?` one character.
 bool matches(std::string_view pattern, std::string_view name) {
   if (pattern.empty())
     return name.empty();
@@ -32,7 +32,7 @@ Update::Update(Parameter given, Tensor value, Tensor gradient, Operand rate, std
 Tensor Update::count() {
   if (!finite)
     return cast(step_count() + 1, gradient.dtype());
-  // Steps that were skipped are no updates.
+  // Skipped steps do not count as updates.
   Parameter counter = variable("optimizer.updates", {}, DType::I64);
   Operand operand(counter);
   Call call("Update::count", {&operand});
@@ -185,7 +185,7 @@ Tensor globalNorm(const Gradients &gradients) {
 }
 
 Gradients clipByNorm(const Gradients &gradients, double limit) {
-  // PyTorch's guard against a norm of 0.
+  // The 1e-6 is PyTorch's guard against a norm of 0 (`clip_grad_norm_`).
   Tensor factor = minimum(limit / (globalNorm(gradients) + 1e-6), 1);
   Gradients result = gradients;
   for (Tensor &value : result.values)

@@ -8,16 +8,16 @@ namespace dlc::optim {
 using namespace trace;
 
 namespace {
-/// The gradient of what is to shrink: of the loss, or of its negative.
+/// Returns the gradient of the quantity to minimize: the loss, or the negated loss.
 Tensor downhill(const Update &u, bool maximize) { return maximize ? -u.gradient : u.gradient; }
 
-/// The same plus that of weightDecay / 2 * |value|^2.
+/// Adds the gradient of weightDecay / 2 * |value|^2.
 Tensor decayed(const Update &u, double weightDecay, bool maximize) {
   Tensor gradient = downhill(u, maximize);
   return weightDecay == 0 ? gradient : gradient + u.value * weightDecay;
 }
 
-/// 1 - beta^count, accurate where it is small.
+/// Returns 1 - beta^count, accurate also for small results.
 Tensor correction(Update &u, double beta) {
   return beta == 0 ? u.count() * 0 + 1 : -expm1(u.count() * std::log(beta));
 }
@@ -33,7 +33,8 @@ Tensor adamStep(Update &u, const Tensor &value, const Tensor &gradient,
     v = maximum(u.get("top"), v);
     u.set("top", v);
   }
-  // Scalars first: each element takes a square root, a division and few multiplications.
+  // Combines the scalars first, so that each element needs only one square root, one division and
+  // few multiplications.
   Tensor rate = u.rate / correction(u, options.beta1);
   Tensor scale = rsqrt(correction(u, options.beta2));
   return value - rate * m / (sqrt(v) * scale + options.eps);
@@ -46,7 +47,7 @@ Optimizer sgd(const SgdOptions &options) {
     if (options.momentum != 0) {
       Tensor fresh = options.dampening == 0 ? g : g * (1 - options.dampening);
       Tensor momentum = u.get("momentum") * options.momentum + fresh;
-      // The first gradient enters undampened.
+      // The first gradient is not dampened.
       if (options.dampening != 0)
         momentum = where(u.count() == 1, g, momentum);
       u.set("momentum", momentum);

@@ -1,4 +1,4 @@
-//===- Parallel.cpp - one module on several devices, or in several parts --===//
+//===- Parallel.cpp - data-parallel replicas and pipelined micro-batches of a module --===//
 #include "dlc/parallel.hpp"
 
 #include "frontend/trace/State.h"
@@ -8,7 +8,7 @@
 namespace dlc {
 
 namespace {
-/// While it lives, parameters are read on the device.
+/// During its lifetime parameters are read on the given device.
 class OnReplica {
 public:
   OnReplica(const Device &device, bool isFirst) : state(*trace::State::current()) {

@@ -1,4 +1,4 @@
-//===- Parameter.h - what a parameter holds -------------------------------===//
+//===- Parameter.h - internal state of a parameter ------------------------===//
 #ifndef DLC_FRONTEND_TRACE_PARAMETER_H
 #define DLC_FRONTEND_TRACE_PARAMETER_H
 
@@ -17,14 +17,16 @@ struct Parameter::State {
   bool buffer = false, variable = false;
   std::optional<Device> device;
   uint64_t seed = 0;
-  /// Made when first asked for: a model that is loaded from a file never makes what it replaces.
+  /// Allocated and initialized at the first access, so a model loaded from a file never computes
+  /// initial values that the file replaces.
   Array elements;
-  /// Who has the elements, when they were given away.
+  /// Returns the elements if they were moved elsewhere (Parameter::moveTo).
   std::function<Array()> home;
   mutable std::mutex mutex;
 };
 
-/// The number that all elements start at, where they do and are not made yet.
+/// Returns the value that all elements start with, if it is the same for all and the elements are
+/// not initialized yet.
 std::optional<double> startNumber(const Parameter &parameter);
 
 } // namespace dlc::trace

@@ -1,4 +1,4 @@
-//===- Precision.cpp - precisions of single operations --------------------===//
+//===- Precision.cpp - precisions of individual operations ----------------===//
 #include "frontend/trace/State.h"
 
 namespace dlc::trace {

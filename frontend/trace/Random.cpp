@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::trace {
 
 int64_t State::nextSeed() {
-  // By the module's name, so that a layer more elsewhere leaves these numbers alone.
+  // Derived from the module's name, so that adding a layer elsewhere does not change these numbers.
   uint64_t hash = 0xcbf29ce484222325u ^ seed;
   std::string key = modulePath() + "#" + std::to_string(callsOf(modulePath()));
   for (unsigned char c : key)
@@ -25,7 +25,7 @@ Tensor State::drawCount(const Location &location) {
 static Tensor random(const char *name, RandomKind kind, const Shape &shape, const Operand &counter,
                      int64_t seed, DType dtype) {
   Call call(name, {&counter});
-  call.numbersLike({}); // i64
+  call.numbersLike({}); // as i64
   RandomOp::Adaptor::Properties properties;
   properties.kind = RandomKindAttr::get(call.context(), kind);
   properties.seed = call.integer(seed);
@@ -54,7 +54,8 @@ Tensor dropout(const Operand &x, double probability) {
   call.wantStatic(type, "for dropout");
   if (probability == 1)
     return value * 0;
-  // Drawn in f32 whatever the values are: the mask must not depend on their precision.
+  // The mask is drawn in f32 for any type of the values, so that it does not depend on their
+  // precision.
   Tensor drawn =
       random_uniform(value.shape(), Operand(call.state().drawCount(x.location), x.location),
                      call.state().nextSeed(), DType::F32);

@@ -1,4 +1,4 @@
-//===- RankPart.cpp - one part of a rank's batch, while it is traced ------===//
+//===- RankPart.cpp - scope of one part of a rank's batch during tracing --===//
 #include "frontend/trace/RankPart.h"
 
 #include "dlc/collective.hpp"
@@ -13,12 +13,14 @@ namespace dlc::trace {
 
 namespace {
 
-/// What a step for worlds of any size has random numbers for.
+/// Number of random streams in a step for any world size, which limits the number of ranks.
 constexpr int64_t kMostRanks = 4096;
-/// So many steps have counters of their own.
+/// Number of steps per random stream: the counters of two ranks do not overlap within that many
+/// steps.
 constexpr int64_t kStreamLength = int64_t(1) << 40;
 
-/// While it lives, what is made stands before all else, for everybody to use.
+/// During its lifetime new operations are inserted at the function's entry, so that all later
+/// operations can use them.
 class AtEntry {
 public:
   explicit AtEntry(State &state) : guard(state.builder) {
@@ -29,8 +31,9 @@ private:
   OpBuilder::InsertionGuard guard;
 };
 
-/// A front end that knows one batch alone makes its variance unbiased by n / (n - 1): of so many
-/// samples as all batches have, from now on.
+/// Corrects the unbiased variance of a front end that knows only one batch. Such a front end
+/// multiplies the variance by n / (n - 1) with the sample count n of one batch. Replaces that
+/// factor by the factor for the samples of all batches.
 void unbiasOverAll(BatchNormTrainOp norm, RankPart &part, State &state) {
   auto x = mlir::cast<RankedTensorType>(norm.getX().getType());
   const double own = double(x.getNumElements()) / double(x.getDimSize(1));
@@ -57,7 +60,8 @@ RankPart::RankPart(const StepOptions &options, int64_t part)
     : state(*State::current()), options(options), part(part) {
   Block &block = state.function.front();
   before = block.empty() ? nullptr : &block.back();
-  // A chunk draws the same whether others come before it here or on another rank.
+  // Saves the call counts, so that a chunk draws the same numbers no matter which chunks precede it
+  // on its rank.
   if (isChunk())
     callsBefore = state.calls;
   state.rankPart = this;
@@ -98,7 +102,7 @@ void RankPart::finish() {
       Call("batch_norm", Location())
           .fail("its statistics cannot be those of all ranks inside a branch or loop; take it out "
                 "of there, or leave each rank its own");
-    // Of chunks each counts anew.
+    // With chunks the layer numbers start again for each chunk.
     SmallVector<NamedAttribute> over{
         b.getNamedAttr("layer", b.getI64IntegerAttr(state.callsOf("batch norm over ranks")))};
     if (isChunk()) {

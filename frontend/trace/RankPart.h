@@ -1,7 +1,8 @@
-//===- RankPart.h - one part of a rank's batch, while it is traced --------===//
+//===- RankPart.h - scope of one part of a rank's batch during tracing ----===//
 //
-// Ranks run one program on batches of their own. What they may not do alike is draw random numbers;
-// what they may do together is take the statistics of batch norm.
+// All ranks run the same program on their own batches. Two things differ from a single-process
+// trace: each rank must draw different random numbers, and batch norm may use the statistics of all
+// ranks.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_FRONTEND_TRACE_RANKPART_H
@@ -12,22 +13,26 @@
 
 namespace dlc::trace {
 
-/// The active trace's, while this lives.
+/// Registers itself as the active trace's rank part for as long as the object lives.
 class RankPart {
 public:
   RankPart(const StepOptions &options, int64_t part);
   ~RankPart();
   RankPart(const RankPart &) = delete;
 
-  /// Added to the counters of random numbers: each rank has others, or each chunk, whichever rank
-  /// computes it. Absent where there is one process.
+  /// Returns the offset added to the counter of random numbers. It differs for each rank or, with
+  /// StepOptions::chunks, for each chunk no matter which rank computes the chunk. Absent if the
+  /// step is not data parallel.
   Tensor stream();
-  /// How many batches of this size batch norm's statistics are of; absent: this one's alone.
+  /// Returns the number of equal-sized batches that batch norm's statistics cover. Absent if they
+  /// cover this batch only.
   Tensor batches();
-  /// What chunks after a rank's first one assign would depend on how many ranks there are, where
-  /// all have the same to assign.
+  /// Returns false if assignments to state must be dropped. With chunks and synchronized batch norm
+  /// all chunks assign equal values, so only a rank's first chunk assigns: chaining assignments of
+  /// later chunks would make the result depend on the number of ranks.
   bool keepsState() const { return part == 0 || !isChunk() || !options.syncBatchNorm; }
-  /// The forward pass is traced: its batch norms are of all ranks, where that is asked for.
+  /// Ends the forward pass of this part. With StepOptions::syncBatchNorm it marks the part's batch
+  /// norms as computed over all ranks.
   void finish();
 
 private:

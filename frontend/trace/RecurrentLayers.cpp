@@ -31,8 +31,8 @@ std::vector<std::pair<std::string, Shape>> namedShapes(int64_t in, int64_t hidde
   return shapes;
 }
 
-/// Puts parameters [G*H, ..] into one array [1, parts*G*H, ..] with the gates in the dialect's
-/// order.
+/// Concatenates parameters [G*H, ..] into one array [1, parts*G*H, ..] with the gates in the
+/// dialect's order.
 Array reordered(llvm::ArrayRef<Array> parts, llvm::ArrayRef<int64_t> order) {
   Shape shape = parts[0].shape;
   size_t block = parts[0].bytes() / order.size();
@@ -49,7 +49,7 @@ Array reordered(llvm::ArrayRef<Array> parts, llvm::ArrayRef<int64_t> order) {
   return array;
 }
 
-/// The same as operations, where parameters are arguments.
+/// Does the same as traced operations, for parameters that are arguments.
 Tensor reorderedInside(llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t> order) {
   int64_t hidden = parts[0].shape()[0] / int64_t(order.size());
   std::vector<Tensor> blocks;
@@ -67,8 +67,9 @@ Tensor gates(Call &call, llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t
       parts, ".gates", [&](llvm::ArrayRef<Array> arrays) { return reordered(arrays, order); }));
 }
 
-/// Runs all layers; `cell` runs one layer in one direction on x, w, r, b, h0 and c0 (which a cell
-/// may not need). Two directions are two operations whose results stand side by side.
+/// Runs all layers. `cell` runs one layer in one direction on x, w, r, b, h0 and c0 (which only an
+/// LSTM uses). A bidirectional layer runs two cells and concatenates their results along the
+/// features.
 template <typename Cell>
 RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0, const Tensor &c0,
                         const std::vector<Parameter> &weights, const RecurrentOptions &options,
@@ -120,7 +121,8 @@ RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0
   return {x, cat(lastH, 0), lastC.empty() ? Tensor() : cat(lastC, 0)};
 }
 
-// Where PyTorch keeps the gates that the dialect wants: i o f c of i f c o, and z r h of r z h.
+// Position in PyTorch's gate order of each gate of the dialect's order: i o f c (dialect) in i f c
+// o (PyTorch), and z r h (dialect) in r z h (PyTorch).
 constexpr int64_t lstmOrder[] = {0, 3, 1, 2};
 constexpr int64_t gruOrder[] = {1, 0, 2};
 } // namespace

@@ -1,4 +1,4 @@
-//===- Reduce.cpp - many elements into one, along dimensions --------------===//
+//===- Reduce.cpp - reductions along dimensions ---------------------------===//
 #include "frontend/trace/State.h"
 
 using namespace mlir;

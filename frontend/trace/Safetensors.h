@@ -1,4 +1,4 @@
-//===- Safetensors.h - arrays in .safetensors files -----------------------===//
+//===- Safetensors.h - read and write .safetensors files ------------------===//
 #ifndef DLC_FRONTEND_TRACE_SAFETENSORS_H
 #define DLC_FRONTEND_TRACE_SAFETENSORS_H
 
@@ -16,11 +16,11 @@ struct File {
   Metadata metadata;
 };
 
-/// Maps the file; the arrays are views that keep the mapping alive. Everything in the header is
-/// checked against the file before it is used. Throws dlc::Error.
+/// Maps the file into memory. The returned arrays are views that keep the mapping alive. Checks the
+/// whole header against the file before using it. Throws dlc::Error.
 File read(const std::string &path);
 
-/// Writes a whole new file, or leaves the old one as it was and throws dlc::Error.
+/// Writes the complete file, or throws dlc::Error and leaves an existing file unchanged.
 void write(const std::string &path, const Tensors &tensors, const Metadata &metadata = {});
 
 } // namespace dlc::safetensors

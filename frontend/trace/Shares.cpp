@@ -1,4 +1,4 @@
-//===- Shares.cpp - gradients, memory and update split over ranks ---------===//
+//===- Shares.cpp - gradients, optimizer state and updates sharded over ranks --===//
 #include "frontend/trace/Shares.h"
 
 #include "dlc/collective.hpp"
@@ -15,11 +15,12 @@ using namespace trace;
 
 namespace {
 
-/// What the first gradients wait for least, and what a network carries well.
+/// Maximum bytes of the first bucket and of the later buckets. The first bucket is small so that
+/// communication starts early. The later size uses the network efficiently.
 constexpr int64_t kFirstBytes = int64_t(1) << 20, kBytes = int64_t(25) << 20;
 
-/// Where in the trace the parameter is used first: its gradient is whole when that has been
-/// differentiated, which comes the later the earlier this is.
+/// Returns the index of the operation that first uses each parameter. The backward pass runs in
+/// reverse order, so a parameter with an earlier first use has its complete gradient later.
 std::vector<int64_t> firstUses(const std::vector<Parameter> &parameters) {
   State &state = *State::current();
   mlir::Block &block = state.function.front();
@@ -44,7 +45,8 @@ int64_t elementsIn(const Bucket &bucket) {
   return count;
 }
 
-/// The tensors flat, and the zeros that make their elements divide into shares.
+/// Returns the flattened tensors, followed by the zeros that make the number of elements divisible
+/// by the number of ranks.
 std::vector<Tensor> padded(const Bucket &bucket, const std::vector<Tensor> &values) {
   std::vector<Tensor> parts;
   for (const Tensor &value : values)

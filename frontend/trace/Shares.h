@@ -1,9 +1,9 @@
-//===- Shares.h - gradients, memory and update split over ranks -----------===//
+//===- Shares.h - gradients, optimizer state and updates sharded over ranks --===//
 //
 //   gradients  ->  reduce-scatter of a bucket  ->  update of this rank's share  ->  all-gather
 //
-// A bucket is a range of memory, gradients one after another; the first that are written fill the
-// first one.
+// A bucket is a contiguous buffer of concatenated gradients. The gradients that the backward pass
+// computes first fill the first bucket.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_FRONTEND_TRACE_SHARES_H
@@ -17,37 +17,41 @@ class Operation;
 
 namespace dlc::optim {
 
-/// Which parameters go together, by their places: of one rule each, one element type and one
-/// device, in the order in which their gradients are written.
+/// Groups parameters into buckets and returns their indices. All parameters of a bucket have the
+/// same rule, element type and device. They follow the order in which the backward pass computes
+/// their gradients.
 std::vector<std::vector<size_t>> bucketsOf(const std::vector<Parameter> &parameters,
                                            const std::vector<size_t> &rules);
 int64_t shareOf(const Bucket &bucket);
 
 int64_t elementsOf(const trace::Shape &shape);
-/// The parameter as it is now in the trace.
+/// The parameter's current value in the trace.
 Tensor valueOf(const Parameter &parameter);
-/// Tensors one after another, [elements].
+/// Concatenates flattened tensors into one tensor of shape [elements].
 Tensor flattened(const std::vector<Tensor> &values);
-/// The tensor of that shape that begins at an element of a flat one.
+/// Returns the tensor of a shape whose elements start at index `begin` of a flat tensor.
 Tensor partOf(const Tensor &flat, int64_t begin, const trace::Shape &shape);
 
-/// This rank's share of the bucket's gradients, averaged over ranks unless they are.
+/// Returns this rank's share of the bucket's gradients. Averages over the ranks unless `averaged`
+/// says that the gradients are averages already.
 Tensor scattered(const Bucket &bucket, const std::vector<Tensor> &gradients, bool averaged);
-/// This rank's share of the parameters.
+/// Returns this rank's share of the parameters.
 Tensor ownShare(const Bucket &bucket);
-/// The parameters become what the ranks' shares are together.
+/// Gathers the updated shares of all ranks and assigns them to the parameters.
 void assignGathered(const Bucket &bucket, const Tensor &share);
-/// The state is the rank's share of tensors that are called as the parameters, after the prefix.
+/// Records that the state `slot` holds this rank's share of a set of tensors, one per parameter of
+/// the bucket. Their names are the prefix plus the parameter's name.
 void keepShare(const Parameter &slot, const Bucket &bucket, const std::string &prefix);
 
-/// A sum over the gradients that are here, over all of them.
+/// Returns a sum over all gradients. Adds up the ranks' partial sums if the gradients are sharded.
 Tensor overRanks(const Gradients &gradients, const Tensor &sum);
 
-/// What is traced while it lives must treat each element of a share by itself.
+/// Checks that the operations traced during its lifetime process each element of a share
+/// independently.
 class ElementsOnly {
 public:
   ElementsOnly(const Bucket &bucket, std::string rule);
-  /// Throws dlc::Error.
+  /// Throws dlc::Error if an operation on a share is not elementwise.
   void require() const;
 
 private:

@@ -1,4 +1,4 @@
-//===- State.cpp - the trace in progress: parameters, constants, places ---===//
+//===- State.cpp - the trace in progress: parameters, constants, locations --===//
 #include "frontend/trace/State.h"
 
 #include "ir/tensor/Tensor.h"
@@ -8,7 +8,8 @@ using namespace mlir;
 namespace dlc::trace {
 
 namespace {
-/// Up to here a constant's elements stand in the IR; larger ones are blobs by reference.
+/// Maximum number of elements of a constant that is stored inline in the IR. Larger constants are
+/// blobs by reference.
 constexpr int64_t smallConstant = 16;
 
 thread_local State *currentState = nullptr;
@@ -123,7 +124,7 @@ mlir::Location State::locate(const Location &given) const {
 ElementsAttr State::elements(const Array &array, StringRef name) {
   SmallVector<int64_t> shape(array.shape.begin(), array.shape.end());
   auto type = RankedTensorType::get(shape, elementTypeOf(array.dtype, context));
-  // The evaluator's tensor knows how elements are packed in attributes.
+  // ref::Tensor implements the packing of elements in attributes.
   auto tensor = ref::Tensor::borrow(type, array.data.get(), array.data);
   if (array.size() <= smallConstant)
     return tensor.toAttr();
@@ -153,7 +154,7 @@ Value State::parameter(const Parameter &parameter) {
   usePlaces();
   OnAttr device = placeOf(replicas.back().device);
   Value &there = replicaValues[{value, device}];
-  // One that a branch or loop made is its own.
+  // A copy that was made inside a finished branch or loop is not visible here, so make a new one.
   if (!there || !llvm::is_contained(blocks, there.getParentBlock()))
     there = moved(value, device, value.getLoc());
   return there;

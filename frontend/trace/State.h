@@ -1,4 +1,4 @@
-//===- State.h - the trace in progress, and calls that add to it ----------===//
+//===- State.h - the trace in progress, and calls that add operations to it --===//
 #ifndef DLC_FRONTEND_TRACE_STATE_H
 #define DLC_FRONTEND_TRACE_STATE_H
 
@@ -18,13 +18,14 @@ namespace dlc::trace {
 
 mlir::Type elementTypeOf(DType dtype, mlir::MLIRContext *context);
 DType dtypeOf(mlir::Type element);
-/// `[2, ?, 3]` for a shape with kDynamic in it.
+/// Formats a shape, for example `[2, ?, 3]`, where `?` is kDynamic.
 std::string shapeText(const Shape &shape);
-/// `file:line:column: `.
+/// Formats a location as `file:line:column: `.
 std::string whereText(const Location &location);
-/// The constant there, the same blob; nothing happens where the device is null.
+/// Sets the device of a constant and keeps its elements or blob. Does nothing if the device is
+/// null.
 void placeConstant(ConstantOp constant, OnAttr device);
-/// Keeps the text of the diagnostics emitted while it lives, instead of printing them.
+/// Collects the text of diagnostics emitted during its lifetime instead of printing them.
 class Capture {
 public:
   explicit Capture(mlir::MLIRContext *context);
@@ -36,12 +37,12 @@ private:
 
 class RankPart;
 
-/// A program while it is traced. One trace at a time is active on a thread (they nest).
+/// A program that is being traced. Each thread has at most one active trace; activations nest.
 class State : public std::enable_shared_from_this<State> {
 public:
   State(mlir::MLIRContext *context, mlir::func::FuncOp function, const TraceOptions &options);
 
-  /// The innermost active trace; null when there is none.
+  /// Returns the innermost active trace of this thread, or null if there is none.
   static State *current();
   class Activate {
   public:
@@ -60,7 +61,8 @@ public:
   }
   static State *ownerOf(const Tensor &tensor) { return tensor.state.get(); }
 
-  /// The place of the call, by what the layers around it say of theirs.
+  /// Returns the MLIR location of a call. Inside a layer it is the location of the layer's caller,
+  /// with the module path as its name.
   mlir::Location locate(const Location &given) const;
   Location outermost(const Location &given) const {
     return locations.empty() ? given : locations.front();
@@ -68,68 +70,71 @@ public:
   std::string modulePath() const { return names.empty() ? std::string() : names.back(); }
 
   mlir::Value parameter(const Parameter &parameter);
-  /// Where it lives, whatever replica asks.
+  /// The parameter's value on the parameter's own device, also inside a data-parallel replica.
   mlir::Value parameterItself(const Parameter &parameter);
-  /// A constant made from parameters on the host, once per trace; only where parameters are
-  /// constants. It bears the first one's name and the suffix.
+  /// Returns a constant that `make` computes on the host from parameters, once per trace. Requires
+  /// that parameters are constants. The constant's name is the first parameter's name plus the
+  /// suffix.
   mlir::Value derived(llvm::ArrayRef<Parameter> from, const std::string &suffix,
                       llvm::function_ref<Array(llvm::ArrayRef<Array>)> make);
   mlir::Value constant(const Array &array, llvm::StringRef name, mlir::Location location,
                        bool atEntry);
 
-  /// An argument of @main beside the inputs that the trace began with.
+  /// Adds an argument to @main after the inputs that the trace began with.
   mlir::Value argument(mlir::Type type, const std::string &name, mlir::Location location);
   void assign(const Parameter &parameter, mlir::Value value);
-  /// Where the condition is false, all that was assigned so far stays what it was.
+  /// Reverts all assignments made so far to the old values if the condition is false at run time.
   void keepUnless(mlir::Value condition);
-  /// The argument that a parameter came in as.
+  /// Returns the function argument that holds the parameter's value at the start of the run.
   mlir::Value start(const Parameter &parameter);
-  /// The variable of that name; an absent Parameter when there is none.
+  /// Returns the variable of that name, or an absent Parameter if there is none.
   Parameter &variable(const std::string &name) { return variables[name]; }
-  /// When the trace ends: results for the state that changed, and then, when the function has its
-  /// type, the attributes of its arguments.
+  /// Called at the end of the trace. finish() adds a result for each state that changed.
+  /// describeArguments() sets the arguments' attributes once the function has its final type.
   void finish(llvm::SmallVectorImpl<mlir::Value> &results,
               llvm::SmallVectorImpl<std::string> &names);
   void describeArguments();
-  /// Where the value comes from an input, that input's numbers name one of so many classes (or the
-  /// ignored one): who runs the program can check them.
+  /// If the value is derived from an input, records that the input's elements are class indices in
+  /// [0, count) or the ignored index, so that the runtime can check them.
   void noteClasses(mlir::Value value, int64_t count, std::optional<int64_t> ignored);
-  /// The state of that name is each rank's share of these tensors' elements.
+  /// Describes state that holds each rank's share of the concatenated elements of `parts`, split
+  /// over `of` ranks.
   struct Shares {
     int64_t of = 1;
     std::vector<std::pair<std::string, Shape>> parts;
   };
   std::map<std::string, Shares> shares;
-  /// Of random numbers: another one at each call.
+  /// Returns a seed for random numbers; each call returns a different one.
   int64_t nextSeed();
-  /// How often that was asked for before.
+  /// Returns the number of earlier calls with the same key.
   int64_t callsOf(const std::string &what) { return calls[what]++; }
   std::map<std::string, int64_t> calls;
-  /// The step's number, as random numbers are drawn by.
+  /// Returns the counter for random numbers: the step number plus the rank's stream, if there is
+  /// one.
   Tensor drawCount(const Location &location);
-  /// Set while a part of a rank's batch is traced (RankPart.h).
+  /// Set while a part of a rank's batch is traced (RankPart.h); otherwise null.
   RankPart *rankPart = nullptr;
 
-  // Devices (Devices.cpp). A trace in which nobody names one has types without.
-  /// From here on, and of all made so far, each tensor says where it is.
+  // Devices (Devices.cpp). If a trace never names a device, its types carry no device.
+  /// Assigns a device to every tensor type, both existing and future ones.
   void usePlaces();
   bool hasPlaces() const { return bool(onHome); }
-  /// The type on the default device, where types have devices and it has none.
+  /// Returns the type on the default device if types carry devices and this type has none.
   mlir::Type placed(mlir::Type type) const;
   OnAttr placeOf(const Device &device) const;
   const Device &home() const { return homeDevice; }
-  /// Of a value that is new.
+  /// Sets the device of a newly created value.
   void putOn(mlir::Value value, const Device &device);
-  /// The value there, by a transfer where it is elsewhere.
+  /// Returns the value on the device. Inserts a transfer if the value is on another device.
   mlir::Value moved(mlir::Value value, OnAttr device, mlir::Location location);
-  /// What comes from no input and no parameter belongs to no device: null unless it can be made
-  /// there too.
+  /// Recreates a value on another device. Possible only for values that depend on no input and no
+  /// parameter; returns null for any other value.
   mlir::Value remade(mlir::Value value, OnAttr device);
   bool isParameter(mlir::Value value) const;
-  /// How a user may know it: 'x', 'hidden.weight', the result of relu.
+  /// Describes a value for error messages: 'x', 'hidden.weight', the result of relu.
   std::string describe(mlir::Value value) const;
-  /// While it lives, parameters are read on this device; who is not the first of several keeps no
-  /// state.
+  /// A data-parallel replica: while it is on the `replicas` stack, parameters are read on its
+  /// device. Only the first replica assigns state.
   struct Replica {
     Device device;
     bool isFirst = true;
@@ -144,14 +149,14 @@ public:
   const uint64_t seed;
   /// Names of @main's arguments.
   std::set<std::string> argumentNames;
-  /// Of those that the trace began with, in order.
+  /// Names of the inputs that the trace began with, in order.
   std::vector<std::string> inputNames;
   std::vector<Parameter> argumentParameters;
-  /// Blocks under construction, outermost first: values of these can be used.
+  /// Blocks under construction, outermost first. Values defined in these blocks may be used.
   std::vector<mlir::Block *> blocks;
   std::vector<std::string> names;
   std::vector<Location> locations;
-  /// Of trace::Precision, the innermost last: operations bear it.
+  /// Active trace::Precision scopes, innermost last. New operations get the innermost precision.
   std::vector<std::string> precisions;
 
 private:
@@ -163,25 +168,25 @@ private:
   std::map<std::pair<const void *, std::string>, mlir::Value> parameterValues;
   mlir::Operation *lastParameter = nullptr;
   std::map<std::string, Parameter> variables;
-  /// Positions among @main's arguments.
+  /// Index and name of the @main arguments that were added during the trace.
   std::vector<std::pair<unsigned, std::string>> lateArguments;
   std::vector<unsigned> parameterArguments;
   std::vector<std::tuple<unsigned, const char *, int64_t>> classNotes;
   std::vector<Parameter> assigned;
   const Device homeDevice;
-  /// Null while types have no devices.
+  /// The default device as a type encoding; null while types carry no device.
   OnAttr onHome;
   llvm::DenseMap<mlir::Value, bool> knownFree;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> remadeValues, replicaValues;
 };
 
-/// One call of a public function: resolves its operands, makes its operations at its location, and
-/// says what is wrong.
+/// One call of a public function. It resolves operands, creates operations at the call's location,
+/// and reports errors.
 class Call {
 public:
   Call(llvm::StringRef what, std::initializer_list<const Operand *> operands);
   Call(llvm::StringRef what, const Operands &operands);
-  /// For functions that take no operand.
+  /// For functions without operands.
   Call(llvm::StringRef what, const Location &location);
   ~Call();
   Call(const Call &) = delete;
@@ -192,13 +197,13 @@ public:
   mlir::OpBuilder &builder() const { return active->builder; }
   mlir::Location loc() const { return mlir::Location(mlirLocation); }
 
-  /// Numbers get the element type of the first of these that has one.
+  /// Makes number operands take the element type of the first of these operands that has one.
   void numbersLike(std::initializer_list<const Operand *> operands);
   mlir::Value value(const Operand &operand);
   mlir::RankedTensorType type(const Operand &operand) {
     return llvm::cast<mlir::RankedTensorType>(value(operand).getType());
   }
-  /// All operands that are there, as values.
+  /// All operands that are present, as values.
   llvm::SmallVector<mlir::Value> values(std::initializer_list<const Operand *> operands);
 
   template <typename Op>
@@ -206,7 +211,7 @@ public:
                                          typename Op::Adaptor::Properties properties = {}) {
     llvm::SmallVector<mlir::Type> types;
     llvm::SmallVector<mlir::Value> operands = together(given, types);
-    // Optional operands are left out from the end, unless the properties say which there are.
+    // Trailing optional operands are omitted unless the properties specify the segment sizes.
     if constexpr (requires { properties.operandSegmentSizes; })
       if (llvm::all_of(properties.operandSegmentSizes, [](int32_t size) { return size == 0; }))
         omitLastOperands(properties, operands.size());
@@ -217,13 +222,13 @@ public:
       raise(capture.text);
     return create<Op>(operands, types, std::move(properties), capture);
   }
-  /// For operations whose result types do not follow from their operands.
+  /// For operations whose result types cannot be inferred from their operands.
   template <typename Op>
   llvm::SmallVector<mlir::Value> makeAllAs(mlir::TypeRange given, mlir::ValueRange values,
                                            typename Op::Adaptor::Properties properties = {}) {
     Capture capture(context());
     llvm::SmallVector<mlir::Type> types(given);
-    // Gradients are asked for wherever things are.
+    // A gradient operation accepts operands on different devices.
     llvm::SmallVector<mlir::Value> operands(values);
     if constexpr (!std::is_same_v<Op, GradientOp>)
       operands = together(values, types);
@@ -247,16 +252,16 @@ public:
   mlir::FloatAttr real(double value) const { return builder().getF64FloatAttr(value); }
   mlir::UnitAttr flag(bool set) const { return set ? builder().getUnitAttr() : mlir::UnitAttr(); }
 
-  /// A 0-d constant.
+  /// Creates a 0-d constant.
   mlir::Value number(mlir::Type element, double value);
   mlir::Value integerNumber(mlir::Type element, int64_t value);
-  /// A dimension of this rank, counted from the end when negative.
+  /// Checks a dimension index against a rank. Negative indices count from the end.
   int64_t dimension(int64_t dim, int64_t rank) const;
-  /// Distinct dimensions, ascending; all when the list is empty.
+  /// Returns distinct dimensions in ascending order; all dimensions if the list is empty.
   llvm::SmallVector<int64_t> dimensions(const Dims &dims, int64_t rank) const;
-  /// `count` entries: as given, or one number for all.
+  /// Returns `count` entries; a single given number is repeated.
   std::vector<int64_t> spread(const char *name, const Dims &dims, size_t count) const;
-  /// Fails unless all sizes are known.
+  /// Fails unless all sizes of the type are static.
   void wantStatic(mlir::RankedTensorType type, const char *why) const;
 
   template <typename... Parts> [[noreturn]] void fail(Parts &&...parts) const {
@@ -281,8 +286,9 @@ private:
     return checked(builder().create(opState), capture);
   }
   llvm::SmallVector<mlir::Value> checked(mlir::Operation *op, Capture &capture);
-  /// The operands on one device, where types have devices: what is free follows, others must be
-  /// there. `types` without a device get that one.
+  /// If types carry devices, brings all operands to one device: recreates operands that depend on
+  /// no input or parameter, and reports an error for other operands on a different device. Result
+  /// `types` without a device get that device.
   llvm::SmallVector<mlir::Value> together(mlir::ValueRange operands,
                                           llvm::SmallVectorImpl<mlir::Type> &types);
   void enter(llvm::ArrayRef<const Operand *> operands);

@@ -1,4 +1,4 @@
-//===- StateDict.cpp - a module's parameters to and from files ------------===//
+//===- StateDict.cpp - loads and saves a module's parameters --------------===//
 #include "frontend/trace/Parameter.h"
 #include "frontend/trace/Safetensors.h"
 
@@ -7,7 +7,7 @@
 namespace dlc::nn {
 
 namespace {
-/// The first few names of a list that may be long.
+/// Formats the first names of a list that may be long.
 std::string someOf(const std::vector<std::string> &names) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < 5; ++i)
@@ -60,7 +60,7 @@ void Module::load(const std::string &path, const LoadOptions &options) {
   for (const auto &[name, array] : file.tensors)
     if (!names.count(name))
       extra.push_back(name);
-  // Counters of training steps do not change what a model computes; many files leave them out.
+  // `num_batches_tracked` does not affect a model's results, and many files omit it.
   std::erase_if(missing,
                 [](const std::string &name) { return name.ends_with("num_batches_tracked"); });
   if (!missing.empty() && !options.allowMissing)
@@ -69,7 +69,7 @@ void Module::load(const std::string &path, const LoadOptions &options) {
   if (!extra.empty() && !options.allowExtra)
     throw Error(path + ": the module has no parameter for " + someOf(extra) +
                 "; set LoadOptions::allowExtra to pass over them");
-  // Only now, so that a wrong file changes nothing.
+  // Assigned only after all checks, so that an invalid file changes nothing.
   for (auto &[parameter, array] : found)
     parameter.set(std::move(array));
 }

@@ -1,4 +1,4 @@
-//===- Step.cpp - a whole training step as one traced program -------------===//
+//===- Step.cpp - a complete training step as one traced program ----------===//
 #include "dlc/step.hpp"
 
 #include "dlc/collective.hpp"
@@ -12,7 +12,7 @@ namespace dlc {
 using namespace trace;
 
 namespace {
-/// The loss and the metrics of one batch.
+/// Computes the loss and the metrics of one batch.
 std::vector<Tensor> figuresOf(const Network &network, const TensorFunction &loss,
                               const std::vector<Tensor> &inputs, const StepOptions &options) {
   std::vector<Tensor> given(inputs.begin(), inputs.begin() + int64_t(network.arity));
@@ -24,7 +24,7 @@ std::vector<Tensor> figuresOf(const Network &network, const TensorFunction &loss
   return figures;
 }
 
-/// One of equal parts of the batch.
+/// Returns one of `parts` equal parts of the batch.
 std::vector<Tensor> partOf(const std::vector<Tensor> &inputs, int64_t part, int64_t parts) {
   std::vector<Tensor> result;
   for (const Tensor &input : inputs) {
@@ -34,9 +34,10 @@ std::vector<Tensor> partOf(const std::vector<Tensor> &inputs, int64_t part, int6
   return result;
 }
 
-/// Loss, metrics and gradients of each part of the batch; of several their shares of the mean, but
-/// of chunks, which are summed elsewhere. Parts are spelled out rather than kept from run to run:
-/// the step's counter, schedule and update mean the same with any number of them, and no
+/// Traces each part of the batch and returns its loss, metrics and gradients. The loss of each
+/// micro-batch is scaled to its share of the mean; chunks are not scaled because meanInOrder()
+/// averages them. Parts are unrolled into one program instead of accumulated over several runs. So
+/// the step counter, the schedule and the update do not depend on the number of parts, and no
 /// accumulator outlives the step.
 std::vector<PartResults> inParts(const Network &network, const TensorFunction &loss,
                                  const std::vector<Tensor> &inputs, const StepOptions &options,
@@ -48,7 +49,7 @@ std::vector<PartResults> inParts(const Network &network, const TensorFunction &l
     std::vector<Tensor> figures =
         parts == 1 ? figuresOf(network, loss, inputs, options)
                    : figuresOf(network, loss, partOf(inputs, part, parts), options);
-    // From here on nothing is the user's but the call that asked for the step.
+    // The following operations are attributed to the location of the call that requested the step.
     Call call("train", location);
     rankPart.finish();
     if (parts > 1 && options.chunks == 0)
@@ -60,7 +61,7 @@ std::vector<PartResults> inParts(const Network &network, const TensorFunction &l
   return results;
 }
 
-/// Of the whole batch.
+/// Adds the results of all parts.
 PartResults sumOf(std::vector<PartResults> parts) {
   PartResults sum = std::move(parts[0]);
   for (size_t part = 1; part < parts.size(); ++part) {
@@ -72,7 +73,7 @@ PartResults sumOf(std::vector<PartResults> parts) {
   return sum;
 }
 
-/// What f32 parameters have goes to the other ranks in this type.
+/// Casts f32 gradients to the type in which ranks exchange them.
 optim::Gradients toTravel(optim::Gradients gradients, DType type) {
   for (Tensor &value : gradients.values)
     if (value.dtype() == DType::F32)
@@ -80,7 +81,7 @@ optim::Gradients toTravel(optim::Gradients gradients, DType type) {
   return gradients;
 }
 
-/// What came back has the parameters' types.
+/// Casts exchanged gradients back to the parameters' types.
 optim::Gradients asParameters(optim::Gradients gradients) {
   for (size_t i = 0; i < gradients.values.size(); ++i) {
     const Parameter &like = gradients.buckets.empty() ? gradients.parameters[i]
@@ -90,7 +91,7 @@ optim::Gradients asParameters(optim::Gradients gradients) {
   return gradients;
 }
 
-/// The figures as this step's line of the log [steps, figures].
+/// Stores the loss and metrics as this step's row of the log [steps, figures].
 void keep(const std::vector<Tensor> &figures, int64_t steps) {
   Parameter log = variable("log", {steps, int64_t(figures.size())});
   std::vector<Tensor> line;
@@ -185,7 +186,7 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
     traceOptions.outputs = figureNames(options);
   return traceFunction(
       [&](const std::vector<Tensor> &xs) {
-        // Every checkpoint says how far it is.
+        // Creates the step counter, so that every checkpoint records the number of steps.
         step_count();
         std::optional<LossScaler> scaler;
         if (options.lossScale)
@@ -197,7 +198,7 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
                                         ? meanInOrder(results, options.chunks, options.world)
                                         : sumOf(std::move(results));
         if (options.dataParallel && options.chunks == 0) {
-          // Before unscaling, so that all find the same numbers finite.
+          // Averages before unscaling, so that all ranks agree on whether the gradients are finite.
           gradients = toTravel(gradients, options.gradients);
           gradients =
               asParameters(options.shardOptimizer ? optimizer.sharded(gradients, options.world)
@@ -211,7 +212,8 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
           gradients = optim::clipByValue(gradients, options.clipValue);
         if (options.clipNorm > 0)
           gradients = optim::clipByNorm(gradients, options.clipNorm);
-        // A norm of shares would be added in another order in each world.
+        // Shards only after clipping: a norm computed from shares would be summed in a different
+        // order in each world size.
         if (options.chunks && options.shardOptimizer)
           gradients = optimizer.sharded(gradients, options.world, /*averaged=*/true);
         if (scaler) {

@@ -1,4 +1,4 @@
-//===- Tensor.cpp - what a symbolic tensor says of itself -----------------===//
+//===- Tensor.cpp - shape, element type and device of a symbolic tensor ---===//
 #include "frontend/trace/State.h"
 
 using namespace mlir;

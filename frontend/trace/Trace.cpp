@@ -1,4 +1,4 @@
-//===- Trace.cpp - from a function to a module ----------------------------===//
+//===- Trace.cpp - traces a function into a module ------------------------===//
 #include "frontend/trace/Trace.h"
 
 #include "frontend/trace/State.h"
@@ -64,7 +64,8 @@ OwningOpRef<ModuleOp> traceInto(MLIRContext &context, const Function &function,
     state->usePlaces();
     state->putOn(argument, *input.device);
   }
-  // Tensors that the function kept somewhere must not touch the module later, however it ends.
+  // Closes the trace however it ends, so that tensors which the function stored elsewhere cannot
+  // access the module afterwards.
   struct Close {
     State &state;
     ~Close() { state.open = false; }

@@ -1,4 +1,4 @@
-//===- Trace.h - what the compiler takes from a traced program ------------===//
+//===- Trace.h - access to traced programs for the compiler ---------------===//
 #ifndef DLC_FRONTEND_TRACE_TRACE_H
 #define DLC_FRONTEND_TRACE_TRACE_H
 
@@ -9,7 +9,7 @@
 
 namespace dlc {
 
-/// A module and the context that it lives in (last to go).
+/// A module and its context. The context is destroyed last.
 struct TracedModule {
   std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -22,11 +22,11 @@ struct trace::Graph::Impl {
 
 namespace trace {
 
-/// The module, ready for compile(); the graph is empty afterwards.
+/// Moves the module out of the graph, ready for compile(). The graph is empty afterwards.
 TracedModule takeModule(Graph graph);
 
-/// As traceFunction(), into a context that the caller owns. `parameters` receives those that became
-/// arguments.
+/// Like traceFunction(), but into a context that the caller owns. `parameters` receives the
+/// parameters that became arguments.
 mlir::OwningOpRef<mlir::ModuleOp> traceInto(mlir::MLIRContext &context, const Function &function,
                                             const std::vector<Spec> &inputs,
                                             const TraceOptions &options = {},

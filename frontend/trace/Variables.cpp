@@ -1,4 +1,4 @@
-//===- Variables.cpp - what a program keeps from run to run, and inputs found on the way ---===//
+//===- Variables.cpp - state of a program between runs, and inputs added while tracing --===//
 #include "frontend/trace/Parameter.h"
 #include "frontend/trace/RankPart.h"
 
@@ -18,7 +18,8 @@ Value State::argument(Type type, const std::string &name, mlir::Location locatio
 }
 
 ElementsAttr State::startOf(const Parameter &parameter, RankedTensorType type) {
-  // What starts as one number everywhere is never made in memory.
+  // An initial value that is the same for all elements becomes a splat and is never allocated in
+  // memory.
   std::optional<double> number = startNumber(parameter);
   if (!number)
     return elements(parameter.value(), parameter.name());
@@ -101,7 +102,8 @@ void State::describeArguments() {
     if (auto share = shares.find(parameter.name()); share != shares.end())
       function.setArgAttr(position, "dlc.shares", describeShares(share->second));
     auto type = cast<RankedTensorType>(function.front().getArgument(position).getType());
-    // A variable's start is one number, and nobody else knows it.
+    // A variable's initial value is a single number that is stored nowhere else, so it is always
+    // written.
     bool starts = hasStarts || parameter.isVariable();
     if (ElementsAttr start = starts ? startOf(parameter, type) : ElementsAttr())
       function.setArgAttr(position, "dlc.init", start);

@@ -1,4 +1,4 @@
-//===- Activation.cpp - GELUs with what stands before them ----------------===//
+//===- Activation.cpp - GELU, SiLU and gates with fused operations --------===//
 #include "frontend/onnx/contrib/Activation.h"
 #include "frontend/onnx/Families.h"
 
@@ -29,7 +29,7 @@ void quickGelu(Node &n, Build &b) {
   n.set(0, b.mul(x, b.sigmoid(b.mul(x, n.real("alpha", 1.702f)))));
 }
 
-/// The left half of the last dimension, times the GELU of the right half.
+/// BiasSplitGelu: the left half of the last dimension, times the GELU of the right half.
 void biasSplitGelu(Node &n, Build &b) {
   Value x = biased(n, b);
   int64_t last = b.rank(x) - 1, size = last < 0 ? 1 : b.dim(x, last);
@@ -39,7 +39,7 @@ void biasSplitGelu(Node &n, Build &b) {
   n.set(0, b.mul(left, geluOf(b, right, false)));
 }
 
-/// SiLU of the input times an input's or an attribute's scale.
+/// Computes the SiLU of the input times a scale, which is an input or an attribute.
 void scaledSilu(Node &n, Build &b) {
   Value x = n.in(0), scale = n.in(1);
   if (!b.require(!scale || b.count(scale) == 1, "the scale must be one number"))
@@ -56,7 +56,7 @@ void gatedAdd(Node &n, Build &b) { n.set(0, b.add(n.in(0), b.mul(n.in(1), n.in(2
 
 using Parameters = ArrayRef<double>;
 
-/// Decays and rates of updates that LinearAttention takes.
+/// Computes the decay and the update rate that LinearAttention takes as inputs.
 void linearAttentionGate(Node &n, Build &b) {
   Value a = n.in(0), rate = n.in(3);
   Value decay = b.mul(softplusOf(b, b.add(b.widen(a), b.widen(n.in(1)))), b.widen(n.in(2)));

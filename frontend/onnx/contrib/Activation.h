@@ -1,4 +1,4 @@
-//===- Activation.h - activations that are fused into other operators -----===//
+//===- Activation.h - activations fused into other operators --------------===//
 #ifndef DLC_FRONTEND_ONNX_CONTRIB_ACTIVATION_H
 #define DLC_FRONTEND_ONNX_CONTRIB_ACTIVATION_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc::onnxfront {
 
-/// x through the activation that an attribute names, with the parameters given or, where there are
-/// fewer, its usual ones. An empty name is no activation.
+/// Applies the activation that an attribute names. Missing parameters take the activation's default
+/// values. An empty name means no activation.
 Value fusedActivation(Build &b, Value x, StringRef name, ArrayRef<double> parameters);
 
 } // namespace dlc::onnxfront

@@ -6,27 +6,28 @@
 
 namespace dlc::onnxfront {
 
-/// softmax(scale * q k^T + added, where seen) v, of q [B, heads, T, D], k [B, heads, S, D] and
-/// v [B, heads, S, E].
+/// Attention: softmax(scale * q k^T + added) v with the scores masked by `seen`, for q [B, heads,
+/// T, D], k [B, heads, S, D] and v [B, heads, S, E].
 struct Attend {
   Value q, k, v;
   double scale = 1;
-  /// Added to the scores; broadcasts to [B, heads, T, S]. May be null.
+  /// Bias added to the scores. Broadcasts to [B, heads, T, S]. May be null.
   Value added;
-  /// Which scores count, as bool; broadcasts as `added` does. May be null: all do.
+  /// Bool mask of the visible scores. Broadcasts like `added`. Null means that all are visible.
   Value seen;
-  /// Nothing but: key s counts for query t where s <= t.
+  /// Causal mask without offset: query t sees key s if s <= t.
   bool causal = false;
-  /// Scores s become softcap * tanh(s / softcap). 0: they do not.
+  /// Scores s become softcap * tanh(s / softcap). 0 disables the cap.
   double softcap = 0;
-  /// One more score per head [1, heads, 1, 1], whose weight goes nowhere. May be null.
+  /// An additional score per head [1, heads, 1, 1] that takes part in the softmax but has no value
+  /// (attention sink). May be null.
   Value sink;
 };
 
-/// [B, heads, T, E]
+/// Returns the attention output [B, heads, T, E].
 Value attend(Build &b, const Attend &a);
 
-/// Whether key s counts for query `past` + t: [1, 1, T, S].
+/// Mask [1, 1, T, S] of the keys s that query `past` + t sees.
 Value causalMask(Build &b, int64_t T, int64_t S, int64_t past);
 
 } // namespace dlc::onnxfront

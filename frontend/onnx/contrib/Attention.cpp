@@ -1,4 +1,4 @@
-//===- Attention.cpp - attention with its projections, masks and past -----===//
+//===- Attention.cpp - attention with projections, masks and past keys and values --===//
 #include "frontend/onnx/contrib/Attend.h"
 
 using namespace mlir;
@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// What the attributes and the optional inputs of these operators say.
+/// Settings from the attributes and the optional inputs of these operators.
 struct Settings {
   int64_t heads;
   double scale, filter;
@@ -14,7 +14,7 @@ struct Settings {
   Value mask, added;
 };
 
-/// -> false, with an error, where an attribute asks for what is not handled.
+/// Reads the settings. Returns false after an error for an unsupported attribute.
 bool settingsOf(Node &n, Build &b, Settings &s) {
   s.heads = n.integer("num_heads", 0);
   s.scale = n.real("scale", 0);
@@ -29,9 +29,9 @@ bool settingsOf(Node &n, Build &b, Settings &s) {
                    "attribute 'num_heads' is required, and must be positive");
 }
 
-/// The mask of keys as what is added to scores [B, heads, T, S]: 0 or the filter's value. It comes
-/// as lengths [B], as ends and starts [2 * B], or as numbers that are positive where a key counts:
-/// [B, S] or [B, T, S].
+/// Converts the key mask to values that are added to scores [B, heads, T, S]: 0 or
+/// `mask_filter_value`. The mask is given as lengths [B], as ends and starts [2 * B], or as
+/// integers [B, S] or [B, T, S] that are positive for visible keys.
 Value addedMask(Build &b, const Settings &s, int64_t B, int64_t T, int64_t S) {
   Value mask = s.mask, seen;
   Value key = b.iota(b.i64, {1, 1, 1, S}, 3);
@@ -55,7 +55,8 @@ Value addedMask(Build &b, const Settings &s, int64_t B, int64_t T, int64_t S) {
   return b.select(seen, b.scalar(b.f32, 0), b.scalar(b.f32, s.filter));
 }
 
-/// Queries, keys and values [B, heads, .., size], the latter two with their past in front.
+/// Computes attention of queries, keys and values [B, heads, .., size]. Keys and values include
+/// their past.
 Value attention(Build &b, const Settings &s, Value q, Value k, Value v) {
   if (!b.ok())
     return {};
@@ -80,7 +81,8 @@ Value attention(Build &b, const Settings &s, Value q, Value k, Value v) {
   return joinHeads(b, attend(b, a));
 }
 
-/// Attention of what a projection [B, T, Q + K + V] gives, with its past [2, B, heads, P, size].
+/// Computes attention of a projection [B, T, Q + K + V], with past keys and values [2, B, heads, P,
+/// size].
 void projected(Node &n, Build &b, const Settings &s, Value all, Dims sizes, Value past) {
   int64_t size = b.rank(all) == 3 ? b.dim(all, 2) : 0;
   if (sizes.empty())
@@ -135,8 +137,9 @@ void quantisedWeights(Node &n, Build &b) {
     projected(n, b, s, b.add(quantizedProduct(b, x, xq, w, wq), n.in(2)), {}, n.in(8));
 }
 
-/// Queries, keys and values apart, or packed in the query [B, T, heads, 3, size], or the latter two
-/// in the key [B, S, heads, 2, size]; or key and value with heads already: [B, heads, S, size].
+/// MultiHeadAttention. Queries, keys and values are separate tensors, or packed in the query as [B,
+/// T, heads, 3, size], or the latter two are packed in the key as [B, S, heads, 2, size]. Key and
+/// value may also be split into heads already: [B, heads, S, size].
 void multiHead(Node &n, Build &b) {
   Settings s;
   if (!settingsOf(n, b, s) ||
@@ -182,7 +185,7 @@ void multiHead(Node &n, Build &b) {
   n.set(2, v);
 }
 
-/// Positions are given one by one, or as that of the first row.
+/// RotaryEmbedding. Positions are given for each row, or only for the first row.
 void rotaryEmbedding(Node &n, Build &b) {
   Value x = n.in(0), positions = b.cast(n.in(1), b.i64);
   bool joined = b.rank(x) == 3;

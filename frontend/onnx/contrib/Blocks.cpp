@@ -1,4 +1,4 @@
-//===- Blocks.cpp - weights quantised in blocks of few bits ---------------===//
+//===- Blocks.cpp - block-quantized low-bit weights -----------------------===//
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/contrib/Packed.h"
 
@@ -47,7 +47,7 @@ Value zeroPoints(Build &b, Value given, Value scales, int64_t rows, int64_t bloc
 
 namespace {
 
-/// What the attributes say.
+/// Reads the packing from the attributes `bits` and `block_size`.
 std::optional<Packing> packingOf(Node &n, Build &b, int64_t otherwise) {
   Packing p{n.integer("bits", 4), n.integer("block_size", otherwise)};
   if (p.bits != 2 && p.bits != 4 && p.bits != 8) {
@@ -61,8 +61,8 @@ std::optional<Packing> packingOf(Node &n, Build &b, int64_t otherwise) {
   return p;
 }
 
-/// Rows of packed integers, each row in blocks of whole bytes, as integers [rows, size]: of 4 bits
-/// or 8. Null if the bytes are not a constant.
+/// Unpacks constant rows of integers, each row in blocks of whole bytes, into integers [rows, size]
+/// of 4 or 8 bits. Returns null if the bytes are not a constant.
 Value constantIntegers(Build &b, Value bytes, int64_t rows, int64_t size, const Packing &p) {
   auto stored = storedElements(bytes);
   if (!stored || !isBytes(b, bytes) || stored->size() % rows)
@@ -80,7 +80,7 @@ Value constantIntegers(Build &b, Value bytes, int64_t rows, int64_t size, const 
   return b.constant(values);
 }
 
-/// The weights [N, K] in f32, each block of a row with its scale and zero point.
+/// Dequantizes the weights [N, K] to f32. Each block of a row has its own scale and zero point.
 Value weightsOf(Build &b, Value w, Value scale, Value zero, int64_t K, const Packing &p) {
   int64_t N = b.dim(scale, 0), blocks = b.dim(scale, 1);
   Value values = constantIntegers(b, w, N, K, p);
@@ -101,7 +101,8 @@ Value weightsOf(Build &b, Value w, Value scale, Value zero, int64_t K, const Pac
   return b.sliceAxis(dequantized(b, values, {scale, each}, {1, p.block}), 1, 0, K);
 }
 
-/// A times the transposed weights [N, blocks, bytes of a block], each block with its own scale.
+/// Multiplies A by the transposed weights [N, blocks, bytes per block]. Each block has its own
+/// scale.
 void matMulNBits(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1), scales = n.in(2);
   int64_t K = n.integer("K", 0), N = n.integer("N", 0);
@@ -128,7 +129,7 @@ void matMulNBits(Node &n, Build &b) {
   if (zero && b.isFloat(zero))
     zero = b.cast(zero, b.f32);
   Value y = b.matmul(b.cast(x, b.f32), weightsOf(b, w, scale, zero, K, *p), false, true);
-  // The model allows the left operand in 8 bits.
+  // `accuracy_level` 4 permits quantizing the left operand to 8 bits.
   constexpr int64_t kInt8 = 4;
   if (auto product = y ? y.getDefiningOp<MatmulOp>() : MatmulOp();
       product && n.integer("accuracy_level", 0) == kInt8)
@@ -139,7 +140,7 @@ void matMulNBits(Node &n, Build &b) {
   n.set(0, y);
 }
 
-/// What four bits stand for: floats of four bits, or quantiles of a normal distribution.
+/// Values of the 4-bit codes: FP4 floats, or NF4 quantiles of a normal distribution.
 constexpr std::array<double, 16> kFloats{
     0, 5.208333333e-3f,  0.66666667f,  1,  0.33333333f,  0.5,  0.16666667f,  0.25,
     0, -5.208333333e-3f, -0.66666667f, -1, -0.33333333f, -0.5, -0.16666667f, -0.25};
@@ -160,8 +161,8 @@ constexpr std::array<double, 16> kQuantiles{-1,
                                             0.7229568362236023f,
                                             1};
 
-/// A times the transposed weights [N, K], each block of whose elements, in order, has its largest
-/// magnitude; the first of two elements is in a byte's upper half.
+/// Multiplies A by the transposed weights [N, K], which are blockwise codes scaled by each block's
+/// maximum magnitude. The first of two elements is in a byte's upper half.
 void matMulBnb4(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1), largest = n.in(2);
   int64_t K = n.integer("K", 0), N = n.integer("N", 0), block = n.integer("block_size", 0),
@@ -180,7 +181,7 @@ void matMulBnb4(Node &n, Build &b) {
                  "absmax must have " + Twine(blocks) + " numbers") ||
       !b.require(b.rank(x) >= 1 && b.dim(x, -1) == K, "A's last dimension must be K, " + Twine(K)))
     return;
-  // Unpacked with the lower half first, so that halves change places.
+  // unpack() returns the lower half first, so swap the elements of each pair.
   Value numbers = b.reverse(b.reshape(unpack(b, w, {4, block}), {pairs, 2}), 1);
   Value levels = b.floats(kind ? kQuantiles : kFloats, {16}, b.f32);
   Value each = b.gather(levels, b.cast(b.flatten(numbers), b.i32), 0);
@@ -190,11 +191,12 @@ void matMulBnb4(Node &n, Build &b) {
   n.set(0, b.cast(b.matmul(b.cast(x, b.f32), all, false, true), b.elem(x)));
 }
 
-/// Rows of a table whose numbers are packed along the last axis. An index out of range gives zeros.
+/// Gathers rows of a table with packed quantized values along the last axis. An index out of range
+/// gives zeros.
 void gatherBlockQuantized(Node &n, Build &b) {
   Value data = n.in(0), indices = n.in(1), scales = n.in(2);
   auto p = packingOf(n, b, 128);
-  // 4-bit integers have 0 in their middle, and are not unpacked.
+  // 4-bit element types are not packed in bytes, and their values have a default zero point of 0.
   bool apart = b.elem(data) && ref::isPackedElement(b.elem(data));
   double middle = p && !apart ? p->middle() : 0;
   if (p && apart)
@@ -233,7 +235,8 @@ void gatherBlockQuantized(Node &n, Build &b) {
   else if (middle)
     zero = b.scalarInt(b.elem(values), int64_t(middle));
   Value y = dequantized(b, values, {scale, zero}, {last, p->block});
-  // [.., indices.., ..]: what lies behind the indices broadcasts.
+  // Reshapes the mask to [.., indices.., ..], so that it broadcasts over the dimensions after the
+  // indices.
   Dims beside = b.dims(indices);
   beside.resize(beside.size() + size_t(rank - 1 - axis), 1);
   n.set(0, b.select(b.reshape(inside, beside), y, b.like(y, 0)));

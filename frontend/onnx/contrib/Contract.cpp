@@ -1,4 +1,4 @@
-//===- Contract.cpp - matrix products with what is fused to them ----------===//
+//===- Contract.cpp - matrix products with fused operations ---------------===//
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/contrib/Activation.h"
 
@@ -7,7 +7,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// The first dimension goes behind the batch dimensions: [M, B.., K] as [B.., M, K].
+/// Moves the first dimension after the batch dimensions: [M, B.., K] becomes [B.., M, K].
 Value batchFirst(Build &b, Value x) {
   Dims order;
   for (int64_t i = 1; i + 1 < b.rank(x); ++i)
@@ -16,7 +16,7 @@ Value batchFirst(Build &b, Value x) {
   return b.rank(x) > 2 ? b.transpose(x, order) : x;
 }
 
-/// Vectors are not transposed.
+/// FusedMatMul. The transpose attributes do not apply to vectors.
 void fusedMatMul(Node &n, Build &b) {
   auto operand = [&](int64_t i, StringRef batch, StringRef last) {
     Value x = n.integer(batch, 0) ? batchFirst(b, n.in(i)) : n.in(i);
@@ -36,8 +36,8 @@ void fusedGemm(Node &n, Build &b) {
   n.set(0, fusedActivation(b, gemmOf(n, b), n.string("activation", ""), parameters));
 }
 
-/// Gauss and Jordan's elimination of [x | 1], unrolled; row k is pivoted by the largest element of
-/// column k.
+/// Gauss-Jordan elimination of [x | 1], unrolled. Step k pivots by the element of column k with the
+/// maximum magnitude.
 void inverse(Node &n, Build &b) {
   Value x = n.in(0);
   int64_t rank = b.rank(x);
@@ -57,7 +57,7 @@ void inverse(Node &n, Build &b) {
         {b.unary<AbsOp>(below)}, {b.attr("kind", ReduceKindAttr::get(b.context, ReduceKind::max)),
                                   b.attr("axis", int64_t(1)), b.attrUnit("keepdims")});
     pivot = b.add(b.cast(pivot, b.i64), double(k));
-    // Row k and the pivot's row change places.
+    // Swaps row k and the pivot row.
     Value rows = b.iota(b.i64, {batch, size}, 1), own = b.scalarInt(b.i64, k);
     Value swapped = b.select(b.compare(Predicate::eq, rows, own), pivot,
                              b.select(b.compare(Predicate::eq, rows, pivot), own, rows));
@@ -72,7 +72,7 @@ void inverse(Node &n, Build &b) {
   n.set(0, b.reshape(b.sliceAxis(m, 2, size, size), b.shape(x)));
 }
 
-/// Distances between the rows of two matrices.
+/// Computes the distances between the rows of two matrices.
 void cdist(Node &n, Build &b) {
   Value x = n.in(0), y = n.in(1);
   std::string metric = n.string("metric", "sqeuclidean");

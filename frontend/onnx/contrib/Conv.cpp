@@ -1,4 +1,4 @@
-//===- Conv.cpp - convolutions with what is fused to them -----------------===//
+//===- Conv.cpp - convolutions with fused operations ----------------------===//
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/contrib/Activation.h"
 
@@ -7,10 +7,11 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// activation(conv(X, W) + B + Z)
+/// FusedConv: activation(conv(X, W) + B + Z).
 void fusedConv(Node &n, Build &b) { n.set(0, fusedConvOf(n, b, n.in(0), n.in(1))); }
 
-/// Channels come last in X [N, spatial.., C], W [M, spatial.., C / group] and the result.
+/// NhwcConv: channels are the last dimension of X [N, spatial.., C], W [M, spatial.., C / group]
+/// and the result.
 void nhwcConv(Node &n, Build &b) {
   Value y = convolve(n, b, channelsFirst(b, n.in(0)), channelsFirst(b, n.in(1)), n.in(2));
   n.set(0, channelsLast(b, y));

@@ -1,4 +1,4 @@
-//===- GroupQueryAttention.cpp - the attention of decoders, with a cache --===//
+//===- GroupQueryAttention.cpp - grouped-query attention of decoders, with a KV cache --===//
 #include "frontend/onnx/contrib/Attend.h"
 
 using namespace mlir;
@@ -6,21 +6,23 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// The sizes that the attributes and the inputs' shapes give.
+/// Sizes derived from the attributes and the inputs' shapes.
 struct Sizes {
-  /// T new positions of `total` in the longest sequence; caches hold `cached` before.
+  /// T is the number of new positions, `total` the length of the longest sequence including them,
+  /// and `cached` the size of the past cache.
   int64_t B, T, total, cached, heads, kvHeads, size;
   bool prompt() const { return T == total; }
 };
 
-/// How many positions each sequence had before: [B, 1], as i64. Null: `total - T`, all of them.
+/// Returns the number of earlier positions of each sequence as i64 [B, 1]. Null means `total - T`
+/// for all sequences.
 Value pastLengths(Build &b, const Sizes &s, Value seqlens) {
   if (s.prompt() || s.B == 1)
     return {};
   return b.add(b.reshape(b.cast(seqlens, b.i64), {s.B, 1}), double(1 - s.T));
 }
 
-/// The cache with the new rows [B, heads, T, size] behind those that each sequence has.
+/// Returns the cache with the new rows [B, heads, T, size] appended to the rows of each sequence.
 Value appended(Build &b, const Sizes &s, Value cache, Value rows, Value past) {
   if (!cache)
     return rows;
@@ -36,7 +38,8 @@ Value appended(Build &b, const Sizes &s, Value cache, Value rows, Value past) {
   return b.scatter(b.padZero(cache, low, high), place, rows, 2);
 }
 
-/// Which keys count: those up to the query's own position, and not too far before it.
+/// Returns the mask of visible keys: those up to the query's position and within the sliding window
+/// before it.
 Value seenKeys(Node &n, Build &b, const Sizes &s, Value seqlens, Value past) {
   int64_t window = n.integer("local_window_size", -1);
   Value key = b.iota(b.i64, {1, 1, 1, s.total}, 3);

@@ -1,5 +1,6 @@
-//===- Moe.cpp - mixtures of experts --------------------------------------===//
-// Rows go to the experts that their router chooses, sorted by expert, and come back weighed.
+//===- Moe.cpp - mixture of experts ---------------------------------------===//
+// Rows are routed to their experts, sorted by expert, multiplied by the experts' weights in grouped
+// matmuls, and returned to their order as a weighted sum.
 #include "frontend/onnx/Families.h"
 #include "frontend/onnx/contrib/Packed.h"
 
@@ -8,10 +9,10 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// The inputs of one product of all experts.
+/// Input indices of one matmul of all experts.
 struct Layer {
   const char *name;
-  /// Zero points: -1 where weights are floats.
+  /// Index of the zero points; -1 if the weights are floating-point.
   int64_t weights, bias, zeroPoints;
   int64_t scales() const { return weights + 1; }
 };
@@ -25,7 +26,7 @@ struct Sizes {
   int64_t rows, hidden, experts, chosen;
 };
 
-/// Weights [experts, n, k] in f32; null with an error.
+/// Returns the weights [experts, n, k] in f32; null after an error.
 Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k) {
   std::string what = layer.name;
   if (layer.zeroPoints < 0) {
@@ -53,7 +54,7 @@ Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k
                  what + ": there must be " + Twine(columns * blocks) +
                      " scales, in floats, and there are " + Twine(scales ? b.count(scales) : 0)))
     return {};
-  // Zero points of whole columns are packed along these.
+  // With one scale per column, zero points are packed along the columns.
   int64_t lines = p.block ? columns : s.experts, inLine = p.block ? blocks : each;
   Value zero =
       zeroPoints(b, n.in(layer.zeroPoints), b.reshape(scales, {lines, inLine}), lines, inLine, p);
@@ -65,7 +66,7 @@ Value weightsOf(Node &n, Build &b, const Layer &layer, const Sizes &s, int64_t k
   return b.cast(b.reshape(all, {s.experts, each, k}), b.f32);
 }
 
-/// Rows in groups, one for each expert, times its weights, with its bias.
+/// Grouped matmul: multiplies the rows of each expert by the expert's weights and adds its bias.
 Value product(Node &n, Build &b, const Layer &layer, const Sizes &s, Value x, Value expert,
               Value ends) {
   Value w = weightsOf(n, b, layer, s, b.dim(x, 1)), bias = n.in(layer.bias);
@@ -80,7 +81,7 @@ Value product(Node &n, Build &b, const Layer &layer, const Sizes &s, Value x, Va
   return b.add(y, b.gather(b.cast(bias, b.f32), expert, 0));
 }
 
-/// Pairs of columns, a gate and what it lets through, side by side or in two halves.
+/// SwiGLU of pairs of columns, a gate and a linear part, which are interleaved or in two halves.
 Value swiglu(Node &n, Build &b, Value x) {
   int64_t fusion = n.integer("swiglu_fusion", 0), rows = b.dim(x, 0), wide = b.dim(x, 1) / 2;
   if (!b.require(fusion == 1 || fusion == 2,
@@ -146,7 +147,7 @@ std::vector<Value> smallest(Build &b, Value x, int64_t k, bool largest) {
   return both.size() == 2 ? both : std::vector<Value>(2);
 }
 
-/// The sizes that the input and the router have; nothing with an error.
+/// Returns the sizes from the input and the router; nothing after an error.
 std::optional<Sizes> sizesOf(Node &n, Build &b) {
   Value x = n.in(0), router = n.in(1);
   if (!b.require((b.rank(x) == 2 || b.rank(x) == 3) && b.isFloat(x) && b.rank(router) == 2,
@@ -165,12 +166,13 @@ Value sumToOne(Build &b, Value weights) {
   return b.div(weights, b.reduce(ReduceKind::sum, weights, {1}, true));
 }
 
-/// Sums of what each row's experts [rows, chosen] give, times their weights.
+/// Runs the experts [rows, chosen] of each row and sums their results times the weights.
 void mix(Node &n, Build &b, const Layers &layers, const Sizes &s, Value experts, Value weights) {
   Value x = n.in(0);
   if (!b.ok())
     return;
-  // Pairs of a row and an expert, by experts; and where each pair comes then.
+  // Sorts the pairs of row and expert by expert. `place` is the position of each pair in the sorted
+  // order.
   int64_t pairs = s.rows * s.chosen;
   Dims rowOf(pairs);
   for (int64_t i = 0; i < pairs; ++i)

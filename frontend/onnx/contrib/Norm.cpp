@@ -1,4 +1,4 @@
-//===- Norm.cpp - normalisations of sums and of embeddings ----------------===//
+//===- Norm.cpp - fused normalizations of sums and of embeddings ----------===//
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
@@ -6,10 +6,11 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// What the schemas say where 'epsilon' is missing.
+/// The schemas' default of 'epsilon'.
 constexpr double usualEpsilon = 1e-12f;
 
-/// Mean and 1 / deviation over the last dimension; no mean where the norm takes none away.
+/// Sets the outputs for the mean and the inverse standard deviation over the last dimension.
+/// Without `centre` the mean is neither subtracted nor set.
 void setStatistics(Node &n, Build &b, Value sum, bool centre, double eps) {
   Value x = b.widen(sum);
   int64_t last = b.rank(x) - 1;
@@ -23,7 +24,8 @@ void setStatistics(Node &n, Build &b, Value sum, bool centre, double eps) {
     n.set(2, b.unary<RsqrtOp>(b.add(mean(b.mul(x, x)), eps)));
 }
 
-/// Norms of input + skip (+ bias). The skip may lack the batch, or have one for all.
+/// Normalizes input + skip (+ bias). The skip may lack the batch dimension or have a batch size of
+/// 1.
 void skipNorm(Node &n, Build &b, bool centre, Value bias) {
   Value x = n.in(0), skip = n.in(1), gamma = n.in(2), beta = centre ? n.in(3) : Value();
   int64_t rank = b.rank(x), hidden = rank ? b.dim(x, -1) : 0;
@@ -53,7 +55,7 @@ void skipNorm(Node &n, Build &b, bool centre, Value bias) {
 void skipLayerNormalization(Node &n, Build &b) { skipNorm(n, b, true, n.in(4)); }
 void skipSimplifiedLayerNormalization(Node &n, Build &b) { skipNorm(n, b, false, n.in(3)); }
 
-/// The embeddings' tables, as floats after a look-up.
+/// An embedding table, with the scale and zero point that dequantize its rows after the lookup.
 struct Table {
   Value rows;
   Quantization by;
@@ -66,8 +68,8 @@ Value look(Build &b, const Table &table, Value indices) {
   return table.by.scale ? dequantized(b, found, table.by) : found;
 }
 
-/// The sum of a word's, its position's and its segment's embedding, normalised. Without ids of
-/// positions these are 0, 1, ..
+/// Normalizes the sum of the word, position and segment embeddings. Position ids default to 0, 1,
+/// ....
 void embed(Node &n, Build &b, const Table &word, const Table &position, const Table &segment,
            Value gamma, Value beta, Value mask, Value positions, bool countMask) {
   Value ids = n.in(0), segments = n.in(1);
@@ -111,8 +113,8 @@ void qEmbedLayerNormalization(Node &n, Build &b) {
     embed(n, b, word, position, segment, gamma, beta, n.in(7), {}, true);
 }
 
-/// Norms along the last dimension of f32, times a gate's sigmoid, and times the gate as it is
-/// asked.
+/// Computes an RMS norm along the last dimension in f32, times sigmoid(gate). For `silu` the result
+/// is also multiplied by the gate.
 void gatedRmsNorm(Node &n, Build &b) {
   Value x = n.in(0), scale = n.in(1), gate = n.in(2);
   std::string name = n.string("activation", "silu");
@@ -129,7 +131,7 @@ void gatedRmsNorm(Node &n, Build &b) {
   n.set(0, b.cast(b.mul(y, name == "sigmoid" ? open : b.mul(wide, open)), b.elem(x)));
 }
 
-/// Norms of each branch of [.., branches, width] or [.., branches * width], in f32.
+/// Computes an RMS norm of each branch of [.., branches, width] or [.., branches * width], in f32.
 void branchwiseRmsNorm(Node &n, Build &b) {
   Value x = n.in(0), scale = n.in(1);
   int64_t rank = b.rank(x), branches = n.integer("num_branches", 0);

@@ -1,4 +1,4 @@
-//===- Packed.h - numbers of few bits in bytes -----------------------------===//
+//===- Packed.h - unpacks low-bit integers from bytes ---------------------===//
 #ifndef DLC_FRONTEND_ONNX_CONTRIB_PACKED_H
 #define DLC_FRONTEND_ONNX_CONTRIB_PACKED_H
 
@@ -6,19 +6,20 @@
 
 namespace dlc::onnxfront {
 
-/// A tensor whose bytes hold numbers of `bits` each, the lowest first, with a scale for each block.
+/// Layout of a byte tensor that holds packed integers of `bits` bits, lowest bits first, with one
+/// scale per block of `block` elements.
 struct Packing {
   int64_t bits, block;
   int64_t perByte() const { return 8 / bits; }
-  /// The zero point where there is none.
+  /// The default zero point.
   double middle() const { return double(int64_t(1) << (bits - 1)); }
 };
 
 bool isBytes(Build &b, Value v);
-/// Bytes [.., n] as numbers [.., n * 8 / bits], in u8.
+/// Unpacks bytes [.., n] into u8 values [.., n * 8 / bits].
 Value unpack(Build &b, Value bytes, const Packing &p);
-/// The zero points of [rows, blocks], in the scales' type: packed in bytes, in that type, or none,
-/// which is a scalar.
+/// Returns the zero points [rows, blocks] in the scales' type. `given` holds them packed in bytes
+/// or in the scales' type. If `given` is null, the result is a scalar with the default zero point.
 Value zeroPoints(Build &b, Value given, Value scales, int64_t rows, int64_t blocks,
                  const Packing &p);
 

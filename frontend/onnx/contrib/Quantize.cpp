@@ -1,6 +1,6 @@
-//===- Quantize.cpp - operators on quantised tensors ----------------------===//
-// Each has the meaning: values as floats, the operator on them, the result rounded to its own
-// scale. Sums of integers are exact.
+//===- Quantize.cpp - operators on quantized tensors ----------------------===//
+// Each operator is defined as: dequantize the inputs, apply the floating-point operator, and
+// quantize the result with its own scale. Integer sums are exact.
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
@@ -8,7 +8,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// A quantised input: the tensor, and the inputs of its scale and zero point.
+/// A quantized input: the tensor with its scale and zero point.
 struct Quantised {
   Value values;
   Quantization by;
@@ -28,7 +28,8 @@ Quantised inputAt(Node &n, Build &b, int64_t first) {
 
 Value real(Build &b, const Quantised &x) { return dequantized(b, x.values, x.by); }
 
-/// Sets the result, of an element type, by the scale and the zero point at some inputs.
+/// Quantizes the result to an element type with the scale and the zero point at inputs `scale` and
+/// `scale` + 1, and sets the output.
 void give(Node &n, Build &b, Value y, int64_t scale, Type element) {
   if (b.ok())
     n.set(0, quantized(b, y, quantizationOf(n, b, scale, scale + 1, element), element));
@@ -54,7 +55,8 @@ void leakyRelu(Node &n, Build &b) {
   give(n, b, b.select(negative, b.mul(v, n.real("alpha", 0.01f)), v), 3, x.element);
 }
 
-/// Before opset 13 of the operator that this one stands for, x is a matrix split at the axis.
+/// Softmax. If the attribute 'opset' of the original operator is below 13, x is treated as a matrix
+/// split at the axis.
 void softmax(Node &n, Build &b) {
   Quantised x = inputAt(n, b, 0);
   int64_t opset = n.integer("opset", 0), rank = b.rank(x.values);
@@ -81,7 +83,8 @@ void where(Node &n, Build &b) {
     give(n, b, b.select(n.in(0), real(b, x), real(b, y)), 7, x.element);
 }
 
-/// Inputs 0 and 1 are the result's; then come tensor, scale and zero point in turn.
+/// Inputs 0 and 1 are the result's scale and zero point. They are followed by a tensor, scale and
+/// zero point for each operand.
 void concat(Node &n, Build &b) {
   Type element = b.elem(n.in(1));
   std::vector<Value> parts;
@@ -99,7 +102,7 @@ void concat(Node &n, Build &b) {
   give(n, b, b.concat(parts, b.axis(n.integer("axis", 0), b.rank(parts[0]))), 0, element);
 }
 
-/// The mean of exact sums over axes.
+/// Computes the mean over axes from the exact integer sum.
 Value meanOf(Build &b, const Quantised &x, ArrayRef<int64_t> axes, bool keepdims) {
   double number = 1;
   for (int64_t axis : axes)

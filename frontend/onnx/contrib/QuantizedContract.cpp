@@ -1,4 +1,4 @@
-//===- QuantizedContract.cpp - matrix products of quantised operands ------===//
+//===- QuantizedContract.cpp - matrix products of quantized operands ------===//
 #include "frontend/onnx/Families.h"
 
 using namespace mlir;
@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dlc::onnxfront {
 namespace {
 
-/// Columns of a matrix: as many scales as these there may be.
+/// Number of columns of a matrix, which is the maximum number of scales per operand.
 int64_t columns(Build &b, Value x) { return b.rank(x) ? b.dim(x, -1) : 1; }
 
 Value plusBias(Build &b, Value y, Value bias) {
@@ -19,7 +19,7 @@ Value plusBias(Build &b, Value y, Value bias) {
              : Value();
 }
 
-/// A's range is found at run time.
+/// Quantizes A with a range computed at run time.
 void dynamicQuantizeMatMul(Node &n, Build &b) {
   Value w = n.in(1);
   Quantization wq = quantizationOf(n, b, 2, 3, b.elem(w), columns(b, w));
@@ -37,7 +37,8 @@ void matMulIntegerToFloat(Node &n, Build &b) {
     n.set(0, plusBias(b, quantizedProduct(b, x, xq, w, wq), n.in(6)));
 }
 
-/// C is in i32, with the product's scale. Without a scale of its own the result is in floats.
+/// QGemm. C is i32 and has the scale of the product. If there is no scale of Y, the result is
+/// floating-point.
 void qGemm(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(3), c = n.in(6);
   if (!b.require(b.rank(x) == 2 && b.rank(w) == 2, "A and B must be matrices") ||
@@ -61,7 +62,7 @@ void qGemm(Node &n, Build &b) {
   Quantization yq = quantizationOf(n, b, 7, 8, element);
   if (!b.ok())
     return;
-  // Sums are scaled once.
+  // Combines both scales, so that the sums are multiplied once.
   scale = b.div(scale, yq.scale);
   n.set(0, toQuantized(b, scaled(), yq.zeroPoint, element));
 }

@@ -1,9 +1,9 @@
-//===- collective.hpp - what the processes of a world share ---------------===//
+//===- collective.hpp - collective operations over the processes of a world --===//
 //
 //   Tensor all = dlc::trace::all_reduce(part, dlc::trace::Reduction::Mean);
 //
-// All processes run one program, and meet where it calls these. Without a launcher the world is
-// this process alone.
+// All processes run the same program and synchronize at these calls. Without a launcher the world
+// consists of this process alone.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_COLLECTIVE_HPP
@@ -15,24 +15,26 @@ namespace dlc::trace {
 
 enum class Reduction { Sum, Mean, Max };
 
-/// The elements of all processes, combined.
+/// Reduces the elements over all processes; every process gets the result.
 Tensor all_reduce(const Operand &x, Reduction reduction = Reduction::Sum);
-/// The root's elements, in every process.
+/// Returns the root's elements in every process.
 Tensor broadcast_ranks(const Operand &x, int64_t root = 0);
-/// These two are for a world of `size` processes alone. The rows of all, one process's after the
-/// other's; and of the combined rows each process's share.
+/// The next two functions require a world of `size` processes. all_gather concatenates the rows of
+/// all processes in rank order. reduce_scatter reduces the rows over all processes and returns this
+/// process's share of them.
 Tensor all_gather(const Operand &x, int64_t size);
 Tensor reduce_scatter(const Operand &x, int64_t size, Reduction reduction = Reduction::Sum);
-/// Of the operands' rows, one operand's after the other's, this process's share in a world of
-/// `size`; 0: one row, in a world of any size that there are rows for. Nobody is waited for.
+/// Concatenates the rows of the operands and returns this process's share in a world of `size`
+/// processes. With a size of 0 the share is one row, and the world may have any size up to the
+/// number of rows. Does not communicate.
 Tensor own_rows(const Operands &xs, int64_t size);
 
 } // namespace dlc::trace
 
 namespace dlc::optim {
 
-/// Averaged over the processes of the world: where each one's loss is a mean over its batch, and
-/// batches are of one size, these are the gradients of the whole batch's mean.
+/// Averages the gradients over the processes of the world. If each process's loss is a mean over
+/// its batch, and all batches have one size, these are the gradients of the global batch's mean.
 Gradients averaged(const Gradients &gradients);
 
 } // namespace dlc::optim

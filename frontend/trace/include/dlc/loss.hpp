@@ -2,7 +2,8 @@
 //
 //   Tensor loss = dlc::loss::cross_entropy(logits, target, {.labelSmoothing = 0.1});
 //
-// Ordinary functions over tensors, as a user's own: PyTorch's formulas and reductions.
+// Ordinary functions over tensors, like user-defined losses, with PyTorch's formulas and
+// reductions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_LOSS_HPP
@@ -17,41 +18,44 @@ namespace dlc::loss {
 using trace::Operand;
 using trace::Tensor;
 
-/// What becomes of the elements' losses. Mean: over all elements, or by weight where there are
-/// weights or ignored targets.
+/// Reduction of the elements' losses. Mean averages over all elements; with class weights or
+/// ignored targets it is the weighted mean.
 enum class Reduction { Mean, Sum, None };
 
 struct ClassOptions {
   Reduction reduction = Reduction::Mean;
-  /// Targets that do not count.
+  /// Targets with this class index are ignored.
   std::optional<int64_t> ignoreIndex = {};
-  /// One per class [C].
+  /// Weight of each class [C].
   Tensor weight = {};
 };
 struct CrossEntropyOptions {
   Reduction reduction = Reduction::Mean;
   std::optional<int64_t> ignoreIndex = {};
   Tensor weight = {};
-  /// So much of each target is spread over all classes.
+  /// The fraction of each target's probability that is spread uniformly over all classes.
   double labelSmoothing = 0;
 };
 
-/// -log softmax(logits)[target] for logits [N, C], [N, C, ..] or [C] and class numbers (i32 or i64)
-/// [N], [N, ..] or []; or a target of logits' shape with the classes' probabilities.
+/// -log softmax(logits)[target] for logits [N, C], [N, C, ..] or [C] and class indices (i32 or i64)
+/// [N], [N, ..] or []. The target may also have the shape of the logits and contain class
+/// probabilities.
 Tensor cross_entropy(const Operand &logits, const Operand &target,
                      const CrossEntropyOptions &options);
-/// -x[target] for logarithms of probabilities; shapes as for cross_entropy.
+/// -x[target] for log-probabilities x. Shapes are as for cross_entropy.
 Tensor nll_loss(const Operand &x, const Operand &target, const ClassOptions &options);
 
 Tensor mse_loss(const Operand &x, const Operand &target, Reduction reduction);
 Tensor l1_loss(const Operand &x, const Operand &target, Reduction reduction);
-/// Of sigmoid(x), without overflow; `positiveWeight` multiplies the part of positive targets.
+/// Binary cross entropy of sigmoid(x), without overflow. `positiveWeight` multiplies the term of
+/// positive targets (`pos_weight`).
 Tensor bce_with_logits(const Operand &x, const Operand &target, Reduction reduction,
                        const Operand &positiveWeight = Tensor());
-/// target * (log target - x) for logarithms x; PyTorch's mean over all elements.
+/// target * (log target - x) for log-probabilities x. Mean averages over all elements, as in
+/// PyTorch.
 Tensor kl_div(const Operand &x, const Operand &target, Reduction reduction);
 
-// With two operands, so that they can be handed on as functions.
+// Overloads with two operands that can be passed as functions.
 Tensor cross_entropy(const Operand &logits, const Operand &target);
 Tensor nll_loss(const Operand &x, const Operand &target);
 Tensor mse_loss(const Operand &x, const Operand &target);
@@ -63,7 +67,7 @@ Tensor kl_div(const Operand &x, const Operand &target);
 
 namespace dlc::metric {
 
-/// The part of the targets that the largest logit (along dimension 1) names.
+/// The fraction of targets that equal the index of the largest logit (along dimension 1).
 trace::Tensor accuracy(const trace::Operand &logits, const trace::Operand &target);
 
 } // namespace dlc::metric

@@ -5,8 +5,8 @@
 //     Tensor forward(Tensor x) override { return out(relu(hidden(x))); }
 //   };
 //
-// Parameters are named as in PyTorch's state_dict (`hidden.weight`), so that files can be
-// exchanged. Layers are in nn_layers.hpp. A copy of a module shares its parameters.
+// Parameters are named as in PyTorch's state_dict (`hidden.weight`), so checkpoint files can be
+// exchanged with PyTorch. Layers are in nn_layers.hpp. A copy of a module shares its parameters.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_NN_HPP
@@ -26,16 +26,17 @@ namespace dlc::nn {
 class Module;
 }
 
-// With the tensors, so that functions of tensors are found for parameters too.
+// Parameter is declared in the namespace of the tensors, so that argument-dependent lookup finds
+// functions of tensors for parameters too.
 namespace dlc::trace {
 
-/// How a parameter starts. Values depend on the seed and the parameter's name only, so that neither
-/// the platform nor the order of construction changes them.
+/// Initialization of a parameter. Values depend only on the seed and the parameter's name, not on
+/// the platform or the order of construction.
 struct Init {
   enum class Kind { Constant, Uniform, Normal, TruncatedNormal };
   Kind kind = Kind::Constant;
-  /// The constant; the bound of a uniform distribution around 0; the standard deviation (cut at two
-  /// of them).
+  /// The constant, the bound of a uniform distribution around 0, or the standard deviation.
+  /// TruncatedNormal is truncated at two standard deviations.
   double value = 0;
 
   static Init constant(double value) { return {Kind::Constant, value}; }
@@ -46,14 +47,14 @@ struct Init {
   static Init fanIn(int64_t fanIn);
 };
 
-/// A named array that belongs to a module. Copies are the same parameter. Its elements are made
-/// when first asked for.
+/// A named array that belongs to a module. Copies refer to the same parameter. Its elements are
+/// allocated and initialized at the first access.
 class Parameter {
 public:
-  /// None: a layer without bias.
+  /// An absent parameter, for example the bias of a layer without bias.
   Parameter() = default;
   Parameter(Shape shape, Init init, DType dtype = DType::F32, bool buffer = false);
-  /// One that belongs to no module.
+  /// A parameter that belongs to no module.
   Parameter(std::string name, Shape shape, Init init, DType dtype = DType::F32,
             bool buffer = false);
 
@@ -65,24 +66,25 @@ public:
   const std::string &name() const;
   const Shape &shape() const;
   DType dtype() const;
-  /// State that no gradient goes to, such as running statistics.
+  /// Whether it is state without gradient, such as running statistics.
   bool isBuffer() const;
-  /// A trace's own, made by variable().
+  /// Whether it belongs to a trace and was created by variable().
   bool isVariable() const;
 
   Array value() const;
-  /// Replaces the elements; shape and type must stay.
+  /// Replaces the elements. The shape and the type must be the same.
   void set(Array value);
   /// Converts a floating-point parameter.
   void to(DType dtype);
-  /// From now on traces take it to be on that device: it is moved there when a program is loaded,
-  /// and lives there.
+  /// Sets the parameter's device for later traces. Loading a program moves the parameter to that
+  /// device, where it remains.
   void to(const Device &device);
-  /// Nothing where nobody said where.
+  /// The device set by to(); absent if to() was not called.
   std::optional<Device> device() const;
-  /// Gives the elements away: until set() or reset(), value() is what `home` says.
+  /// Moves the elements elsewhere: until set() or reset() is called, value() returns what `home`
+  /// returns.
   void moveTo(std::function<Array()> home);
-  /// Forgets the elements: they start anew from this seed.
+  /// Discards the elements. The next access initializes them from this seed.
   void reset(uint64_t seed);
 
   struct State;
@@ -106,11 +108,11 @@ using trace::Shape;
 using trace::Tensor;
 
 struct LoadOptions {
-  /// Leave parameters as they are that the file does not have.
+  /// Keeps the values of parameters that are missing in the file instead of reporting an error.
   bool allowMissing = false;
-  /// Pass over tensors in the file that the module has no parameter for.
+  /// Ignores tensors in the file for which the module has no parameter.
   bool allowExtra = false;
-  /// Convert between floating-point types where the file has another one.
+  /// Converts between floating-point types if the file's type differs.
   bool convert = false;
 };
 
@@ -137,7 +139,7 @@ class Sequential;
 
 class Module {
 public:
-  // So that a module's own scope knows these names.
+  // Makes these names available in the scope of derived modules.
   using Tensor = trace::Tensor;
   using Parameter = trace::Parameter;
   using Init = trace::Init;
@@ -171,34 +173,37 @@ public:
 
   /// Calls forward() under this module's name.
   Tensor operator()(const Operand &x);
-  /// What the module computes from one tensor. Modules with other inputs have functions of their
-  /// own.
+  /// Computes the module's result from one tensor. Modules with other inputs have their own
+  /// functions.
   virtual Tensor forward(Tensor x);
 
-  /// All parameters and buffers, this module's first, then its parts' in order of addition.
+  /// All parameters and buffers: this module's first, then those of its submodules in order of
+  /// addition.
   std::vector<Parameter> parameters() const;
-  /// By path; an absent Parameter when there is none.
+  /// Finds a parameter by path; returns an absent Parameter if there is none.
   Parameter find(std::string_view path) const;
-  /// The number of elements of all parameters (buffers apart).
+  /// The number of elements of all parameters (without buffers).
   int64_t parameterCount() const;
 
-  /// How this module and its parts behave: dropout, and batch norm's statistics. Who is told
-  /// nothing behaves as the trace says: as in training inside a training step, else as in
-  /// inference.
+  /// Sets the training mode of this module and its submodules, which affects dropout and the
+  /// statistics of batch norm. A module on which neither train() nor eval() was called follows the
+  /// trace: training mode inside a training step, otherwise inference mode.
   void train(bool training = true);
   void eval() { train(false); }
   bool isTraining() const;
 
-  /// Starts all parameters anew from a seed.
+  /// Reinitializes all parameters from a seed.
   void seed(uint64_t seed);
   /// Converts all floating-point parameters.
   void to(DType dtype);
-  /// Moves all parameters and buffers: what is computed from them is computed there. Other tensors
-  /// are moved by Tensor::to().
+  /// Moves all parameters and buffers to a device. Operations on them run on that device. Other
+  /// tensors are moved by Tensor::to().
   void to(const Device &device);
-  /// Takes the parameters from a .safetensors file, which stays mapped: nothing is copied.
+  /// Loads the parameters from a .safetensors file. The file is mapped into memory; nothing is
+  /// copied.
   void load(const std::string &path, const LoadOptions &options = {});
-  /// Writes the parameters to a .safetensors file: a whole new file, or the old one stays.
+  /// Writes the parameters to a .safetensors file. If that fails, an existing file remains
+  /// unchanged.
   void save(const std::string &path) const;
 
 protected:
@@ -208,11 +213,12 @@ protected:
   }
   Parameter parameter(std::string_view name, Shape shape, Init init);
   Parameter buffer(std::string_view name, Shape shape, Init init, DType dtype = DType::F32);
-  /// One operation with a name of its own: its operations bear the caller's location, not its own
-  /// source's.
+  /// Marks this module as a layer: its operations get the caller's source location instead of the
+  /// locations inside the layer's own source.
   void markLayer();
 
-  /// While it lives, operations belong to this module (and, for a layer, to the caller's line).
+  /// During its lifetime new operations are named after this module and, for a layer, get the
+  /// caller's source location.
   class Scope {
   public:
     Scope(const Module &module, const Operand &x);
@@ -222,7 +228,7 @@ protected:
 
   private:
     trace::State *state;
-    /// Of the modules around this one, while its own lines count.
+    /// Saved locations of the enclosing modules' calls, restored at the end of the scope.
     std::vector<trace::Location> outer;
   };
 

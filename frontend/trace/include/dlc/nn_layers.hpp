@@ -1,4 +1,4 @@
-//===- nn_layers.hpp - the layers that networks are made of ---------------===//
+//===- nn_layers.hpp - standard neural-network layers ---------------------===//
 #ifndef DLC_NN_LAYERS_HPP
 #define DLC_NN_LAYERS_HPP
 
@@ -9,7 +9,7 @@ namespace dlc::nn {
 using trace::ConvOptions;
 using trace::PoolOptions;
 
-/// x weight^T + bias.
+/// Linear layer: x weight^T + bias.
 class Linear : public Module {
 public:
   Linear(int64_t in, int64_t out, bool withBias = true);
@@ -17,7 +17,7 @@ public:
   Parameter weight, bias;
 };
 
-/// Convolution with 1 to 3 spatial dimensions; the window has one entry per dimension.
+/// Convolution with 1 to 3 spatial dimensions. `window` has one entry per spatial dimension.
 class ConvNd : public Module {
 public:
   ConvNd(int64_t rank, int64_t in, int64_t out, Dims window, ConvOptions options, bool withBias);
@@ -51,8 +51,9 @@ public:
   Dims outputPadding;
 };
 
-/// In training by the batch's statistics, of which the running ones take `momentum` (the variance's
-/// unbiased estimate); in inference by the running ones.
+/// In training it normalizes by the batch's statistics and updates the running statistics with
+/// weight `momentum` (using the unbiased variance). In inference it normalizes by the running
+/// statistics.
 class BatchNorm : public Module {
 public:
   explicit BatchNorm(int64_t features, double eps = 1e-5, double momentum = 0.1);
@@ -69,7 +70,7 @@ public:
   using BatchNorm::BatchNorm;
 };
 
-/// Over the last dimensions, whose sizes are given.
+/// Normalizes over the last dimensions, whose sizes are given.
 class LayerNorm : public Module {
 public:
   explicit LayerNorm(Dims shape, double eps = 1e-5, bool affine = true);
@@ -95,7 +96,7 @@ public:
   double eps;
 };
 
-/// Rows of a table, chosen by integers.
+/// Looks up rows of a table by integer indices.
 class Embedding : public Module {
 public:
   Embedding(int64_t count, int64_t width);
@@ -106,20 +107,20 @@ public:
 struct RecurrentOptions {
   int64_t layers = 1;
   bool bidirectional = false;
-  /// x is [N, T, I] instead of [T, N, I], and so is the result.
+  /// x is [N, T, I] instead of [T, N, I], and the result has the same layout.
   bool batchFirst = false;
   bool bias = true;
-  /// In training, of what goes from one layer to the next.
+  /// Dropout probability between layers, in training.
   double dropout = 0;
 };
 
-/// Layers of long short-term memory; parameters and gates as PyTorch's. forward() gives the last
-/// layer's outputs.
+/// Layers of long short-term memory, with PyTorch's parameters and gate order. forward() returns
+/// the last layer's outputs.
 class LSTM : public Module {
 public:
   LSTM(int64_t in, int64_t hidden, RecurrentOptions options = {});
   Tensor forward(Tensor x) override;
-  /// With states [layers * directions, N, H] in and out; absent ones are zeros.
+  /// Takes and returns the states [layers * directions, N, H]. Absent initial states are zeros.
   trace::RecurrentResult run(const Operand &x, const Tensor &h0 = {}, const Tensor &c0 = {});
 
 private:
@@ -139,12 +140,13 @@ private:
   std::vector<Parameter> weights;
 };
 
-/// x is [N, T, width] (PyTorch's batch_first). forward(x) is self-attention.
+/// Multi-head attention on x [N, T, width] (PyTorch's `batch_first`). forward(x) is self-attention.
 class MultiheadAttention : public Module {
 public:
   MultiheadAttention(int64_t width, int64_t heads, bool withBias = true);
   Tensor forward(Tensor x) override;
-  /// The mask is bool (false hides) or is added, and broadcasts to [N, heads, T, S].
+  /// The mask broadcasts to [N, heads, T, S]. A bool mask hides positions that are false; a float
+  /// mask is added to the scores.
   Tensor attend(const Operand &query, const Operand &key, const Operand &value,
                 const Tensor &mask = {}, bool causal = false);
   Parameter inProjWeight, inProjBias;
@@ -173,7 +175,7 @@ public:
   Dims size;
 };
 
-/// The identity in inference.
+/// Dropout in training; the identity in inference.
 class Dropout : public Module {
 public:
   explicit Dropout(double probability = 0.5);
@@ -191,7 +193,7 @@ public:
   Tensor forward(Tensor x) override { return x; }
 };
 
-/// A function of one tensor as a module.
+/// A module that applies a function of one tensor.
 class Apply : public Module {
 public:
   using Function = Tensor (*)(const Operand &);
@@ -207,12 +209,12 @@ inline Apply Sigmoid() { return Apply(trace::sigmoid); }
 inline Apply Tanh() { return Apply(trace::tanh); }
 inline Apply SiLU() { return Apply(trace::silu); }
 inline Apply Hardswish() { return Apply(trace::hardswish); }
-/// The exact form.
+/// GELU by its definition with erf, not the tanh approximation.
 inline Apply GELU() {
   return Apply([](const Operand &x) { return trace::gelu(x); });
 }
 
-/// Modules one after another, named 0, 1, ….
+/// A sequence of modules, named 0, 1, ....
 class Sequential : public Module {
 public:
   Sequential() = default;

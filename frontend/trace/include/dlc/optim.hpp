@@ -1,10 +1,11 @@
-//===- optim.hpp - optimisers as trace code -------------------------------===//
+//===- optim.hpp - optimizers as trace code -------------------------------===//
 //
 //   dlc::optim::minimize(loss, dlc::optim::adam({.lr = 1e-3}), {.clipNorm = 1});
 //
-// inside a trace with state takes the loss's gradients in all parameters that it depends on and
-// assigns the parameters' new values. An optimiser is a function from one parameter's gradient to
-// its new value; a user's own is written as those here are:
+// Inside a trace with state, this call takes the gradients of the loss with respect to all
+// parameters that it depends on and assigns new values to the parameters. An optimizer is a
+// function from one parameter's gradient to its new value. User-defined optimizers are written like
+// the built-in ones:
 //
 //   Optimizer lion("lion", 1e-4, [](Update &u) {
 //     Tensor m = u.get("m");
@@ -26,18 +27,18 @@ using trace::Operand;
 using trace::Parameter;
 using trace::Tensor;
 
-/// The learning rate of each step, from 0 on: computed on the host, given to the program as an
-/// input.
+/// The learning rate of each step, counted from 0. It is computed on the host and passed to the
+/// program as an input.
 using Schedule = std::function<double(int64_t step)>;
-/// `rate`, times the factor after every so many steps.
+/// Multiplies `rate` by the factor after every `every` steps.
 Schedule stepDecay(double rate, int64_t every, double factor = 0.1);
-/// Half a cosine from `rate` to `last` within so many steps.
+/// Cosine decay from `rate` to `last` over `steps` steps.
 Schedule cosine(double rate, int64_t steps, double last = 0);
-/// A straight line up to what the schedule begins with, then the schedule.
+/// Increases linearly up to the initial value of the schedule, then follows the schedule.
 Schedule warmUp(int64_t steps, Schedule then);
 Schedule warmUp(int64_t steps, double rate);
 
-/// A number, or another one each step.
+/// A learning rate: a constant, or a schedule with one value per step.
 class Rate {
 public:
   template <typename T>
@@ -51,17 +52,18 @@ public:
 
 struct Bucket;
 
-/// What an optimiser is given of one parameter.
+/// What an optimizer receives for one parameter.
 class Update {
 public:
   const Parameter parameter;
   Tensor value, gradient;
-  /// 0-d, of the gradient's element type, or a number.
+  /// The learning rate: a 0-d tensor of the gradient's element type, or a number.
   Operand rate;
 
-  /// The number of this update, from 1 on: 0-d, of the gradient's element type.
+  /// The number of this update, counted from 1, as a 0-d tensor of the gradient's element type.
   Tensor count();
-  /// State of this parameter's shape that starts at 0: `optimizer.<optimiser>.<slot>.<parameter>`.
+  /// Returns optimizer state of this parameter's shape. It starts at 0 and is named
+  /// `optimizer.<optimizer>.<slot>.<parameter>`.
   Tensor get(const std::string &slot);
   void set(const std::string &slot, const Tensor &value);
 
@@ -72,51 +74,53 @@ private:
   Parameter slot(const std::string &name);
   std::string prefix;
   Tensor finite;
-  /// Where `parameter` stands for this rank's share of several.
+  /// Set if `parameter` represents this rank's share of a bucket of parameters; otherwise null.
   const Bucket *bucket = nullptr;
 };
 
-/// Parameters of one rule, whose elements stand one after another, padded with zeros, in equal
-/// shares: one for each rank of a world.
+/// Parameters of one rule in a flat buffer: their elements are concatenated, padded with zeros and
+/// split into equal shares, one for each rank of a world.
 struct Bucket {
   std::vector<Parameter> parameters;
   int64_t share = 0, world = 1;
 };
 
-/// The gradients of some parameters.
+/// Gradients with respect to a list of parameters.
 struct Gradients {
   std::vector<Parameter> parameters;
   std::vector<Tensor> values;
-  /// Where they are split over the ranks of a world there are no `parameters`: `values` are this
-  /// rank's shares of these.
+  /// Set if the gradients are sharded over the ranks of a world. Then `parameters` is empty, and
+  /// `values` are this rank's shares of these buckets.
   std::vector<Bucket> buckets = {};
 };
 
-/// A rule for updates, its learning rate, and other rules for parameters of certain names.
+/// An update rule, its learning rate, and other rules for parameters whose names match a pattern.
 class Optimizer {
 public:
   Optimizer(std::string name, Rate rate, std::function<Tensor(Update &)> next);
 
-  /// Parameters whose name matches the pattern (`*` any characters, `?` one) go to another
-  /// optimiser; the first pattern that matches decides.
+  /// Assigns parameters whose name matches the pattern (`*` matches any characters, `?` one
+  /// character) to another optimizer. The first matching pattern applies.
   Optimizer &group(std::string pattern, Optimizer other) {
     return group(std::vector{std::move(pattern)}, std::move(other));
   }
-  /// The same for any of several patterns.
+  /// The same for a list of patterns, any of which may match.
   Optimizer &group(std::vector<std::string> patterns, Optimizer other);
-  /// Assigns the parameters' new values. Where `finite` (a 0-d bool) is there and false, everything
-  /// stays as it was.
+  /// Assigns the parameters' new values. If `finite` (a 0-d bool) is present and false, parameters
+  /// and state remain unchanged.
   void apply(const Gradients &gradients, const Tensor &finite = {}) const;
-  /// The gradients split over a world of so many ranks, averaged over these unless they are
-  /// `averaged`: apply() then keeps this rank's share of the optimiser's memory, updates its share
-  /// of the parameters, and gathers them. For rules that treat each element by itself.
+  /// Shards the gradients over a world of `world` ranks, and averages them unless they are
+  /// `averaged` already. apply() then keeps this rank's share of the optimizer state, updates this
+  /// rank's share of the parameters, and gathers all shares. Requires rules that treat each element
+  /// independently.
   Gradients sharded(const Gradients &gradients, int64_t world, bool averaged = false) const;
-  /// The schedules by the names of the program's inputs that they are to fill: `lr`, and `lr.1`, …
-  /// for the groups.
+  /// The schedules by the names of the program's inputs that receive their values: `lr`, and
+  /// `lr.1`, ... for the groups.
   std::map<std::string, Schedule> schedules() const;
 
 private:
-  /// Which group's rule a parameter has; groups.size(): this one's own.
+  /// Index of the group whose rule applies to a parameter; groups.size() for this optimizer's own
+  /// rule.
   size_t groupOf(const Parameter &parameter) const;
   void update(const Parameter &parameter, const Tensor &gradient, const Operand &rate,
               const Tensor &finite) const;
@@ -128,7 +132,7 @@ private:
   std::vector<std::pair<std::vector<std::string>, Optimizer>> groups;
 };
 
-// PyTorch's, with its formulas and defaults.
+// PyTorch's optimizers, with its formulas and defaults.
 struct SgdOptions {
   Rate lr = 1e-3;
   double momentum = 0, dampening = 0, weightDecay = 0;
@@ -139,9 +143,10 @@ Optimizer sgd(const SgdOptions &options = {});
 struct AdamOptions {
   Rate lr = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  /// adam adds it to the gradient; adamw shrinks the parameter by it.
+  /// adam adds the decay to the gradient (L2 penalty); adamw shrinks the parameter (decoupled
+  /// decay).
   double weightDecay = 0;
-  /// The second moment never shrinks; the loss is to grow.
+  /// amsgrad: uses the running maximum of the second moment. maximize: maximizes the loss.
   bool amsgrad = false, maximize = false;
 };
 Optimizer adam(const AdamOptions &options = {});
@@ -159,20 +164,20 @@ struct RmspropOptions {
 };
 Optimizer rmsprop(const RmspropOptions &options = {});
 
-/// For groups of parameters that stay as they are.
+/// For groups of parameters that remain unchanged.
 Optimizer frozen();
 
-/// The gradients of a loss in all parameters that it depends on.
+/// The gradients of a loss with respect to all parameters that it depends on.
 Gradients gradients(const Operand &loss);
-/// The Euclidean norm of all of them together.
+/// The Euclidean norm over all gradients together.
 Tensor globalNorm(const Gradients &gradients);
-/// Scales all of them so that this norm is at most `limit`.
+/// Scales all gradients so that their global norm is at most `limit`.
 Gradients clipByNorm(const Gradients &gradients, double limit);
-/// Cuts each element to -limit … limit.
+/// Clamps each element to [-limit, limit].
 Gradients clipByValue(const Gradients &gradients, double limit);
 
 struct MinimizeOptions {
-  /// 0: no limit.
+  /// Limits of the global norm and of each element; 0 means no limit.
   double clipNorm = 0, clipValue = 0;
 };
 void minimize(const Operand &loss, const Optimizer &optimizer, const MinimizeOptions &options = {});

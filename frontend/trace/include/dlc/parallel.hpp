@@ -1,16 +1,16 @@
-//===- parallel.hpp - one module on several devices, or in several parts --===//
+//===- parallel.hpp - data-parallel replicas and pipelined micro-batches of a module --===//
 //
 //   auto net = dlc::data_parallel(Mlp(), {"cpu", "cpu:1"});          // try_all_gpus()
 //   auto step = dlc::train(net, dlc::loss::cross_entropy, ...);
 //
-// A model whose layers are on different devices moves its tensors itself:
+// A model whose layers are on different devices transfers its tensors itself:
 //
 //   struct Two : dlc::nn::Module {
 //     Linear head = add("head", Linear(64, 256)), tail = add("tail", Linear(256, 10));
 //     Two() { tail.to("cpu:1"); }
 //     Tensor forward(Tensor x) override { return tail(relu(head(x)).to("cpu:1")); }
 //   };
-//   auto net = dlc::micro_batches(Two(), 4);      // the second half works while the first goes on
+//   auto net = dlc::micro_batches(Two(), 4);      // the devices work on different micro-batches
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_PARALLEL_HPP
@@ -20,7 +20,8 @@
 
 namespace dlc {
 
-/// A module with the parameters and names of another, which it calls on parts of a batch.
+/// A module that shares the parameters and names of another module and calls it on parts of a
+/// batch.
 class Parts : public nn::Module {
 public:
   Tensor forward(Tensor x) override;
@@ -34,15 +35,15 @@ private:
   Parts(const nn::Module &model, Call call, std::vector<Device> devices, int64_t parts);
 
   Call call;
-  /// One for each part; none: parts follow one another where the model is.
+  /// The device of each part. If empty, the parts run one after another on the model's own devices.
   std::vector<Device> devices;
   int64_t parts;
 };
 
-/// The batch split along its first dimension, a part for each device, which has a replica of the
-/// model; results come together on the first device, where the parameters live (they are moved
-/// there). So gradients of all replicas are summed there. Running statistics are those of the first
-/// device's part.
+/// Splits the batch along its first dimension into one part per device. Each device has a replica
+/// of the model. The results are concatenated on the first device, where the parameters are stored
+/// (this call moves them there), so the gradients of all replicas are summed there. Running
+/// statistics are updated from the first device's part only.
 template <std::derived_from<nn::Module> M>
 Parts data_parallel(M model, std::vector<Device> devices) {
   int64_t parts = static_cast<int64_t>(devices.size());
@@ -51,8 +52,9 @@ Parts data_parallel(M model, std::vector<Device> devices) {
       parts);
 }
 
-/// The batch in so many parts, one after another: where layers are on different devices, these work
-/// at the same time, each on another part; forwards, and backwards in the opposite order.
+/// Splits the batch into `parts` micro-batches that run one after another. If layers are on
+/// different devices, the devices work at the same time, each on another micro-batch. The backward
+/// pass takes the micro-batches in reverse order.
 template <std::derived_from<nn::Module> M> Parts micro_batches(M model, int64_t parts) {
   return Parts(
       model, [model](trace::Tensor x) mutable { return model.forward(x); }, {}, parts);

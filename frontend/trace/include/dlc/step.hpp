@@ -1,4 +1,4 @@
-//===- step.hpp - a whole training step as one traced program -------------===//
+//===- step.hpp - a complete training step as one traced program ----------===//
 //
 // (batch, state) -> (loss, metrics, new state): forward pass, loss, gradients and update in one
 // program. dlc/train.hpp compiles and runs it.
@@ -12,13 +12,13 @@
 
 namespace dlc {
 
-/// A function of several tensors that gives one, and how many it takes.
+/// A function that returns one tensor, and the number of tensors that it takes.
 class TensorFunction {
 public:
   using Function = std::function<trace::Tensor(const std::vector<trace::Tensor> &)>;
 
   TensorFunction(size_t arity, Function function) : arity(arity), function(std::move(function)) {}
-  /// Any callable of up to 16 tensors.
+  /// Any callable that takes up to 16 tensors.
   template <typename F>
   requires(!std::derived_from<std::remove_cvref_t<F>, nn::Module> &&
            !std::derived_from<std::remove_cvref_t<F>, TensorFunction> &&
@@ -41,12 +41,12 @@ public:
   Function function;
 };
 
-/// What is trained: a module (copied, which shares its parameters), or any function of tensors that
+/// The model to train: a module (the copy shares its parameters), or any function of tensors that
 /// uses parameters.
 class Network : public TensorFunction {
 public:
   using TensorFunction::TensorFunction;
-  /// What StepOptions::dataParallel is.
+  /// Sets StepOptions::dataParallel.
   bool overProcesses = false;
   template <std::derived_from<nn::Module> M>
   requires(!std::same_as<M, nn::Module>) Network(M module)
@@ -58,89 +58,92 @@ public:
             1, [module](const std::vector<trace::Tensor> &xs) { return (*module)(xs[0]); }) {}
 };
 
-/// The network in every process of the world, each with a batch of its own: a step of it is data
-/// parallel. (Over devices of one process: dlc/parallel.hpp.)
+/// Runs the network in every process of the world, each with its own batch, so that a step is data
+/// parallel. (For several devices of one process see dlc/parallel.hpp.)
 inline Network data_parallel(Network network) {
   network.overProcesses = true;
   return network;
 }
 
-/// One more number of each step, from the network's result and what the loss takes beside it.
+/// An additional scalar per step, computed from the network's result and the other inputs of the
+/// loss.
 struct Metric {
   std::string name;
   TensorFunction value;
 };
 
-/// The loss is multiplied before its gradients are taken, so that small ones are numbers in f16
-/// too, and the gradients are divided again. A step in which one of them is no finite number
-/// changes nothing but the scale: neither parameters nor running statistics nor the optimiser's
-/// memory and its count of updates. (`step` counts runs, and goes on.) Metrics: `scale`, with which
-/// the step was made, and `skipped`, 1 or 0.
+/// Dynamic loss scaling. The loss is multiplied by a scale before its gradients are taken, so that
+/// small gradients do not underflow in f16, and the gradients are divided by the scale afterwards.
+/// A step with a non-finite gradient changes only the scale: parameters, running statistics, the
+/// optimizer's state and its update count remain unchanged. (`step` counts runs and is
+/// incremented.) Adds the metrics `scale`, the scale used in the step, and `skipped`, 1 or 0.
 struct LossScale {
   double start = 65536;
-  /// The scale times `growth` after so many steps without a skip, times `shrink` after each skip.
+  /// The scale is multiplied by `growth` after `interval` consecutive steps without a skip, and by
+  /// `shrink` after each skipped step.
   double growth = 2, shrink = 0.5;
   int64_t interval = 2000;
-  /// Bounds of it, so that it stays a number where gradients never overflow, or always do.
+  /// Bounds of the scale. They keep it finite and non-zero if gradients never or always overflow.
   double least = 0x1p-24, largest = 0x1p24;
 };
 
 struct StepOptions {
-  /// Limits of the gradients' norm and elements; 0: none.
+  /// Limits of the gradients' global norm and of each element; 0 means no limit.
   double clipNorm = 0, clipValue = 0;
-  /// The batch is taken in so many parts, one after another, of which the gradients are averaged:
-  /// memory for activations shrinks, the code grows.
+  /// Number of parts into which the batch is split. The parts run one after another and their
+  /// gradients are averaged. More parts need less memory for activations and produce more code.
   int64_t microBatches = 1;
   std::vector<Metric> metrics = {};
-  /// The batch is this process's, of a world of any size (dlc/collective.hpp): gradients, the loss
-  /// and the metrics are averaged over the processes before anything is made of them (unscaling,
-  /// clipping, the update), so that with a loss that is a mean over the batch, and batches of one
-  /// size, all get what one process would with all of their batches. Statistics of batch norm are
-  /// each process's own, and dropout draws other numbers in each.
+  /// The batch belongs to this process of a world of any size (dlc/collective.hpp). Gradients, the
+  /// loss and the metrics are averaged over the processes before unscaling, clipping and the
+  /// update. If the loss is a mean over the batch and all batches have one size, every process gets
+  /// the result of a single process with the concatenated batches. Each process has its own
+  /// batch-norm statistics (unless `syncBatchNorm` is set) and draws different random numbers for
+  /// dropout.
   bool dataParallel = false;
-  /// Batch norm has the mean and the variance of all processes' batches, with the gradient of that,
-  /// and running statistics are the same everywhere: those of one process with all batches. With
-  /// micro-batches they are those of all processes' micro-batches of one number, with chunks those
-  /// of all chunks.
+  /// Synchronized batch norm: computes mean and variance over the batches of all processes, with
+  /// the matching gradient. Running statistics are equal in all processes, as in one process with
+  /// the concatenated batches. With micro-batches the statistics cover the micro-batches of all
+  /// processes with the same index; with chunks they cover all chunks.
   bool syncBatchNorm = false;
-  /// What gradients travel in between processes: f32, or bf16, in which they take half the bytes
-  /// and have 8 significant bits. Sums are rounded to it at each process that adds to them; what
-  /// follows (unscaling, clipping, the update) is of f32 again.
+  /// Element type of the gradients that processes exchange: f32 or bf16. bf16 halves the traffic
+  /// and has 8 significant bits; each process that adds to a sum rounds it to bf16. The operations
+  /// after the exchange (unscaling, clipping, the update) use f32.
   DType gradients = DType::F32;
-  /// The size of the world that the step is for, where what follows asks for one; 0: any.
+  /// World size that the step is compiled for, if a later option requires one; 0 means any size.
   int64_t world = 0;
-  /// Each rank keeps its share of the optimiser's memory, and updates its share of the parameters
+  /// Each rank keeps its share of the optimizer state and updates its share of the parameters
   /// (optim::Optimizer::sharded).
   bool shardOptimizer = false;
-  /// 0: what ranks add up depends on how many they are, by a rounding. Else the batches of all
-  /// ranks together are so many chunks, of which each rank computes its own one by one
-  /// (micro-batches that are not added before), and all are added in one order: worlds of every
-  /// size that divides the chunks get the same bits.
+  /// Number of chunks of the global batch. With 0 the rounding of sums over ranks depends on the
+  /// number of ranks. Otherwise each rank computes its chunks one by one, without adding them up,
+  /// and all chunks are added in a fixed order. Then all world sizes that divide the number of
+  /// chunks produce the same bits.
   int64_t chunks = 0;
-  /// For f16.
+  /// Dynamic loss scaling, for f16.
   std::optional<LossScale> lossScale = {};
-  /// 0: losses and metrics are results of each step. Else they stay on the device, in a log of so
-  /// many steps (the state `log`), and are fetched when it is full.
+  /// With 0, losses and metrics are results of each step. Otherwise they are stored on the device
+  /// in a log with this many steps (the state `log`), which is fetched when it is full.
   int64_t log = 0;
-  /// Of dropout's random numbers.
+  /// Seed of dropout's random numbers.
   uint64_t seed = 0;
-  /// Of inputs and other things that nobody put anywhere, where devices are named.
+  /// Device of inputs and other values without an explicit device, if devices are named.
   Device device = {};
-  /// The program has the parameters' values with it (TraceOptions::starts).
+  /// Stores the parameters' initial values in the program (TraceOptions::starts).
   bool starts = true;
 };
 
-/// The parts in which a rank takes its batch.
+/// Number of parts into which a rank splits its batch.
 int64_t partsOf(const StepOptions &options);
-/// Why these options cannot be together; empty where they can.
+/// Returns why these options cannot be combined; empty if they can.
 std::string mistakeIn(const StepOptions &options);
 
-/// What a step gives: `loss`, the metrics, and what loss scaling adds.
+/// Names of a step's results: `loss`, the metrics, and the metrics of loss scaling.
 std::vector<std::string> figureNames(const StepOptions &options);
 
-/// Traces the step. The network takes the first inputs, as many as its arity says; the loss (and
-/// each metric) the network's result and the other inputs. Results are `loss` and the metrics'
-/// names.
+/// Traces the step. The network takes the first inputs, as many as its arity. The loss and each
+/// metric take the network's result and the remaining inputs. The results are named `loss` and
+/// after the metrics.
 trace::Graph traceStep(const Network &network, const TensorFunction &loss,
                        const optim::Optimizer &optimizer, const std::vector<trace::Spec> &inputs,
                        const StepOptions &options = {},

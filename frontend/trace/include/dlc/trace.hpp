@@ -1,9 +1,9 @@
-//===- trace.hpp - C++ functions over symbolic tensors, as programs -------===//
+//===- trace.hpp - traces C++ functions on symbolic tensors into programs --===//
 //
-// A function called once on symbolic tensors becomes a program of the dlc dialect; each operation
-// remembers the line that called it. Numbers mix with tensors, shapes broadcast as in NumPy,
-// negative dimensions count from the end, and what does not fit is a dlc::Error at the call that
-// says what was required, what was found and how to mend it.
+// A function that is called once on symbolic tensors becomes a program of the dlc dialect. Each
+// operation records the source line of its call. Numbers can be mixed with tensors, shapes
+// broadcast as in NumPy, and negative dimensions count from the end. An invalid operand throws a
+// dlc::Error at the call; the message says what is required, what was found and how to fix it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_TRACE_HPP
@@ -19,12 +19,12 @@
 
 namespace dlc::trace {
 
-// One element from one element of each operand.
+// Elementwise operations.
 Tensor operator+(const Operand &a, const Operand &b);
 Tensor operator-(const Operand &a, const Operand &b);
 Tensor operator*(const Operand &a, const Operand &b);
 Tensor operator/(const Operand &a, const Operand &b);
-/// The remainder; its sign follows b.
+/// The remainder, with the sign of b.
 Tensor operator%(const Operand &a, const Operand &b);
 Tensor operator-(const Operand &x);
 /// Logical for bool, bitwise for integers.
@@ -43,9 +43,9 @@ Tensor operator<=(const Operand &a, const Operand &b);
 Tensor operator>(const Operand &a, const Operand &b);
 Tensor operator>=(const Operand &a, const Operand &b);
 Tensor pow(const Operand &a, const Operand &b);
-/// The angle of the point (b, a), in its quadrant.
+/// Angle of the point (b, a) in radians, in the correct quadrant (as std::atan2).
 Tensor atan2(const Operand &a, const Operand &b);
-/// The remainder with the sign of a, as std::fmod.
+/// The remainder with the sign of a (as std::fmod).
 Tensor fmod(const Operand &a, const Operand &b);
 Tensor maximum(const Operand &a, const Operand &b);
 Tensor minimum(const Operand &a, const Operand &b);
@@ -100,12 +100,12 @@ Tensor full(Shape shape, double value, DType dtype = DType::F32,
             Location location = Location::current());
 Tensor zeros(Shape shape, DType dtype = DType::F32, Location location = Location::current());
 Tensor ones(Shape shape, DType dtype = DType::F32, Location location = Location::current());
-/// 0, 1, … size - 1.
+/// Returns the integers 0, 1, ..., size - 1.
 Tensor arange(int64_t size, DType dtype = DType::I64, Location location = Location::current());
 Tensor constant(Array value, std::string_view name = "constant",
                 Location location = Location::current());
 
-// Operations that move elements. One size of a reshape may be -1: whatever is left.
+// Operations that move elements. One size of a reshape may be -1; it is inferred from the others.
 Tensor reshape(const Operand &x, Shape shape);
 Tensor flatten(const Operand &x, int64_t start = 0, int64_t end = -1);
 Tensor squeeze(const Operand &x, int64_t dim);
@@ -115,12 +115,12 @@ Tensor permute(const Operand &x, Dims permutation);
 Tensor broadcast_to(const Operand &x, Shape shape);
 Tensor cat(const Operands &xs, int64_t dim = 0);
 Tensor stack(const Operands &xs, int64_t dim = 0);
-/// Elements start, start + step, … before stop along a dimension; negative positions count from the
+/// Elements start, start + step, ... before stop along a dimension. Negative indices count from the
 /// end.
 Tensor slice(const Operand &x, int64_t dim, int64_t start,
              int64_t stop = std::numeric_limits<int64_t>::max(), int64_t step = 1);
 Tensor narrow(const Operand &x, int64_t dim, int64_t start, int64_t length);
-/// One position along a dimension, which goes away.
+/// Selects one index along a dimension and removes the dimension.
 Tensor select(const Operand &x, int64_t dim, int64_t index);
 std::vector<Tensor> chunk(const Operand &x, int64_t chunks, int64_t dim = 0);
 Tensor flip(const Operand &x, int64_t dim);
@@ -129,7 +129,7 @@ enum class PadMode { Constant, Reflect, Edge, Wrap };
 Tensor pad(const Operand &x, Dims low, Dims high, const Operand &value = 0,
            PadMode mode = PadMode::Constant);
 
-// Reading and writing at computed places.
+// Gather and scatter operations.
 Tensor index_select(const Operand &x, int64_t dim, const Operand &indices);
 Tensor embedding(const Operand &indices, const Operand &table);
 Tensor gather(const Operand &x, int64_t dim, const Operand &indices);
@@ -140,13 +140,13 @@ Tensor scatter(const Operand &x, int64_t dim, const Operand &indices, const Oper
 Tensor scatter_nd(const Operand &x, const Operand &indices, const Operand &updates,
                   ScatterMode mode = ScatterMode::Set);
 
-// Many elements into one. No dimensions: all of them.
+// Reductions. An empty list of dimensions means all dimensions.
 Tensor sum(const Operand &x, Dims dims = {}, bool keepdims = false);
 Tensor mean(const Operand &x, Dims dims = {}, bool keepdims = false);
 Tensor max(const Operand &x, Dims dims = {}, bool keepdims = false);
 Tensor min(const Operand &x, Dims dims = {}, bool keepdims = false);
 Tensor prod(const Operand &x, Dims dims = {}, bool keepdims = false);
-/// The population's variance (divided by the number of elements).
+/// The population variance (divided by the number of elements).
 Tensor variance(const Operand &x, Dims dims = {}, bool keepdims = false);
 Tensor argmax(const Operand &x, int64_t dim, bool keepdims = false);
 Tensor argmin(const Operand &x, int64_t dim, bool keepdims = false);
@@ -157,12 +157,12 @@ struct TopK {
 };
 TopK topk(const Operand &x, int64_t k, int64_t dim = -1, bool largest = true);
 
-// Contractions. `linear` is x w^T + bias for w [out, in], as PyTorch's.
+// Contractions. `linear` is x w^T + bias with w [out, in], as in PyTorch.
 Tensor matmul(const Operand &a, const Operand &b, bool transposeA = false, bool transposeB = false);
 Tensor linear(const Operand &x, const Operand &weight, const Operand &bias = Tensor());
 
-/// One number stands for all spatial dimensions. `padding` is on both sides; give `high` for
-/// another at the end.
+/// Each list applies to the spatial dimensions; one number applies to all of them. `padding` is
+/// added on both sides, unless `high` sets the padding at the end.
 struct ConvOptions {
   Dims stride = 1, padding = 0, dilation = 1;
   int64_t groups = 1;
@@ -173,39 +173,39 @@ Tensor conv(const Operand &x, const Operand &weight, const Operand &bias = Tenso
             const ConvOptions &options = {});
 Tensor conv2d(const Operand &x, const Operand &weight, const Operand &bias = Tensor(),
               const ConvOptions &options = {});
-/// Weights are [C, O/groups, window..]; `extra` lengthens the result at the end.
+/// Weights are [C, O/groups, window..]. `extra` lengthens the result at the end (`output_padding`).
 Tensor conv_transpose(const Operand &x, const Operand &weight, const Operand &bias = Tensor(),
                       const ConvOptions &options = {}, Dims extra = 0);
 
 struct PoolOptions {
-  /// Empty: the window's size.
+  /// Defaults to the window size if empty.
   Dims stride = {};
   Dims padding = 0, dilation = 1;
-  /// Padding at the end, where it is another than at the beginning.
+  /// Padding at the end, if it differs from the padding at the beginning.
   Dims high = {};
-  /// Round the result's size up instead of down.
+  /// Rounds the result size up instead of down.
   bool ceilMode = false;
-  /// Mean only: padding counts as elements.
+  /// Average pooling only: padding counts as elements (`count_include_pad`).
   bool countPadding = true;
 };
 Tensor max_pool(const Operand &x, Dims window, const PoolOptions &options = {});
 Tensor avg_pool(const Operand &x, Dims window, const PoolOptions &options = {});
 Tensor max_pool2d(const Operand &x, Dims window, const PoolOptions &options = {});
 Tensor avg_pool2d(const Operand &x, Dims window, const PoolOptions &options = {});
-/// Result sizes that divide the input's.
+/// Result sizes must divide the input sizes.
 Tensor adaptive_avg_pool2d(const Operand &x, Dims size);
 
-// Normalisation and attention.
+// Normalization and attention.
 Tensor softmax(const Operand &x, int64_t dim = -1);
 Tensor log_softmax(const Operand &x, int64_t dim = -1);
-/// Over the last `dims` dimensions.
+/// Normalizes over the last `dims` dimensions.
 Tensor layer_norm(const Operand &x, const Operand &scale = Tensor(), const Operand &bias = Tensor(),
                   double eps = 1e-5, int64_t dims = 1);
 Tensor rms_norm(const Operand &x, const Operand &scale = Tensor(), double eps = 1e-5,
                 int64_t dims = 1);
 Tensor batch_norm(const Operand &x, const Operand &scale, const Operand &bias, const Operand &mean,
                   const Operand &variance, double eps = 1e-5);
-/// With the batch's own mean and (population) variance, which are results too.
+/// Batch norm with the batch's own mean and population variance, which are also returned.
 struct BatchNormResult {
   Tensor y, mean, variance;
 };
@@ -215,13 +215,14 @@ Tensor group_norm(const Operand &x, int64_t groups, const Operand &scale = Tenso
                   const Operand &bias = Tensor(), double eps = 1e-5);
 Tensor local_response_norm(const Operand &x, int64_t size, double alpha = 1e-4, double beta = 0.75,
                            double k = 1);
-/// softmax(scale q k^T + mask) v for q [.., T, D], k [.., S, D], v [.., S, E]; scale 0 stands for 1
+/// softmax(scale q k^T + mask) v for q [.., T, D], k [.., S, D], v [.., S, E]. A scale of 0 means 1
 /// / sqrt(D).
 Tensor attention(const Operand &q, const Operand &k, const Operand &v,
                  const Operand &mask = Tensor(), bool causal = false, double scale = 0);
 
-/// One recurrent layer in the dialect's own form: x [T, N, I], w [D, G*H, I], r [D, G*H, H], b [D,
-/// 2*G*H], h0 (and c0) [D, N, H]; the LSTM's gates in the order i o f c, the GRU's z r h.
+/// Result of one recurrent layer with the dialect's operand layouts: x [T, N, I], w [D, G*H, I], r
+/// [D, G*H, H], b [D, 2*G*H], h0 (and c0) [D, N, H]. LSTM gates are in the order i o f c, GRU gates
+/// in the order z r h.
 struct RecurrentResult {
   Tensor y, h, c;
 };
@@ -236,12 +237,12 @@ RecurrentResult rnn(const Operand &x, const Operand &w, const Operand &r, const 
                     const Operand &h0, Direction direction = Direction::Forward,
                     bool useRelu = false);
 
-/// A branch decided when the program runs; both sides give the same number of tensors of the same
-/// types and may use any tensor from outside.
+/// A branch on a condition known only at run time. Both functions return the same number of tensors
+/// of the same types and may use any tensor of the enclosing trace.
 std::vector<Tensor> cond(const Operand &condition, const std::function<std::vector<Tensor>()> &then,
                          const std::function<std::vector<Tensor>()> &otherwise);
-/// Runs the body `trips` times on the carried tensors: body(iteration, carried) gives the next
-/// ones, of the same types.
+/// Runs the body `trips` times. body(iteration, carried) returns the next carried tensors, which
+/// must have the same types.
 std::vector<Tensor>
 repeat(const Operand &trips, const Operands &carried,
        const std::function<std::vector<Tensor>(Tensor, std::vector<Tensor>)> &body);
@@ -251,23 +252,23 @@ struct Spec {
   std::string name;
   Shape shape;
   DType dtype = DType::F32;
-  /// Where it is given; the trace's default device where nothing is said.
+  /// Device of the input; the trace's default device if absent.
   std::optional<Device> device = {};
 };
-/// One more input, beside those that trace() was given.
+/// Adds one input after those that were passed to trace().
 Tensor input(const Spec &spec, Location location = Location::current());
 
-/// The derivatives of a loss of one element in tensors or parameters. `allowUnused`: what the loss
-/// does not depend on gets zeros; else it is an error.
+/// Derivatives of a one-element loss with respect to tensors or parameters. If the loss does not
+/// depend on one of them, `allowUnused` returns zeros for it; otherwise that is an error.
 std::vector<Tensor> grad(const Operand &loss, const Operands &xs, bool allowUnused = false);
-/// The same for ys of any shape: each times its seed, all summed.
+/// Sum of the vector-Jacobian products of ys of any shape with their seeds.
 std::vector<Tensor> grad(const Operands &ys, const Operands &seeds, const Operands &xs,
                          bool allowUnused = false);
-/// The parameters (buffers apart) that a value depends on, in the order in which they were used.
+/// The parameters (without buffers) that a value depends on, in the order of their first use.
 std::vector<Parameter> parametersOf(const Operand &value);
 
-/// What is traced while it lives is computed in this type (F32, BF16 or F16) in whatever precision
-/// the program is compiled, and so are the gradients of it.
+/// Operations traced during its lifetime are computed in this type (F32, BF16 or F16), no matter in
+/// which precision the program is compiled. So are their gradients.
 class Precision {
 public:
   explicit Precision(DType dtype, Location location = Location::current());
@@ -279,47 +280,49 @@ private:
   State *state;
 };
 
-// State: what a program keeps from run to run (TraceOptions::state).
-/// The parameter's value after this run; from here on the trace reads it as the value.
+// State: what a program retains from one run to the next (TraceOptions::state).
+/// Sets the parameter's value after this run. Later reads in the trace return the new value.
 void assign(const Parameter &parameter, const Operand &value);
-/// A state variable that belongs to no module and starts at `start` everywhere; the same name is
-/// the same variable.
+/// A state variable that belongs to no module. All its elements start with `start`. Equal names
+/// denote the same variable.
 Parameter variable(const std::string &name, Shape shape, DType dtype = DType::F32, double start = 0,
                    Location location = Location::current());
-/// How often the program has run before: the state `step`, 0-d i64, which counts by itself.
+/// Number of earlier runs of the program: the state `step`, 0-d i64, which is incremented
+/// automatically.
 Tensor step_count(Location location = Location::current());
 
-// Random numbers: the same seed and counter give the same bits on every machine.
-/// In [0, 1); the counter is a 0-d i64.
+// Random numbers. Equal seeds and counters give the same bits on every machine.
+/// Uniform in [0, 1). The counter is a 0-d i64.
 Tensor random_uniform(Shape shape, const Operand &counter, int64_t seed, DType dtype = DType::F32);
 /// Standard normal.
 Tensor random_normal(Shape shape, const Operand &counter, int64_t seed, DType dtype = DType::F32);
-/// Each element 0 with this probability, else divided by the probability to stay; other elements in
-/// each run and at each call.
+/// Sets each element to 0 with this probability and divides the others by the probability that an
+/// element is kept. Each run and each call draws a different mask.
 Tensor dropout(const Operand &x, double probability);
 
 struct TraceOptions {
-  /// Results' names in order; empty: `y`, or `y0`, `y1`, … for several.
+  /// Names of the results, in order. If empty: `y`, or `y0`, `y1`, ... for several results.
   std::vector<std::string> outputs = {};
-  /// Parameters become arguments of @main, after the inputs, with their name as attribute
-  /// `dlc.parameter`; else they are constants that refer to the parameters' memory.
+  /// Parameters become arguments of @main after the inputs; the attribute `dlc.parameter` holds
+  /// their names. Otherwise parameters are constants that refer to the parameters' memory.
   bool parametersAsArguments = false;
-  /// Parameters and variables are state: arguments of @main with the attribute `dlc.state` and
-  /// their start in `dlc.init`; where assign() gave a new value, there is a result of the same
+  /// Parameters and variables become state: arguments of @main with the attribute `dlc.state` and
+  /// their initial value in `dlc.init`. Each one that assign() changes has a result of the same
   /// name.
   bool state = false;
-  /// State has its start with it; not needed where another model lends the state.
+  /// Stores the initial values of the state in the program. Not needed if another model provides
+  /// the state.
   bool starts = true;
-  /// Layers that were not told train() or eval() behave as in training.
+  /// Behavior of layers on which neither train() nor eval() was called: true means training.
   bool training = false;
-  /// Of dropout's random numbers.
+  /// Seed of dropout's random numbers.
   uint64_t seed = 0;
-  /// Of what nobody put anywhere, in a trace that names devices; one that names none is placed when
-  /// it is compiled.
+  /// Device of tensors and parameters without an explicit device, if the trace names devices. A
+  /// trace that names none is assigned to devices when it is compiled.
   Device device = {};
 };
 
-/// A traced program. Move it to who compiles it.
+/// A traced program. Move it into the function that compiles it.
 class Graph {
 public:
   struct Impl;
@@ -328,11 +331,11 @@ public:
   Graph &operator=(Graph &&) noexcept;
   ~Graph();
 
-  /// The program as text; with locations when asked for.
+  /// The program as text, optionally with locations.
   std::string text(bool locations = false) const;
-  /// Checks the whole program; throws what is wrong.
+  /// Verifies the whole program; throws a dlc::Error if it is invalid.
   void verify() const;
-  /// The parameters that became arguments, in the arguments' order.
+  /// The parameters that became arguments, in the order of the arguments.
   std::vector<Parameter> parameters() const;
   Impl &getImpl() const { return *impl; }
 
@@ -342,7 +345,7 @@ private:
 
 using Function = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
 
-/// Calls the function once on symbolic tensors of these types.
+/// Calls the function once on symbolic tensors of these types and returns the traced program.
 Graph traceFunction(const Function &function, const std::vector<Spec> &inputs,
                     const TraceOptions &options = {}, Location location = Location::current());
 
@@ -352,7 +355,8 @@ template <typename F, size_t... I> struct TakesTensors<F, std::index_sequence<I.
   template <size_t> using One = Tensor;
   static constexpr bool value = std::is_invocable_v<F &, One<I>...>;
 };
-/// How many tensors a callable takes: the least number up to 16.
+/// Number of tensors that a callable takes: the smallest valid count up to 16, or 17 if there is
+/// none.
 template <typename F, size_t N = 0> constexpr size_t tensorArity() {
   if constexpr (N > 16)
     return N;
@@ -372,8 +376,8 @@ inline std::vector<Tensor> listOf(const std::pair<Tensor, Tensor> &tensors) {
 [[noreturn]] void wrongArity(size_t takes, size_t inputs, Location location);
 } // namespace detail
 
-/// The same for any callable of up to 16 tensors (or of one std::vector<Tensor>) that returns a
-/// Tensor, or a pair, tuple or vector of them.
+/// Like traceFunction(), for any callable that takes up to 16 tensors (or one std::vector<Tensor>)
+/// and returns a Tensor, or a pair, tuple or vector of tensors.
 template <typename F>
 Graph trace(F &&function, const std::vector<Spec> &inputs, const TraceOptions &options = {},
             Location location = Location::current()) {

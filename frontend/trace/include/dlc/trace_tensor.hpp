@@ -22,10 +22,10 @@ class Parameter;
 using Location = std::source_location;
 using Shape = std::vector<int64_t>;
 
-/// In a shape: a size that is known when the program runs.
+/// Marks a size in a shape that is known only at run time.
 inline constexpr int64_t kDynamic = -1;
 
-/// A list of dimensions or sizes; one number stands for a list of one.
+/// A list of dimensions or sizes. A single number converts to a list of one.
 class Dims : public std::vector<int64_t> {
 public:
   using vector::vector;
@@ -33,28 +33,30 @@ public:
   template <std::integral T> Dims(T dim) : vector(1, static_cast<int64_t>(dim)) {}
 };
 
-/// Numbers on the host: row-major, bool as one byte. Copies share the elements.
+/// An array in host memory: row-major, with bool stored as one byte. Copies share the elements.
 struct Array {
   DType dtype = DType::F32;
   Shape shape;
-  /// Holds the memory (or the mapped file) alive.
+  /// Keeps the memory (or the mapped file) alive.
   std::shared_ptr<const void> data;
 
   int64_t size() const;
   size_t bytes() const { return tensorBytes(dtype, shape); }
   template <typename T> const T *as() const { return static_cast<const T *>(data.get()); }
 
-  /// New zeros. `elements` is where to write them before the array is shared.
+  /// Creates an array of zeros. If `elements` is given, it receives a pointer through which the
+  /// caller may write the elements before it shares the array.
   static Array zeros(DType dtype, Shape shape, void **elements = nullptr);
   static Array of(Shape shape, const std::vector<float> &values);
   static Array ints(Shape shape, const std::vector<int64_t> &values);
-  /// Rounds to nearest even; floats to integers truncate and saturate.
+  /// Converts the elements. Floats are rounded to nearest even; conversions from float to integer
+  /// truncate and saturate.
   Array to(DType other) const;
-  /// Element `index` in row-major order.
+  /// Returns the element at `index` in row-major order.
   double at(int64_t index) const;
 };
 
-/// The value of an expression of the program being traced.
+/// The value of an expression in the program that is being traced.
 class Tensor {
 public:
   Tensor() = default;
@@ -62,12 +64,12 @@ public:
 
   Shape shape() const;
   int64_t rank() const { return static_cast<int64_t>(shape().size()); }
-  /// The size of one dimension; negative ones count from the end.
+  /// The size of one dimension. Negative dimensions count from the end.
   int64_t dim(int64_t dimension) const;
   DType dtype() const;
-  /// The trace's default device where nothing was said of devices.
+  /// The tensor's device; the trace's default device if the trace names no devices.
   Device device() const;
-  /// The same value on that device: nothing else crosses devices.
+  /// Transfers the value to a device. No other operation moves data between devices.
   Tensor to(Device device, Location location = Location::current()) const;
 
 private:
@@ -78,8 +80,8 @@ private:
   void *value = nullptr;
 };
 
-/// What an operation takes: a tensor, a number, a parameter or nothing, and where in the source it
-/// was given. A number becomes a constant of the element type of the tensors beside it.
+/// An operand of an operation: a tensor, a number, a parameter or nothing, with the source location
+/// of the call. A number becomes a constant of the element type of the other operands.
 class Operand {
 public:
   enum class Kind { None, Tensor, Parameter, Integer, Real };
@@ -95,7 +97,7 @@ public:
     else
       integer = static_cast<int64_t>(number);
   }
-  /// The same operand, given somewhere else.
+  /// Copies an operand and replaces its source location.
   Operand(const Operand &other, Location where) : Operand(other) { location = where; }
 
   explicit operator bool() const { return kind != Kind::None; }
