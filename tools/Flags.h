@@ -1,4 +1,4 @@
-//===- Flags.h - options by name as those of a command line ---------------===//
+//===- Flags.h - command-line options generated from settings -------------===//
 #ifndef DLC_TOOLS_FLAGS_H
 #define DLC_TOOLS_FLAGS_H
 
@@ -8,7 +8,8 @@
 
 namespace dlc {
 
-/// Adds --NAME for each; what is wrong with a text is said when it is parsed.
+/// Adds an option `--NAME` to `app` for each setting. Invalid values are reported when the command
+/// line is parsed.
 inline void addFlags(CLI::App &app, const std::vector<Setting> &settings) {
   for (const Setting &setting : settings) {
     std::string name = std::string("--") + setting.name;

@@ -1,4 +1,4 @@
-//===- ProcessMemory.h - how much memory this process holds, and held at most ----===//
+//===- ProcessMemory.h - memory use of this process -----------------------===//
 #ifndef DLC_TOOLS_PROCESSMEMORY_H
 #define DLC_TOOLS_PROCESSMEMORY_H
 
@@ -7,9 +7,9 @@
 
 namespace dlc {
 
-/// A line of /proc/self/status in MiB: VmRSS (now) or VmHWM (the most so far); 0 where there is
-/// none. Not getrusage's figure, which outlives exec: it may be that of the process that started
-/// this one.
+/// Returns the value of a line of /proc/self/status in MiB: `VmRSS` (current resident memory) or
+/// `VmHWM` (peak resident memory). Returns 0 if there is no such line. `ru_maxrss` of getrusage is
+/// not used: it survives exec, so it may be the peak of the process that started this one.
 inline double processMib(const std::string &which) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -1,8 +1,9 @@
-//===- Protobuf.cpp - what libprotobuf.a cannot bring into a shared library -------===//
-// Debian compiles it for programs: three members address variables of other libraries, or their
-// thread's, as only a program may. Here is what others want of those members: arenas, which dlc
-// reads no model into, so that they are never called, and the log. Where this is not all, the
-// linker says so.
+//===- Protobuf.cpp - libprotobuf.a symbols that cannot be linked into a shared library -------===//
+// Debian compiles libprotobuf.a for executables: three of its members access variables of other
+// libraries or thread-local variables with relocations that a shared library must not contain. This
+// file defines the symbols of those members that other members reference: arenas, whose functions
+// are never called because dlc parses no model into an arena, and logging. If a symbol is missing,
+// the linker reports it.
 #include <google/protobuf/arena.h>
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/stubs/port.h>
@@ -11,7 +12,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
-// Handed to arenas. This copy is as good as the C++ library's: types are compared by name.
+// Type info that is passed to arenas. A copy of the C++ library's is sufficient, because type infos
+// are compared by name.
 extern const void *const kFundamentalTypes[] __asm__("_ZTVN10__cxxabiv123__fundamental_type_infoE");
 struct TypeInfo {
   const void *table;

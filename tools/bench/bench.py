@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times the benchmark networks: dlc against ONNX Runtime, OpenVINO and torch.compile, interleaved in the same run.
+"""Times inference of the benchmark networks: dlc against ONNX Runtime, OpenVINO and torch.compile, interleaved in the same run.
 
     tools/bench/bench.py [--networks resnet-50,bert] [--threads 1,2] [--batch 1] [--rounds 8] [--json FILE]
 
-Each tool stands ready in a process of its own; a round lets each run for a moment, one after the other, so that a machine
-that grows slower does so for all. Printed: minimum and median of a run; the ratio of the best peer's time to dlc's (above 1:
-dlc is faster), as the median over the rounds with the interval that holds it at 95 %, each round by its medians; seconds until compiled (dlc: cold / with a warm cache), and peak memory of the process that runs. dlc stands there
-twice: by default, and with --accuracy strict, where no product is taken in parts and no convolution by transforms.
+Each tool runs in its own process. In each round the tools run for a short time one after the other, so that a slowdown of the machine affects all of them.
+Prints the minimum and median time of a run; the ratio of the best peer's time to dlc's (above 1: dlc is faster), as the median over the rounds with its 95 %
+confidence interval, with the median of each round; the compile time in seconds (dlc: cold / with a warm cache); and the peak memory of the process.
+dlc is measured twice: with default options, and with --accuracy strict, which excludes split bf16 matmuls and Winograd convolutions.
 """
 import argparse
 import json

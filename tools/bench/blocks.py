@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Times products by weights of four (or eight) bits in blocks with scales: dlc against ONNX Runtime's MatMulNBits and OpenVINO, interleaved.
+"""Times matmuls with block-quantized 4-bit (or 8-bit) weights: dlc against ONNX Runtime's MatMulNBits and OpenVINO, interleaved.
 
     tools/bench/blocks.py [--sizes 4096x4096,4096x11008] [--rows 1,2,4,16] [--blocks 32,128] [--zeros] [--threads 1,2] [--rounds 5]
 
-A size is KxN. A model has as many products as make --mib MiB of weights, so that these come from memory. dlc and ONNX Runtime stand there with accuracy_level 0 and,
-as "-int8", 4. Printed of each product: minimum and median in microseconds, GFLOP/s, the GB/s of the weights, their scales and zero points as the file has them, the
-share of what plain reading got in the same rounds, how often the time of the fewest rows, and the ratio of a peer's minimum at the same accuracy level to dlc's.
+A size is KxN. A model contains as many matmuls as are needed for --mib MiB of weights, so that the weights are read from memory. dlc and ONNX Runtime run
+with accuracy_level 0 and, as "-int8", 4. Prints for each matmul: minimum and median in microseconds, GFLOP/s, the GB/s of the weights with their scales and
+zero points as stored in the file, the fraction of the read bandwidth measured in the same rounds, the time relative to that of the smallest number of rows,
+and the ratio of a peer's minimum at the same accuracy level to dlc's.
 """
 import argparse
 import json
@@ -21,7 +22,7 @@ import common
 
 
 def model_of(o, path, accuracy):
-    """Bytes of the weights."""
+    """Writes the model. Returns the number of matmuls, and the bytes of weights of each."""
     import numpy as np
     import onnx
     from onnx import helper, numpy_helper
@@ -44,7 +45,7 @@ def model_of(o, path, accuracy):
 
 
 def reading(threads, mib):
-    """Reads so much in every thread's part: the C library's search for a byte that is not there."""
+    """Returns a function that reads `mib` MiB, split between the threads, with the C library's memchr for a byte that does not occur."""
     import ctypes
     from concurrent.futures import ThreadPoolExecutor
 
@@ -56,7 +57,7 @@ def reading(threads, mib):
 
 
 def work(o):
-    """A tool in a process of its own, as worker.py has them."""
+    """Runs a tool in its own process, with the protocol of worker.py."""
     import worker
     if o.work == "reading":
         print(json.dumps({}), flush=True)

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Where the milliseconds of a training step (or of inference) go, against what the machine can do.
+"""Breaks down the time of a training step (or of inference) by kind of command, relative to the limits of the machine.
 
     tools/bench/breakdown.py [--networks resnet-50,lstm] [--inference] [--threads 2] [--repeat 5] [--accuracy default] [--tune] [--slowest 5]
 
-Of each network: products, kernels bound by memory, elementwise kernels bound by arithmetic, reorders between layouts, and what passes between
-commands: of the whole run, less the sum of its commands (those in loops as often as they ran). Of so many runs (--repeat) it is the
-quickest, whole. Each kind stands beside its limit, measured in the same
-run: f32 multiplications with addition in registers, and the triad of STREAM. Products that do fewer or cheaper multiplications (transforms,
-tiles) may be above theirs. Bytes count once what a command reads and writes.
+Prints for each network: matmuls and convolutions, memory-bound kernels, arithmetic-bound elementwise kernels, layout reorders, and the time between
+commands: that of the whole run minus the sum of its commands (those in loops with all iterations). All times are from the fastest of
+--repeat runs. Each kind is compared with its limit, measured in the same session: f32 FMAs on registers, and the STREAM triad.
+Matmuls and convolutions with fewer or cheaper multiplications (Winograd, AMX tiles) may exceed their limit. Bytes count each element that a command
+reads or writes once.
 
-Products are what is matched with libraries or multiplies matrices, with more than four operations per byte. A generated kernel that holds no
-product is bound by what would take longer at the limits: its bytes at the rate of the triad, or its operations at half the rate of
-multiplications with addition, which do two of them at a time. Its operations are counted by the compiler (codegen/cpu/Nest.cpp): exponentials
-and their like as eight, divisions and roots as three, all else as one. So a kernel counts as bound by arithmetic only where even operations
-that never wait for each other would take longer than memory.
+Matmuls and convolutions are commands that libraries can run or that multiply matrices, with more than four operations per byte. Any other generated
+kernel is bound by the larger of two times: its bytes at the rate of the triad, or its operations at half the FMA rate, because an FMA is two
+operations. The compiler counts the operations (codegen/cpu/Nest.cpp): eight for exponentials and similar functions, three for divisions and
+square roots, one for others. So a kernel counts as arithmetic-bound only if its operations, even without dependences between them, would take
+longer than its memory accesses.
 """
 import argparse
 import json
@@ -26,12 +26,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
 TRAINED = ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"]
-PRODUCT = 4  # operations per byte
+PRODUCT = 4  # minimum operations per byte of matmuls and convolutions
 KINDS = ("products", "memory-bound", "arithmetic", "reorders")
 
 
 def multiplies(command):
-    """Whether it is a product, or may be one."""
+    """Returns True if the command is, or may be, a matmul or convolution."""
     generated = re.match(r"k\d+_", command["implementation"])
     only_generated = all(c.split()[0] == "generated" for c in command.get("candidates") or [])
     return not generated or not only_generated or re.search("matmul|conv", command["name"])

@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: where things stand, and the right Python."""
+"""Shared functions of the scripts in this folder: paths, the benchmark Python environment, workers and statistics."""
 import importlib.util
 import json
 import math
@@ -18,7 +18,7 @@ MODELS = os.environ.get("DLC_BENCH_MODELS", os.path.join(ROOT, "build", "bench")
 
 
 def use_bench_python():
-    """Runs the script again under the environment that has the peers (tools/setup --bench), unless this is it."""
+    """Restarts the script in the environment with the peers (tools/setup --bench) if torch cannot be imported."""
     if importlib.util.find_spec("torch"):
         return
     python = os.environ.get("DLC_BENCH_PYTHON", os.path.join(ROOT, "build", "venv-bench", "bin", "python"))
@@ -33,7 +33,7 @@ def network_names():
 
 
 def export(name, batch):
-    """The path of the exported network; torch does its work in another process, whose memory goes with it."""
+    """Returns the path of the exported network. torch exports it in another process, so that its memory is released."""
     path = os.path.join(MODELS, f"{name}-{batch}.onnx")
     if not os.path.exists(path):
         print(f"exporting {name} at batch {batch}", file=sys.stderr, flush=True)
@@ -45,7 +45,7 @@ def export(name, batch):
 
 
 def input_specs(path):
-    """[(name, numpy type, shape)] of an ONNX file, without its weights being read."""
+    """Returns [(name, numpy type, shape)] of an ONNX file's inputs, without reading its weights."""
     import onnx
     model = onnx.load(path, load_external_data=False)
     known = {w.name for w in model.graph.initializer}
@@ -54,7 +54,7 @@ def input_specs(path):
 
 
 def random_inputs(path, seed=0):
-    """A file with the inputs by name, kept beside the model: whoever runs it need not read the model to know them."""
+    """Returns the path of a file with random inputs by name, cached next to the model, so that workers need not read the model."""
     kept = f"{os.path.splitext(path)[0]}-inputs-{seed}.npz"
     if not os.path.exists(kept):
         here = os.path.dirname(os.path.abspath(__file__))
@@ -73,7 +73,7 @@ def make_inputs(path, seed, kept):
 
 
 def compile_program(model, out, threads, cache, tune=False, accuracy="default"):
-    """Seconds that `dlc compile` took, as a user sees them, and the process's peak memory in MiB."""
+    """Returns the wall time of `dlc compile` in seconds, and the peak memory of its process in MiB."""
     import resource
     command = [DLC, "compile", model, "-o", out, "--threads", str(threads), "--cache", cache, "--accuracy", accuracy] + (["--tune"] if tune else [])
     start = time.perf_counter()
@@ -86,7 +86,7 @@ def compile_program(model, out, threads, cache, tune=False, accuracy="default"):
 
 
 def tool(name, *arguments):
-    """What a program of the build prints."""
+    """Returns the output of a program of the build."""
     done = subprocess.run([os.path.join(BUILD, "bin", name), *arguments], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or [f"{name}: status {done.returncode}"])[-1])
@@ -94,12 +94,12 @@ def tool(name, *arguments):
 
 
 def limits(threads):
-    """What the machine does at most now: multiplications with addition (fma_gflops) and STREAM's triad (triad_gb_per_s)."""
+    """Measures the current limits of the machine: FMA rate (fma_gflops) and STREAM triad (triad_gb_per_s)."""
     return json.loads(tool("dlc-bandwidth", "--limits", "--threads", str(threads), "--rounds", "3", "--mib", "128"))
 
 
 class Worker:
-    """One tool in a process of its own, told how long to run (worker.py, train_worker.py, dlc-train-network --serve)."""
+    """A tool in its own process, which runs for requested durations (worker.py, train_worker.py, dlc-train-network --serve)."""
 
     def __init__(self, tool, command, threads):
         self.tool, self.times, self.rounds, self.peak, self.error = tool, [], [], 0, None
@@ -119,7 +119,7 @@ class Worker:
             self.process.stdin.write(json.dumps(what) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # the answer says why
+            pass  # the answer contains the error
         return self.answer()
 
     def round(self, seconds):
@@ -136,9 +136,9 @@ class Worker:
 
 
 def median_interval(values):
-    """The median, and the interval that holds it at 95 % (by order statistics; the extremes where there are few values)."""
+    """Returns the median and its 95 % confidence interval (by order statistics; minimum and maximum if there are few values)."""
     ordered, n = sorted(values), len(values)
-    # The widest tails of a binomial of one half that hold at most 2.5 % each.
+    # The largest tails of the binomial distribution B(n, 1/2) with a probability of at most 2.5 % each.
     tail, below = 0.0, 0
     while below < n // 2 and tail + math.comb(n, below) / 2**n <= 0.025:
         tail += math.comb(n, below) / 2**n
@@ -153,7 +153,7 @@ def cpu_name():
 
 
 def about_run(measurements):
-    """What a script's --json holds: measurements, and how they came about (tables.py reads it)."""
+    """Returns the content of a --json file: the measurements with machine, date and command line (tables.py reads it)."""
     options = [a for i, a in enumerate(sys.argv) if i and not a.startswith("--json") and sys.argv[i - 1] != "--json"]
     command = shlex.join([os.path.relpath(os.path.abspath(sys.argv[0]), ROOT), *options])
     return {"machine": cpu_name(), "when": time.strftime("%Y-%m-%d"), "command": command, "measurements": measurements}
@@ -163,7 +163,7 @@ KINDS = {"F32": "float32", "F64": "float64", "I64": "int64", "I32": "int32"}
 
 
 def write_safetensors(path, tensors):
-    """numpy arrays by name."""
+    """Writes numpy arrays by name."""
     kinds = {v: k for k, v in KINDS.items()}
     header, at = {}, 0
     for name, value in tensors.items():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares dlc's outputs with ONNX Runtime's on the benchmark networks, on the same file and random inputs.
+"""Compares dlc's outputs with ONNX Runtime's on the benchmark networks, with the same files and random inputs.
 
     tools/bench/compare.py [--networks resnet-50,bert] [--batches 1,4] [MODEL.onnx ...]
 
-Each element must agree within 1e-3 relative to itself, or 1e-4 relative to the largest element where it is smaller than that.
+Each element must agree within 1e-3 relative to itself, or within 1e-4 relative to the largest element.
 """
 import argparse
 import os

@@ -1,8 +1,8 @@
-"""The networks that the benchmarks run: definitions of our own, exported to ONNX by torch, or trained.
+"""The benchmark networks in PyTorch, for export to ONNX or for training.
 
-build(name, batch) gives (module in eval mode, example inputs); export(name, batch, folder) the path of an .onnx file;
-training(name, batch) a Training. Weights are random from a fixed seed. Parameters bear the names of tools/bench/networks (C++).
-training(name, batch, plain=True) starts as the modules themselves do, and its images are white noise (see `start`, `images`).
+build(name, batch) returns (module in eval mode, example inputs); export(name, batch, folder) returns the path of an .onnx file;
+training(name, batch) returns a Training. Weights are random with a fixed seed. Parameters have the same names as in tools/bench/networks (C++).
+training(name, batch, plain=True) uses the modules' own initialization, and white noise as images (see `start`, `images`).
 """
 import collections
 import os
@@ -15,7 +15,7 @@ VOCABULARY, STEPS, TOKENS = 10000, 32, 128
 
 
 def perceptron(*widths):
-    """Linear layers with sigmoids between."""
+    """Linear layers with sigmoids between them."""
     layers = []
     for i, (a, b) in enumerate(zip(widths, widths[1:])):
         layers += ([nn.Sigmoid()] if i else []) + [nn.Linear(a, b)]
@@ -31,7 +31,7 @@ def fcn_r():
 
 
 def same_padding(x, window, stride, value=0.0):
-    """TensorFlow's SAME: the result has ceil(size / stride) places, and the odd element of padding comes last."""
+    """Pads as TensorFlow's SAME: the result has ceil(size / stride) elements, and an odd padding element is added at the end."""
     pads = []
     for size in (x.shape[3], x.shape[2]):
         total = max((-(-size // stride) - 1) * stride + window - size, 0)
@@ -40,7 +40,7 @@ def same_padding(x, window, stride, value=0.0):
 
 
 class AlexNetS(nn.Module):
-    """AlexNet with neither groups nor normalisation: five convolutions and three linear layers, SAME padding."""
+    """AlexNet without groups and normalization: five convolutions and three linear layers, SAME padding."""
     plan = [(3, 96, 11, 4, True), (96, 256, 5, 1, True), (256, 384, 3, 1, False), (384, 384, 3, 1, False), (384, 256, 3, 1, True)]
 
     def __init__(self):
@@ -58,7 +58,7 @@ class AlexNetS(nn.Module):
 
 
 class AlexNetR(nn.Module):
-    """The small one, for 32x32 pixels: three convolutions 5x5, pools that round up, one linear layer."""
+    """A small AlexNet for 32x32 pixels: three 5x5 convolutions, pooling with ceil_mode, one linear layer."""
 
     def __init__(self):
         super().__init__()
@@ -77,7 +77,7 @@ def convolution3(i, o, stride=1):
 
 
 class BasicBlock(nn.Module):
-    """Two normalised convolutions beside a shortcut; where the size changes, that is a mean of 2x2 and zero channels."""
+    """Two convolutions with batch norm and a shortcut. If the size changes, the shortcut is a 2x2 average pooling, padded with zero channels."""
 
     def __init__(self, i, o, stride):
         super().__init__()
@@ -92,7 +92,7 @@ class BasicBlock(nn.Module):
 
 
 class ResNet56(nn.Module):
-    """For 32x32 pixels: three stages of nine basic blocks at 16, 32 and 64 channels."""
+    """ResNet-56 for 32x32 pixels: three stages of nine basic blocks with 16, 32 and 64 channels."""
 
     def __init__(self):
         super().__init__()
@@ -105,7 +105,7 @@ class ResNet56(nn.Module):
 
 
 class Language(nn.Module):
-    """Embedding, two LSTM layers, a linear layer over the vocabulary at each step."""
+    """Language model: embedding, two LSTM layers, and a linear layer over the vocabulary at each time step."""
 
     def __init__(self, width=256):
         super().__init__()
@@ -118,8 +118,8 @@ class Language(nn.Module):
 
 
 class Bert(nn.Module):
-    """An encoder of BERT-base's shape with a classifier on the first token: in each layer self-attention (q: query, key and
-    value; o) and a perceptron (u, v), each followed by the sum with its input and a layer norm (a, b)."""
+    """An encoder with the shape of BERT-base and a classifier on the first token. Each layer has self-attention (q: query, key and value; o) and a
+    feed-forward network (u, v), each followed by a residual sum and a layer norm (a, b)."""
 
     def __init__(self, layers=12, width=768, heads=12, vocabulary=30522, positions=512):
         super().__init__()
@@ -142,8 +142,8 @@ class Bert(nn.Module):
 
 
 class Dilated(nn.Module):
-    """Causal convolutions over time with windows of two and gaps that double, as in WaveNet: gated, with what is added to the input
-    and what is added up for the result; then `plain` ones, without gates, whose results are added to several before."""
+    """Causal dilated convolutions over time with windows of two and doubling dilations, as in WaveNet: gated, with residual and skip connections; then
+    `plain` ones without gates, with skip connections from earlier layers."""
 
     def __init__(self, width=64, blocks=2, depth=10, plain=4):
         super().__init__()
@@ -182,7 +182,8 @@ def segformer():
 
 
 def settled(make):
-    """Scales that start next to nothing (1e-6) would hide what they scale."""
+    """Wraps a module factory: parameters near zero, such as layer scales of 1e-6, get random values, because tiny scales hide the errors of the layers that
+    they scale."""
     def made():
         module = make()
         for value in module.parameters():
@@ -201,7 +202,7 @@ def torchvision_model(name):
 
 
 def vit():
-    """ViT-B/16. torchvision starts its head at zero: every output would be 0, and a comparison would compare nothing."""
+    """ViT-B/16. torchvision initializes the head with zeros, so that all outputs would be 0 and a comparison would be meaningless."""
     module = torchvision_model("vit_b_16")()
     nn.init.normal_(module.heads.head.weight, std=0.02)
     return module
@@ -230,7 +231,7 @@ NETWORKS = {
     "fcn-r": (fcn_r, lambda batch: torch.randn(batch, 784)),
     "alexnet-r": (AlexNetR, small_image),
     "resnet-56": (ResNet56, small_image),
-    # Classes of graphs that fell back to reference implementations once, or crashed the compiler.
+    # Kinds of graphs that once used reference kernels or crashed the compiler.
     "convnext": (settled(torchvision_model("convnext_tiny")), image),
     "swin": (torchvision_model("swin_t"), image),
     "mixer": (timm_model("mixer_s16_224"), image),
@@ -238,7 +239,7 @@ NETWORKS = {
     "segformer": (segformer, lambda batch: torch.randn(batch, 3, 256, 256)),
 }
 
-# Usual batch, number of classes, and what differs from plain SGD at 0.01 without clipping.
+# Default batch size, number of classes, and differences from plain SGD with a rate of 0.01 without clipping.
 TRAINED = {
     "fcn-s": (64, 26752, {}), "alexnet-s": (16, 1000, {}), "resnet-50": (16, 1000, {}), "fcn-r": (1024, 10, {"rate": 0.05}),
     "alexnet-r": (128, 10, {}), "resnet-56": (128, 10, {}), "lstm": (128, VOCABULARY, {"clip": 5.0}), "bert": (4, 2, {}), "vit": (1, 1000, {}),
@@ -247,20 +248,20 @@ Training = collections.namedtuple("Training", "module batch_of loss rate clip")
 
 
 def sequence_loss(y, t):
-    """Summed over the steps, divided by the batch."""
+    """Cross-entropy summed over the time steps, divided by the batch size."""
     return F.cross_entropy(y.flatten(0, 1), t.flatten(), reduction="sum") / t.shape[0]
 
 
-# By the end of its name: the size of a norm's scales, and the mean of its biases. Norms that end a residual branch are weak. In
-# ResNet-50, what goes into ReLUs lies mostly above 0, and what goes around the branches is small for the last layer's sake.
+# Scale and mean bias of a norm, by the end of its name. Norms that end a residual branch have small scales. In ResNet-50, inputs of ReLUs are mostly
+# positive, and shortcuts are small for the sake of the last layer.
 NORMS = {".b2": (0.25, 0), ".bn3": (0.05, 0), "downsample.1": (0.2, 0.4), "bn1": (1, 2), ".bn2": (1, 2)}
 
 
 def start(module):
-    """Moves a module to where training can be compared: to random numbers what starts at 0 or 1, where errors would hide, and
-    norms to where rounding is not amplified. A ReLU whose input rounding takes across 0 changes gradients by all of an element;
-    deep residual networks, with batch norm and branches at full strength, multiply that by ten with each step, so that PyTorch
-    differs from itself as from anybody else."""
+    """Initializes a module so that training can be compared: parameters that start as 0 or 1, which would hide errors, get random values, and norms get
+    values that do not amplify rounding errors. If rounding moves the input of a ReLU across 0, a whole gradient element changes; deep residual networks
+    with batch norm and branches at full strength amplify such differences by a factor of ten per step, so that PyTorch differs from itself as much as from
+    other frameworks."""
     for name, part in module.named_modules():
         scale, bias = next((NORMS[end] for end in NORMS if name.endswith(end)), (1, 0))
         for which, value in part.named_parameters(recurse=False):
@@ -272,12 +273,13 @@ def start(module):
 
 
 def smooth_images(count, size, cells):
-    """Random in cells x cells places, with everything between them in between."""
+    """Returns random images: a grid of cells x cells random values, with bicubic interpolation between them."""
     return F.interpolate(torch.randn(count, 3, cells, cells), size=(size, size), mode="bicubic", align_corners=False)
 
 
 def images(size, classes):
-    """Batches of pictures and what they show: one of (at most) ten smooth patterns, with a smooth deviation and some noise."""
+    """Returns a function that generates batches of images and labels: each image is one of (at most) ten smooth patterns, with a smooth deviation and
+    noise."""
     torch.manual_seed(1)
     kinds = min(classes, 10)
     patterns = smooth_images(kinds, size, 4)
@@ -289,7 +291,7 @@ def images(size, classes):
 
 
 def training(name, batch=0, plain=False):
-    """The module in training mode; batch_of(i) gives batch i, always the same one."""
+    """Returns the module in training mode, and batch_of(i), which always returns the same batch i."""
     usual, classes, different = TRAINED[name]
     batch = batch or usual
     make, inputs = NETWORKS[name]
@@ -322,7 +324,7 @@ def build(name, batch):
 
 
 def export(name, batch, folder):
-    """Writes folder/name-batch.onnx unless it is there; a half-written file never stands under that name."""
+    """Writes folder/name-batch.onnx atomically if it does not exist."""
     path = os.path.join(folder, f"{name}-{batch}.onnx")
     if not os.path.exists(path):
         os.makedirs(folder, exist_ok=True)

@@ -1,7 +1,7 @@
-"""The benchmark networks in JAX: step(name, batch, precision) gives a function that makes one SGD step and returns its loss.
+"""The benchmark networks in JAX: step(name, batch, precision) returns a function that runs one SGD step and returns its loss.
 
-Parameters and batch are PyTorch's (same_start.py); pictures are [N, H, W, C], for which XLA has its fast convolutions. Statistics of batch norm are kept, as in PyTorch. In bf16 inputs and parameters are cast for all layers, and statistics,
-softmax and the loss are f32.
+Parameters and batch are PyTorch's (same_start.py). Images are [N, H, W, C], the layout of XLA's fast convolutions. Running statistics of batch norm are
+updated, as in PyTorch. In bf16, inputs and parameters are cast for all layers; statistics, softmax and the loss are computed in f32.
 """
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ RATE = {"fcn-r": 0.05}
 
 
 class Parameters:
-    """Taken one after the other, as the network uses them."""
+    """Parameters in the order in which the network uses them."""
 
     def __init__(self, given, dtype):
         self.given, self.dtype, self.statistics, self.next = given, dtype, [], 0
@@ -129,7 +129,7 @@ def language(p, ids):
 
 
 def bert(p, ids):
-    """An encoder of BERT-base's shape: 12 layers, 768 wide, 12 heads, GELU, normalisation after each sum."""
+    """An encoder with the shape of BERT-base: 12 layers, width 768, 12 heads, GELU, layer norm after each residual sum (post-norm)."""
     words, positions = p.take(30522, 768), p.take(512, 768)
     x = p.layer_norm(jnp.take(words, ids, 0) + positions[:ids.shape[1]])
     for _ in range(12):

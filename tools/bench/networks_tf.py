@@ -1,7 +1,7 @@
-"""The benchmark networks in TensorFlow: step(name, batch, precision, threads, xla) gives a function that makes one SGD step and returns its loss.
+"""The benchmark networks in TensorFlow: step(name, batch, precision, threads, xla) returns a function that runs one SGD step and returns its loss.
 
-Parameters and batch are PyTorch's (same_start.py); pictures are [N, H, W, C], for which TensorFlow has its fast convolutions. Statistics of
-batch norm are kept, as in PyTorch. In bf16 inputs and parameters are cast for all layers, and statistics, softmax and the loss are f32.
+Parameters and batch are PyTorch's (same_start.py). Images are [N, H, W, C], the layout of TensorFlow's fast convolutions. Running statistics of batch norm
+are updated, as in PyTorch. In bf16, inputs and parameters are cast for all layers; statistics, softmax and the loss are computed in f32.
 """
 import os
 
@@ -14,7 +14,7 @@ RATE = {"fcn-r": 0.05}
 
 
 class Parameters:
-    """Taken one after the other, as the network uses them."""
+    """Parameters in the order in which the network uses them."""
 
     def __init__(self, variables, running, dtype):
         self.variables, self.running, self.dtype, self.next, self.norms = variables, running, dtype, 0, 0
@@ -127,7 +127,7 @@ def language(p, ids):
 
 
 def bert(p, ids):
-    """An encoder of BERT-base's shape: 12 layers, 768 wide, 12 heads, GELU, normalisation after each sum."""
+    """An encoder with the shape of BERT-base: 12 layers, width 768, 12 heads, GELU, layer norm after each residual sum (post-norm)."""
     batch, tokens = ids.shape
     words, positions = p.take(30522, 768), p.take(512, 768)
     x = p.layer_norm(tf.gather(words, ids) + positions[:tokens])

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Whether work on two devices runs at the same time, and copies behind it.
+"""Measures whether work on two devices runs in parallel, and whether copies overlap with computation.
 
     tools/bench/overlap.py [--size 384] [--steps 16] [--rounds 5]
 
-Two chains of products that do not need one another: in sequence on one device with one core, and on two
-virtual devices with one core each. Beside it what the machine gives at all: the first program in two processes at
-once. A round in which other programs took time counts for nothing: they would take it from two cores or from one.
-Then a chain on cpu:1 whose operands come over one after another: how much of the copies' time lies behind
-products, by the trace.
+Runs two independent chains of matmuls: in sequence on one device with one core, and on two virtual devices with one core each. As an upper
+bound, runs the first program in two processes in parallel. Rounds in which other programs used CPU time are discarded, because they may take
+it from either variant.
+Then runs a chain on cpu:1 whose operands are copied one after another, and prints from the trace which fraction of the copies' time overlaps with
+matmuls.
 """
 import argparse
 import json
@@ -39,7 +39,7 @@ def two_chains(size, steps, devices):
     where = [f', dlc.device = "{d}"' for d in devices] if devices else ["", ""]
     return "\n".join(
         [f'func.func @main(%x: {t} {{dlc.name = "x"}}) -> ({t} {{dlc.name = "y"{where[0]}}}, {t} {{dlc.name = "z"{where[1]}}}) {{',
-         # Other weights: the same products would be computed once.
+         # Different weights, so that common subexpression elimination does not merge the chains.
          f"  %wa = dlc.constant dense<0.001> : {t}", f"  %wb = dlc.constant dense<0.002> : {t}"] + a + b + [f"  return {last_a}, {last_b} : {t}, {t}", "}"])
 
 
@@ -71,7 +71,7 @@ def run(program, threads, repeat, *more):
 
 
 def together(program, repeat):
-    """Two processes of one thread each at once: the time of both, were they one run each."""
+    """Runs two processes of one thread each in parallel. Returns the time of the slower one."""
     runs = [subprocess.Popen([DLC, "run", program, "--threads", "1", "--repeat", str(repeat), "--json"],
                              stdout=subprocess.PIPE, text=True) for _ in range(2)]
     figures = [json.loads(run.communicate()[0]) for run in runs]
@@ -79,7 +79,7 @@ def together(program, repeat):
 
 
 class Others:
-    """How much of a core programs that are not ours took since the last call."""
+    """Measures the CPU time, in cores, that other programs used since the last call."""
 
     def __init__(self):
         self.before = self.now()
@@ -97,7 +97,7 @@ class Others:
 
 
 def hidden(trace):
-    """Of the copies' time, how much lies within that of other rows' commands."""
+    """Returns the fraction of the copies' time that overlaps with commands of other rows."""
     events = json.load(open(trace))["traceEvents"]
     rows = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
     work = [e for e in events if e["ph"] == "X" and e["cat"] not in ("record", "wait")]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times batched, small and flat matrix products: dlc against PyTorch's bmm (MKL) and ONNX Runtime, interleaved.
+"""Times batched, small and flat matmuls: dlc against PyTorch's bmm (MKL) and ONNX Runtime, interleaved.
 
     tools/bench/products.py [--sizes 1000x100x100x100,512x32x64x32] [--threads 1,2] [--rounds 6]
 
-A size is BATCHxMxNxK, or BATCHxMxNxKxc where the right operands are constant weights. dlc stands there by default and with --accuracy strict.
-Printed: minimum and median in microseconds, GFLOP/s, GB/s (each operand once) and the ratio of the best peer's minimum to dlc's.
+A size is BATCHxMxNxK, or BATCHxMxNxKxc if the right operands are constant weights. dlc runs with default options and with --accuracy strict.
+Prints minimum and median in microseconds, GFLOP/s, GB/s (each operand counted once) and the ratio of the best peer's minimum to dlc's.
 """
 import argparse
 import json
@@ -37,7 +37,7 @@ def model_of(size, constant, path):
 
 
 def work(tool, path, threads, size):
-    """A tool in a process of its own, as worker.py has them."""
+    """Runs a tool in its own process, with the protocol of worker.py."""
     import numpy as np
     import onnx
     import worker

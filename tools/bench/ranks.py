@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What data parallel steps take on 1, 2 and 4 processes of this machine, and on as many virtual devices of one process, beside what the model on paper says.
+"""Measures data-parallel steps on 1, 2 and 4 processes of this machine and on the same number of virtual devices of one process, and compares them with predictions.
 
     tools/bench/ranks.py [--networks fcn-r,alexnet-r,resnet-56] [--batch 16] [--ranks 1,2,4] [--repeat 10] [--rounds 3] [--beyond 8,64,1024]
 
-A step is compiled for one thread and run by `mpirun -n N dlc inspect --repeat`: what it took is *measured*, and so is the link (latency and
-bandwidth of all-reduces). *Predicted*: the same step in N processes that know nothing of one another, as many at once, so that they share cores and
-memory as ranks do; their commands' times and the link's figures go through `dlc inspect --ranks N`. Rounds are interleaved, and the least disturbed
-counts. *Devices*: the same batch of each, on cpu, cpu:1 and so on of one process with all cores. Beyond: worlds of one rank a machine that this one's two cores cannot show, over the link that --link-between says.
+*Measured*: a step, compiled for one thread, is run by `mpirun -n N dlc inspect --repeat`, which also measures the link (latency and bandwidth of
+all-reduces). *Predicted*: the same step runs in N independent processes in parallel, which share cores and memory as ranks do; `dlc inspect --ranks N`
+predicts the step from the times of their commands and the measured link. Rounds are interleaved, and the fastest round counts. *Devices*: the same
+batch per device on cpu, cpu:1, .. of one process with all cores. *Beyond*: predictions for worlds with one rank per machine, larger than this
+machine can measure, over the link that --link-between specifies.
 """
 import argparse
 import json
@@ -23,7 +24,7 @@ DLC = os.path.join(HERE, "..", "..", "build", "bin", "dlc")
 
 
 def step(name, batch, folder):
-    import networks  # needs PyTorch, which compiled steps do not
+    import networks  # requires PyTorch, which compiled steps do not
     path = os.path.join(folder, name + ".dlcx")
     model = networks.export(name, batch, folder)
     subprocess.run([DLC, "compile", model, "--train", "--data-parallel", "--optimizer", "sgd", "--threads", "1", "--cache", "none", "-o", path],
@@ -36,7 +37,7 @@ def inspect(path, repeat, *more):
 
 
 def measured(path, ranks, repeat):
-    """Of rank 0, in a world of so many."""
+    """Returns the report of rank 0 in a world of `ranks` processes."""
     status, out, err, _ = worlds.run(ranks, inspect(path, repeat), seconds=600)
     if status != 0:
         raise SystemExit(err)
@@ -44,14 +45,14 @@ def measured(path, ranks, repeat):
 
 
 def together(path, ranks, repeat, link):
-    """The predictions of processes that run at once and do not meet."""
+    """Returns the predictions of `ranks` independent processes that run in parallel."""
     line = inspect(path, repeat, "--link", link, "--ranks", str(ranks))
     runs = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True) for _ in range(ranks)]
     return [json.loads(run.communicate()[0])["shared"]["predictions"][0]["step_us"] for run in runs]
 
 
 def on_devices(name, batch, count, rounds):
-    """Milliseconds of a step of one process that shares its batch among so many virtual devices."""
+    """Returns the milliseconds of a step of one process that splits its batch over `count` virtual devices."""
     line = [os.path.join(os.path.dirname(DLC), "dlc-train-network"), name, "--batch", str(batch * count), "--devices", str(count), "--serve"]
     asked = "".join(json.dumps({"seconds": 1}) + "\n" for _ in range(rounds))
     out = subprocess.run(line, input=asked, check=True, capture_output=True, text=True).stdout
@@ -85,7 +86,7 @@ def main():
                 for _ in range(options.rounds):
                     about = measured(path, ranks, options.repeat)
                     took.append(about["run_us"])
-                    # A world of one has no link, and any will do.
+                    # A world of one rank has no link, so any link can be used.
                     link = about["shared"].get("link", {"latency_us": 0, "gigabytes_per_s": 1000})
                     said.append(max(together(path, ranks, options.repeat, text(link))))
                 devices = f"{on_devices(names[which], options.batch, ranks, options.rounds):.3f}" if names else ""

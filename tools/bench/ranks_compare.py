@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Times data parallel steps on several processes of one thread each: dlc against PyTorch's DistributedDataParallel over gloo, interleaved.
+"""Times data-parallel steps on several processes of one thread each: dlc against PyTorch's DistributedDataParallel over gloo, interleaved.
 
     tools/bench/ranks_compare.py [--networks fcn-r,alexnet-r,resnet-56,resnet-50,lstm] [--ranks 2] [--rounds 9] [--seconds 2] [--json out.json]
 
-A step is forward, backward, the mean of the gradients over the ranks, and plain SGD; the batch given is each rank's. PyTorch stands there in both of its memory
-layouts, each rank on a core of its own while there are enough. Its processes stay, dlc's are started anew each round and run the step unmeasured first. A round's
-time is the median step of rank 0; the ratio is the better PyTorch's to dlc's, the median over the rounds with the interval that holds it at 95 %.
+A step is forward, backward, the mean of the gradients over the ranks, and plain SGD; the given batch is that of each rank. PyTorch runs in both memory
+formats, with each rank on its own core as far as possible. PyTorch's processes persist; dlc's are started again in each round, and run a warm-up step first.
+The time of a round is the median step of rank 0. The ratio is that of the better PyTorch format's time to dlc's: the median over the rounds with its 95 %
+interval.
 """
 import argparse
 import json
@@ -25,7 +26,7 @@ BATCHES = {"fcn-r": 256, "alexnet-r": 32, "resnet-56": 32, "resnet-50": 4, "lstm
 
 
 def work(layout, network, batch, rank, ranks, store):
-    """One rank of PyTorch's; rank 0 is told on stdin how long to run, and tells the others."""
+    """Runs one rank of PyTorch. Rank 0 reads the requested durations from stdin and sends them to the others."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[rank % len(cores)]})
     import torch
@@ -66,7 +67,7 @@ def work(layout, network, batch, rank, ranks, store):
 
 
 class Peer:
-    """The processes of one layout."""
+    """The processes of one memory format."""
 
     def __init__(self, layout, network, batch, ranks, folder):
         store = os.path.join(folder, f"{network}-{layout}-store")

@@ -1,7 +1,7 @@
-"""PyTorch's parameters and first batch of a benchmark network, as peers want them that keep channels last (JAX, TensorFlow).
+"""PyTorch's parameters and first batch of a benchmark network, for peers with a channels-last layout (JAX, TensorFlow).
 
-start(name, batch) -> (arrays in the order in which the network uses them, x, t): convolutions [H, W, I, O], linear layers [I, O], pictures [N, H, W, C].
-So all tools make the same step, and their first losses can be compared. PyTorch works in a process of its own, whose memory goes with it.
+start(name, batch) -> (arrays in the order in which the network uses them, x, t): convolutions [H, W, I, O], linear layers [I, O], images [N, H, W, C].
+So all tools run the same step, and their first losses can be compared. PyTorch runs in its own process, so that its memory is released.
 """
 import os
 import subprocess
@@ -10,12 +10,12 @@ import tempfile
 
 import numpy as np
 
-# A linear layer's weight whose rows follow the channels, rows and columns of pictures.
+# Weights of linear layers that follow a flattened image: its channels, height and width.
 AFTER_PICTURES = {("alexnet-s", "f6.weight"): (256, 7, 7), ("alexnet-r", "f.weight"): (64, 4, 4)}
 
 
 def place(name):
-    """Where a parameter stands in the order of use: layers that are kept by kind come one after the other, the head comes last."""
+    """Returns the sort key of a parameter in the order of use: layers that are stored by kind are interleaved, and the head is last."""
     parts = name.split(".")
     if parts[0] == "f":
         return (2,)
@@ -25,7 +25,7 @@ def place(name):
 
 
 def turned(network, name, value, owner):
-    """A parameter's values with what it multiplies first and what it gives last."""
+    """Returns a parameter's values in the peers' layout, with input dimensions before output dimensions."""
     kind = type(owner).__name__
     if kind == "Conv2d" and value.ndim == 4:
         return value.transpose(2, 3, 1, 0)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/benchmarks.md from what bench.py, train.py and the zoo's scripts leave.
+"""Writes the tables of docs/benchmarks.md from the results of bench.py, train.py and the zoo's scripts.
 
     tools/bench/bench.py --threads 2 --json build/bench/inference.json
-    tools/bench/tables.py inference-avx512=build/bench/inference.json     # takes these results over as docs/benchmarks/inference-avx512.json
-    tools/bench/tables.py                                                 # all tables again
-    tools/bench/tables.py --check                                         # says whether they are up to date
+    tools/bench/tables.py inference-avx512=build/bench/inference.json     # imports these results as docs/benchmarks/inference-avx512.json
+    tools/bench/tables.py                                                 # writes all tables again
+    tools/bench/tables.py --check                                         # checks that the tables are up to date
 
-A table stands between <!-- table: NAME --> and <!-- /table --> and is made of docs/benchmarks/NAME.json.
+A table between <!-- table: NAME --> and <!-- /table --> is generated from docs/benchmarks/NAME.json.
 """
 import json
 import math
@@ -20,12 +20,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PAGE, RESULTS = (os.path.join(ROOT, "docs", name) for name in ("benchmarks.md", "benchmarks"))
 TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- /table -->)", re.S)
 OWN = ("dlc", "dlc-strict")
-# What a table needs of a tool's results; the times of single rounds stay where they were measured.
+# The fields of a tool's results that tables use; times of single rounds are not imported.
 KEPT = ("min_ms", "median_ms", "ratio", "interval", "cold_s", "warm_s", "ready_s", "peak_mib", "memory_mib", "error")
 
 
 def take_kit(results, path):
-    """tools/gpu/run's torch.json: one measurement for each network, with one entry for each way to run PyTorch."""
+    """Converts the torch.json of tools/gpu/run: one measurement for each network, with one entry for each way to run PyTorch."""
     measurements = {}
     for key, case in results["cases"].items():
         network, mode, precision, tool = key.split("/")
@@ -57,7 +57,7 @@ def take(path):
 
 
 def best_peer(results):
-    """Its name and minimum, chosen as the ratios were: by medians where these come with an interval, else by minima."""
+    """Returns the best peer's name and minimum. It is chosen by medians if the ratios have intervals, else by minima, as in the ratios."""
     by = "median_ms" if "interval" in results.get("dlc", {}) else "min_ms"
     peers = {tool: r for tool, r in results.items() if tool not in OWN and by in r}
     name = min(peers, key=lambda tool: peers[tool][by], default=None)
@@ -108,7 +108,7 @@ def training(measurements):
 
 
 def means(measurements):
-    """The geometric mean and the least of the ratios, for each type and number of threads."""
+    """Yields the geometric mean and the minimum of the ratios, for each precision and number of threads."""
     groups = {}
     for m in measurements:
         for tool in OWN:
@@ -120,7 +120,7 @@ def means(measurements):
 
 
 def zoo(networks):
-    """The distribution, and the slowest."""
+    """Returns the distribution of the ratios, and the slowest networks."""
     lines = ["| batch | threads | networks | refused | differ | geometric mean | at least 1.0 | at least 0.9 | least | first result, of the better peer's: median, nine in ten | memory |",
              "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     slowest = []
@@ -265,7 +265,7 @@ def main():
         if not path:
             sys.exit(__doc__)
         os.makedirs(RESULTS, exist_ok=True)
-        # One line for each measurement: what changes can be read.
+        # One line per measurement, so that diffs are readable.
         results = take(path)
         kind = "networks" if "networks" in results else "measurements"
         rows = ",\n".join(json.dumps(m) for m in results.pop(kind))

@@ -4,16 +4,17 @@
     tools/bench/train.py [--networks resnet-50,lstm] [--precision f32,bf16] [--threads 1,2] [--rounds 4] [--json FILE]
     tools/bench/train.py --device cuda:0 [--precision f32,tf32,bf16]
 
-A step is forward, loss, backward and the plain SGD update on one batch in memory. In bf16 dlc compiles with that precision, PyTorch runs under
-autocast, and JAX and TensorFlow cast inputs and parameters; parameters stay f32 everywhere. Without --networks, bf16 means the four networks that are usually
-trained so. dlc stands there twice in f32: by default, and with --accuracy strict, where no product is taken in parts and no convolution by
-transforms. All peers start from the same parameters with the same batch, and a peer whose first loss is not PyTorch's does not count.
-Each tool stands ready in a process of its own; a round lets each run for a moment, one after the other. Printed: minimum and median of a step, the ratio of the best
-peer's minimum to dlc's (above 1: dlc is faster), MiB at the peak above what the process had before its first step (dlc: before
-tracing; dlc and PyTorch have trained something small until then, so that their own code is in memory), and seconds from then (dlc: from before tracing and compiling) until the first step was done.
+A step is forward, loss, backward and the plain SGD update on one batch in memory. In bf16, dlc compiles with that precision, PyTorch runs under
+autocast, and JAX and TensorFlow cast inputs and parameters; parameters remain f32 in all of them. Without --networks, bf16 runs the four networks that are
+commonly trained in it. In f32, dlc is measured twice: with default options, and with --accuracy strict, which excludes split bf16 matmuls and Winograd
+convolutions. All peers start from the same parameters with the same batch; a peer whose first loss differs from PyTorch's is excluded.
 
-On a GPU batches and parameters lie in its memory, every peer chooses among cuDNN's algorithms by measurement, f32 is exact and tf32 says that
-products may round their operands; the GPU's clocks are read after each round and printed as least and most.
+Each tool runs in its own process; in each round the tools run for a short time one after the other. Prints minimum and median of a step; the ratio of the
+best peer's minimum to dlc's (above 1: dlc is faster); the peak memory in MiB above that before the first step (dlc: before tracing; dlc and PyTorch have
+trained a small network before, so that their own code is loaded); and the seconds from that point (dlc: from before tracing and compiling) to the end of the
+first step.
+On a GPU, batches and parameters are in its memory, every peer selects cuDNN algorithms by measurement, f32 is exact, and tf32 means that matmuls and
+convolutions may round their operands. The GPU's clocks are read after each round and printed as minimum and maximum.
 """
 import argparse
 import importlib.util
@@ -29,10 +30,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import common
 
 ACCURACY = {"dlc": "default", "dlc-strict": "strict"}
-# XLA stands there as JAX: tensorflow-xla (jit_compile=True) is another peer to ask for, and takes minutes to compile deep networks.
+# XLA is represented by JAX. The peer tensorflow-xla (jit_compile=True) must be requested explicitly, and takes minutes to compile deep networks.
 PEERS = ["torch", "torch-cl", "torch.compile", "jax", "tensorflow"]
-ELSEWHERE = {"jax": "jax", "tensorflow": "tensorflow", "tensorflow-xla": "tensorflow"}  # peers that are not PyTorch, and their modules
-# How far first losses may lie from PyTorch's, relatively.
+ELSEWHERE = {"jax": "jax", "tensorflow": "tensorflow", "tensorflow-xla": "tensorflow"}  # peers other than PyTorch, and their modules
+# Maximum relative difference of first losses from PyTorch's.
 SAME = {"f32": 1e-4, "tf32": 1e-2, "bf16": 5e-2}
 IMAGES = {"alexnet-s", "resnet-50", "alexnet-r", "resnet-56"}
 NETWORKS = {"f32": ["fcn-s", "alexnet-s", "resnet-50", "fcn-r", "alexnet-r", "resnet-56", "lstm"], "bf16": ["resnet-50", "alexnet-s", "fcn-s", "bert"]}
@@ -44,7 +45,7 @@ def device_is_gpu(device):
 
 
 def clocks(device):
-    """MHz of the GPU's multiprocessors now; nothing where no tool says so."""
+    """Returns the current clock of the GPU's multiprocessors in MHz; empty without nvidia-smi."""
     if not device_is_gpu(device) or not shutil.which("nvidia-smi"):
         return []
     query = ["nvidia-smi", "-i", device.partition(":")[2] or "0", "--query-gpu=clocks.sm", "--format=csv,noheader,nounits"]
@@ -64,7 +65,7 @@ def start(tool, network, precision, batch, threads, device):
 
 
 def check_losses(workers, most):
-    """A peer that computes something else than PyTorch from the same start is out; dlc starts elsewhere (train_compare.py compares it)."""
+    """Excludes peers whose first loss differs from PyTorch's. dlc starts from other parameters and is not checked here (see train_compare.py)."""
     peers = [w for w in workers if w.tool not in ACCURACY and not w.error]
     want = next((w.about["loss"] for w in peers if w.tool.startswith("torch")), None)
     for worker in peers:

@@ -1,28 +1,27 @@
 #!/usr/bin/env python3
-"""Trains the benchmark networks with dlc and with PyTorch in f32, from the same parameters on the same batches, and compares.
+"""Trains the benchmark networks with dlc and with PyTorch in f32, from the same parameters on the same batches, and compares the results.
 
     tools/bench/train_compare.py [--networks resnet-56,lstm] [--steps 20] [--own] [--plain]
     tools/bench/train_compare.py --gradients [--networks resnet-50]
     tools/bench/train_compare.py --ranks 1,2,4 --threads 1 [--networks resnet-56 --batch 32]
 
-Networks, batches, losses and learning rates are those of `networks.py`; plain SGD, clipped for the LSTM. BERT and ViT take 5 steps.
-Both start from one .safetensors file and read the same batches. What must hold:
+Networks, batches, losses and learning rates are those of `networks.py`, with plain SGD, clipped for the LSTM. BERT and ViT run 5 steps.
+Both tools start from one .safetensors file and read the same batches. Requirements:
+- each step's loss agrees with PyTorch's within 1e-3;
+- after training, every parameter agrees within 1e-3 of the largest element of its tensor. No tensor starts as 0, so this scale
+  is meaningful;
+- running statistics agree within 1e-2 of theirs: they are variances of the deepest layers over the last ten batches, where
+  PyTorch with parameters changed by one unit in the last place differs from itself by 5e-3 (--own). Integers (the count of batches) are equal;
+- the norm of the differences of all parameters is at most 5 % of the norm of their total change in training. This checks gradients, even if
+  parameters hardly change.
 
-- each step's loss agrees within 1e-3 of PyTorch's;
-- afterwards every parameter agrees within 1e-3 of the largest element of that very tensor. No tensor starts at 0, so that this
-  scale is one;
-- running statistics agree within 1e-2 of theirs: variances of what the deepest layers made of the last ten batches, where
-  PyTorch with parameters one unit in the last place off is 5e-3 from itself (--own); whole numbers (batches counted) agree exactly;
-- all parameters together differ by at most 5 % of how far training moved them (the norms of both): gradients count, not only
-  that parameters hardly move.
-
-Images are smooth patterns of ten kinds, deviating smoothly, with some noise; residual branches start at a quarter of their strength.
---plain takes white noise and the modules' own initial parameters instead. Nothing can be learnt from those, and deep networks with batch
-norm amplify every rounding: PyTorch then differs from itself as much as from dlc. --own shows it: PyTorch once more from
+Images are smooth patterns of ten kinds with smooth deviations and noise; residual branches start at a quarter of their strength.
+--plain uses white noise and the modules' own initialization instead. Nothing can be learned from noise, and deep networks with batch
+norm amplify every rounding error, so PyTorch differs from itself as much as from dlc. --own measures this: it runs PyTorch again from
 parameters that differ by at most one unit in the last place, and once with channels last.
---ranks 1,2,4 compares dlc with itself: losses of so many processes, started by mpirun, that share each batch, with those of one process. They must agree
-within twice of what one process shows when the samples of its batches stand in other orders.
---gradients takes one step and holds every gradient and batch-norm statistic of dlc, and PyTorch's own in f32, against PyTorch's in f64.
+--ranks 1,2,4 compares dlc with itself: losses of several processes, started by mpirun, that share each batch, with those of one process. They must agree
+within twice the difference that one process shows if the samples in its batches are permuted.
+--gradients runs one step and compares every gradient and batch norm statistic of dlc, and of PyTorch in f32, with PyTorch's in f64.
 """
 import argparse
 import json
@@ -37,10 +36,10 @@ import common
 import worlds
 
 FEWER = {"bert": 5, "vit": 5}
-# Batches that ranks share: so small that a machine of two cores takes minutes.
+# Batch sizes for --ranks, small enough for a two-core machine to finish in minutes.
 SHARED = {"fcn-s": 16, "alexnet-s": 8, "resnet-50": 8, "fcn-r": 128, "alexnet-r": 32, "resnet-56": 32, "lstm": 16}
 LIMIT, STATISTICS_LIMIT, MOVED_LIMIT = 1e-3, 1e-2, 5e-2
-# So large that a parameter afterwards is its gradient, times this.
+# A learning rate so large that a parameter after the step is its gradient times this factor.
 STEEP = 2.0 ** 20
 
 
@@ -49,7 +48,7 @@ def values_of(module):
 
 
 def with_torch(task, steps, kind="f32"):
-    """Losses, and parameters by name afterwards; kinds: f32, f64, channels-last, one-ulp (from other parameters)."""
+    """Returns the losses, and the parameters by name after training. Kinds: f32, f64, channels-last, one-ulp (from perturbed parameters)."""
     import torch
     module, last = task.module, {"memory_format": torch.channels_last} if kind == "channels-last" else {}
     module = (module.double() if kind == "f64" else module).to(**last)
@@ -73,7 +72,7 @@ def with_torch(task, steps, kind="f32"):
 
 
 class Steps:
-    """The task's parameters and batches in files, for dlc-train-network; `order` turns a batch."""
+    """The task's parameters and batches in files, for dlc-train-network; `order` permutes a batch."""
 
     def __init__(self, name, task, steps, batch, o):
         self.name, self.task, self.steps, self.batch, self.o = name, task, steps, batch, o
@@ -93,7 +92,7 @@ class Steps:
         return path
 
     def run(self, data, *more, ranks=0):
-        """What each step says."""
+        """Runs the steps. Returns the output of each."""
         command = [os.path.join(common.BUILD, "bin", "dlc-train-network"), self.name, "--init", self.init, "--data", data, "--steps", str(self.steps),
                    "--batch", str(self.batch), "--threads", str(self.o.threads), "--lr", str(self.task.rate)] + self.o.options.split() + list(more)
         if ranks:
@@ -119,7 +118,7 @@ def is_counted(value):
 
 
 def strictly(got, wanted, keys):
-    """The largest difference relative to its own tensor's largest element, and whose it is."""
+    """Returns the largest difference relative to the largest element of the same tensor, and the name of that tensor."""
     import numpy as np
     relative = {}
     for key in keys:
@@ -131,7 +130,7 @@ def strictly(got, wanted, keys):
 
 
 def of_the_move(got, wanted, before, parameters):
-    """The norm of all differences relative to the norm of all that training changed."""
+    """Returns the norm of all differences relative to the norm of all changes made by training."""
     import numpy as np
     square = lambda some, others: sum(float(np.square(some[key].astype(float) - others[key]).sum()) for key in parameters)
     return (square(got, wanted) / max(square(wanted, before), 1e-300)) ** 0.5
@@ -178,7 +177,7 @@ def compare(name, o):
 
 
 def gradients(name, o):
-    """Of one step: each tensor's error in dlc and in PyTorch, as the norm of the difference from f64 relative to the norm."""
+    """Compares the gradients of one step: prints each tensor's error in dlc and in PyTorch, as the norm of the difference from f64 relative to the norm."""
     import numpy as np
     import networks
     make = lambda: networks.training(name, o.batch, o.plain)._replace(rate=STEEP)
@@ -208,7 +207,7 @@ def gradients(name, o):
 
 
 def on_ranks(name, o):
-    """Losses of several ranks that share a batch, against those of one process; and how far that is from itself with its samples in other orders."""
+    """Compares the losses of several ranks that share a batch with those of one process, relative to the differences of one process with permuted samples."""
     import numpy as np
     import networks
     batch = o.batch or SHARED.get(name) or networks.TRAINED[name][0]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""One peer training one network, in a process of its own: told how long to run, it answers with times.
+"""Trains one network with one peer in its own process, for requested durations.
 
-train_worker.py TOOL NETWORK BATCH THREADS f32|tf32|bf16 [DEVICE], where TOOL is torch, torch-cl (channels last), torch.compile, torch.compile-cl, jax, tensorflow or
-tensorflow-xla;
-then lines on stdin: {"seconds": 0.5}; each answered by one line of JSON. A step is forward, loss, backward, plain SGD.
+train_worker.py TOOL NETWORK BATCH THREADS f32|tf32|bf16 [DEVICE], where TOOL is torch, torch-cl (channels last), torch.compile, torch.compile-cl, jax,
+tensorflow or tensorflow-xla. Then each line of stdin, such as {"seconds": 0.5}, is answered by one line of JSON with the times. A step is forward, loss,
+backward and plain SGD.
 """
 import json
 import os
@@ -19,7 +19,7 @@ def memory_mib(which):
 
 
 def load_torch(device):
-    """Trains the same small network as dlc does before its memory counts, so that a step's own code is in memory."""
+    """Trains the same small network as dlc does before memory is measured, so that the code of a step is loaded."""
     import torch
     from torch import nn
     body = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(3, 2, ceil_mode=True),
@@ -81,7 +81,7 @@ def main():
     print(json.dumps({"loss": loss, "ready_s": time.perf_counter() - start, "before_mib": before, "peak_mib": memory_mib("VmHWM")}), flush=True)
     for line in sys.stdin:
         seconds, times = json.loads(line)["seconds"], []
-        step()  # caches are the other tools' at first
+        step()  # warm-up: the other tools have evicted this process's data from the caches
         while sum(times) < seconds or len(times) < 2:
             start = time.perf_counter()
             step()

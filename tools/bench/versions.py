@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Times the programs that two builds of dlc make of the same models, interleaved.
+"""Times the programs that two builds of dlc compile from the same models, interleaved.
 
     tools/bench/versions.py BEFORE [AFTER] [--sample 30] [--training 10] [--networks timm-tnt,lstm] [--rounds 11] [--json FILE]
 
-BEFORE and AFTER (build/ when not given) are folders with bin/dlc. Models: the first networks of the zoo in its seeded order (DLC_ZOO=FOLDER: another draw, such as
-the f16 models of zoo/halves.py), and training steps of dlc-train-network. Programs that are equal byte for byte are reported as the same and not timed.
-The ratio is the median over the rounds of the time before to the time after (above 1: AFTER is faster), with its 95 % interval. Outputs of inference are compared:
-the largest difference is relative to the largest element of each output. The status is 1 if the upper end of an interval is below 0.97, or if a build refuses a model.
+BEFORE and AFTER (default: build/) are folders with bin/dlc. Models: the first networks of the zoo in its seeded order (DLC_ZOO=FOLDER: another selection,
+such as the f16 models of zoo/halves.py), and training steps of dlc-train-network. Programs that are equal byte for byte are reported as the same and not
+timed.
+The ratio is the median over the rounds of the time before to the time after (above 1: AFTER is faster), with its 95 % interval. Outputs of inference are
+compared: the largest difference is relative to the largest element of each output. The status is 1 if the upper end of an interval is below 0.97, or if a
+build rejects a model.
 """
 import argparse
 import json
@@ -33,14 +35,14 @@ STEPS = [(name, precision) for precision in ("none", "bf16") for name in ("alexn
 
 
 def zoo_items(count):
-    """The zoo's networks at batch 1, in the order in which `zoo.py --sample` takes them."""
+    """Returns the first `count` networks of the zoo at batch 1, in the order of `zoo.py --sample`."""
     names = [name for name, batch in drawn.graphs() if batch == 1]
     random.Random(5).shuffle(names)
     return names[:count]
 
 
 class Inference:
-    """A network of the zoo: both programs run on the same inputs through the C interface of their own runtime."""
+    """A network of the zoo. Both programs run on the same inputs, through the C interface of their own runtimes."""
 
     def __init__(self, network):
         self.name = network
@@ -67,7 +69,7 @@ class Inference:
 
 
 class Training:
-    """A training step of dlc-train-network, in f32 or mixed precision; each build traces, compiles and runs it itself."""
+    """A training step of dlc-train-network, in f32 or mixed precision. Each build traces, compiles and runs it itself."""
 
     def __init__(self, network, precision):
         self.network, self.precision = network, precision

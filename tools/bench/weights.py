@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Times inference with weights kept in f32, bf16 and int8 (dlc compile --weights), interleaved, and says what of the outputs it costs.
+"""Times inference with weights stored in f32, bf16 and int8 (dlc compile --weights), interleaved, and measures the error of the outputs.
 
     tools/bench/weights.py [--networks fcn-s,alexnet-s,bert] [--batch 1] [--threads 2] [--rounds 6]
 
-Printed: minimum and median of a run, how many times as fast as with f32, MiB of the program, and the largest difference of an output from
-ONNX Runtime's f32 in units of the largest. A product with one row waits for its weights: half the bytes, half the time.
+Prints minimum and median of a run, the speedup over f32, the size of the program in MiB, and the largest difference of an output from
+ONNX Runtime's f32 result, relative to the largest element. A GEMV is bound by weight bandwidth: half the bytes take half the time.
 """
 import argparse
 import os
@@ -21,7 +21,7 @@ KEPT = ["f32", "bf16", "int8"]
 
 
 def error_of(program, model):
-    """Against ONNX Runtime on the model's own inputs."""
+    """Returns the error of the outputs relative to ONNX Runtime, on the benchmark inputs of the model."""
     import numpy as np
     import onnxruntime as ort
     inputs = dict(np.load(common.random_inputs(model)))

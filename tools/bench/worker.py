@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""One tool with one network, in a process of its own: told how long to run, it answers with times.
+"""Runs one network with one tool in its own process, for requested durations.
 
-worker.py TOOL MODEL THREADS INPUTS.npz [BATCH NETWORK]; then lines on stdin: {"seconds": 0.5}, or {"outputs": "file.npz"}; each answered by one line of JSON.
+worker.py TOOL MODEL THREADS INPUTS.npz [BATCH NETWORK]. Then each line of stdin, {"seconds": 0.5} or {"outputs": "file.npz"}, is answered by one line of
+JSON.
 """
 import ctypes
 import importlib
@@ -15,7 +16,7 @@ import common
 
 
 def peak_mib():
-    """Not getrusage: its figure outlives exec, so that it may be the parent's."""
+    """Returns the peak memory. getrusage is not used, because its value survives exec and may be the parent's."""
     with open("/proc/self/status") as f:
         return next(int(line.split()[1]) for line in f if line.startswith("VmHWM")) / 1024
 
@@ -39,7 +40,8 @@ class TensorInfo(ctypes.Structure):
 
 
 def dlc(model, threads, inputs):
-    """The runtime alone, through its C interface: what a user of a .dlcx has. As all here: what runs, and what gives the outputs of the last run."""
+    """Runs a .dlcx through the C interface of the runtime. Like the functions of the other tools, returns a function that runs the network, and one that
+    returns the outputs of the last run."""
     lib = ctypes.CDLL(common.RUNTIME)
     for name in ("dlc_program_load", "dlc_session_create", "dlc_session_run", "dlc_program_input", "dlc_program_output"):
         getattr(lib, name).restype = ctypes.c_void_p
@@ -83,7 +85,7 @@ def dlc(model, threads, inputs):
             counters[i] = dimension.value, counter.value
 
     def found():
-        """As large as the run found them, without what counts."""
+        """Returns the outputs with their actual sizes, without the outputs that hold these sizes."""
         made = []
         for i, array in enumerate(results[:min([counter for _, counter in counters.values()], default=len(results))]):
             if i in counters:
@@ -93,7 +95,7 @@ def dlc(model, threads, inputs):
                 array = array.reshape(-1)[:int(np.prod(shape))].reshape(shape)
             made.append(array)
         return made
-    # The arrays live as long as what runs on them.
+    # `keep` holds references to the arrays while the function exists.
     return lambda keep=keep: check(run(session, ins, n, outs, m)), found
 
 
@@ -132,7 +134,7 @@ def torch_compile(network, batch, threads):
 
 
 def serve(run, results=None):
-    """Answers what a common.Worker is asked, until it closes: to run for so many seconds, or to leave the results of a run in a file."""
+    """Serves the requests of a common.Worker until stdin is closed: runs for a duration, or writes the results of a run to a file."""
     for line in sys.stdin:
         asked = json.loads(line)
         if "outputs" in asked:
@@ -142,7 +144,7 @@ def serve(run, results=None):
             print(json.dumps({"peak_mib": peak_mib()}), flush=True)
             continue
         seconds, times = asked["seconds"], []
-        run()  # caches are the other tools' at first
+        run()  # warm-up: the other tools have evicted this process's data from the caches
         while sum(times) < seconds or len(times) < 2:
             start = time.perf_counter()
             run()
@@ -152,7 +154,7 @@ def serve(run, results=None):
 
 def main():
     tool, model, threads, given = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-    # Imported before the clock starts.
+    # Imported before the time measurement starts.
     if not tool.startswith("dlc"):
         importlib.import_module({"torch.compile": "torch", "onnxruntime-plain": "onnxruntime"}.get(tool, tool))
     if tool != "torch.compile":

@@ -1,4 +1,4 @@
-//===- BackgroundTuning.cpp - kernels measured in the background of a program that runs ---===//
+//===- BackgroundTuning.cpp - kernel autotuning in the background of a running program --------===//
 #include "tools/compiler/BackgroundTuning.h"
 
 #include "codegen/select/TuningDatabase.h"
@@ -38,7 +38,8 @@ void BackgroundTuning::start(BackgroundWork how) {
 void BackgroundTuning::work(const BackgroundWork &how) {
   using Clock = std::chrono::steady_clock;
   auto start = Clock::now();
-  // The first gains come soon; later ones are smaller, and so are swaps rarer.
+  // Starts with short slices, because the first measurements gain most. Each later slice is twice
+  // as long, so programs are swapped less often.
   double slice = std::min(2.0, seconds / 4);
   bool more = true;
   while (more && !stopped) {
@@ -72,8 +73,8 @@ std::string BackgroundTuning::error() const {
   return failure;
 }
 
-/// Whether two programs call the same kernels in the same order. Generated ones are told apart by
-/// their code: a kernel has one name, whichever way its loops are made.
+/// Returns true if two programs call the same kernels in the same order. Also compares the
+/// generated code, because a generated kernel has the same name for every loop schedule.
 static bool sameKernels(const Ready &a, const Ready &b) {
   std::vector<runtime::CommandInfo> left = a.session->commands(), right = b.session->commands();
   const runtime::Span &code = a.program->code, &other = b.program->code;

@@ -1,4 +1,4 @@
-//===- BackgroundTuning.h - kernels measured in the background of a program that runs ---===//
+//===- BackgroundTuning.h - kernel autotuning in the background of a running program ----------===//
 #ifndef DLC_TOOLS_COMPILER_BACKGROUNDTUNING_H
 #define DLC_TOOLS_COMPILER_BACKGROUNDTUNING_H
 
@@ -17,18 +17,18 @@ namespace dlc {
 struct CompileOptions;
 struct Ready;
 
-/// What a program is compiled with behind the one that runs.
+/// Callbacks with which a background thread measures kernels and recompiles the running program.
 struct BackgroundWork {
-  /// Measures for so many seconds at most, as `stopped` and the turns allow; false when nothing is
-  /// left to measure.
+  /// Measures kernels for at most `seconds`; returns early after BackgroundTuning::isStopped(), and
+  /// waits for its turn before each measurement. Returns false if nothing remains to be measured.
   std::function<bool(double seconds)> measure;
-  /// Compiles with what is known then; null where nothing would change.
+  /// Compiles with the measurements made so far. Returns null if the program would not change.
   std::function<std::shared_ptr<const Ready>(const Ready &now)> compile;
 };
 
-/// A thread that measures, compiles and swaps, again and again, until all is measured or its time
-/// is over. Whoever runs asks for now() and keeps what it gets until the run is over: so each swap
-/// is between two runs.
+/// Thread that repeatedly measures kernels, recompiles and swaps the program, until everything is
+/// measured or the time limit is reached. A caller takes the program with now() and holds it until
+/// its run has ended, so a swap takes effect between two runs.
 class BackgroundTuning {
 public:
   BackgroundTuning(std::shared_ptr<const Ready> first, double seconds);
@@ -37,13 +37,14 @@ public:
 
   void start(BackgroundWork work);
   std::shared_ptr<const Ready> now() const;
-  /// Somebody waits for the end.
+  /// Returns true once the destructor has requested the thread to stop.
   bool isStopped() const { return stopped; }
   size_t swaps() const { return swapped; }
   bool isDone() const { return done; }
-  /// Until the measuring is over.
+  /// Blocks until the background thread has finished.
   void wait();
-  /// What went wrong; the program that ran goes on running.
+  /// Error message of the background thread; empty if there is none. After an error the program in
+  /// use continues to run.
   std::string error() const;
 
 private:
@@ -59,9 +60,9 @@ private:
   std::thread thread;
 };
 
-/// Measures the source's kernels for these shapes behind `first`, for `tuneInBackground` seconds
-/// into the database that the options name, which must be one. Later programs have the first one's
-/// state.
+/// Tunes the source's kernels for these shapes in the background while `first` runs. Measurements
+/// take at most `options.tuneInBackground` seconds and are written to the tuning database, which
+/// the options must name. Each later program shares the state of the previous one.
 std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> source,
                                                    const CompileOptions &options,
                                                    const Shapes &shapes, const Values &values,

@@ -1,4 +1,4 @@
-//===- Diagnostics.cpp - MLIR's diagnostics as text ---------------------------===//
+//===- Diagnostics.cpp - collects MLIR diagnostics as text ----------------===//
 #include "tools/compiler/Diagnostics.h"
 
 #include "mlir/IR/Location.h"
@@ -52,8 +52,8 @@ static void append(std::string &text, const Diagnostic &diagnostic, const char *
 
 DiagnosticCollector::DiagnosticCollector(MLIRContext &context)
     : handler(&context, [this, own = std::this_thread::get_id()](Diagnostic &diagnostic) {
-        // MLIR calls handlers one at a time, whatever thread they come from. What another thread
-        // compiles in this context is that one's.
+        // MLIR calls diagnostic handlers one at a time, from whichever thread emits. Diagnostics of
+        // another thread belong to the collector of that thread's compilation.
         if (std::this_thread::get_id() != own)
           return failure();
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {

@@ -1,4 +1,4 @@
-//===- Diagnostics.h - MLIR's diagnostics as text -----------------------------===//
+//===- Diagnostics.h - collects MLIR diagnostics as text ------------------===//
 #ifndef DLC_TOOLS_COMPILER_DIAGNOSTICS_H
 #define DLC_TOOLS_COMPILER_DIAGNOSTICS_H
 
@@ -8,13 +8,14 @@
 
 namespace dlc {
 
-/// While it lives, errors of the context are kept, one line each with where they stand; warnings
-/// and remarks go to stderr. Other threads' diagnostics are collected too.
+/// Collects the context's errors during its lifetime, one line each, prefixed with the location.
+/// Prints warnings and remarks to stderr. Only diagnostics emitted by the constructing thread are
+/// handled.
 class DiagnosticCollector {
 public:
   explicit DiagnosticCollector(mlir::MLIRContext &context);
   bool empty() const { return text.empty(); }
-  /// What was collected, or `otherwise` when nothing was; empties it.
+  /// Returns the collected errors, or `otherwise` if there are none, and clears the collection.
   std::string take(const std::string &otherwise);
 
 private:
@@ -22,7 +23,8 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// "model.onnx: node 'conv1'", "layers.cpp:12:7"; empty when unknown.
+/// Returns a location as text, such as "model.onnx: node 'conv1'" or "layers.cpp:12:7". Empty if
+/// the location is unknown.
 std::string locationText(mlir::Location location);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Eager.cpp - operations on tensors, one at a time ---------------------------===//
+//===- Eager.cpp - eager execution of single tensor operations ------------===//
 #include "tools/compiler/include/dlc/eager.hpp"
 
 #include "dlc/trace.hpp"
@@ -12,7 +12,8 @@ namespace dlc {
 
 namespace {
 
-/// An operation as its caller writes it, with x and y for the operands, and as a trace does.
+/// An eager operation: the expression for messages, in which x and y are the operands, and a
+/// function that traces the operation.
 struct Operation {
   const char *text;
   trace::Tensor (*build)(const std::vector<trace::Tensor> &);
@@ -20,7 +21,8 @@ struct Operation {
 
 constexpr const char *kNames[] = {"x", "y"};
 constexpr const char *kResult = "result";
-/// More shapes than a program that does the same again and again has; then all is forgotten.
+/// Capacity of the cache. A program that repeats the same operations has fewer signatures; if the
+/// cache is full, all entries are dropped.
 constexpr size_t kMaxPrograms = 1024;
 
 struct Cache {
@@ -29,12 +31,13 @@ struct Cache {
 };
 
 Cache &cache() {
-  // Never destroyed: tensors may be computed with until the very end.
+  // Never destroyed, because operations may run in destructors at process exit.
   static auto &cache = *new Cache;
   return cache;
 }
 
-/// What all operands but 0-d ones must agree with: the first that is not one, else the first.
+/// Returns the index of the operand that determines device and element type: the first operand that
+/// is not 0-d, else the first operand that is a tensor, else 0.
 size_t leaderOf(const std::vector<Value> &operands) {
   for (size_t i = 0; i < operands.size(); ++i)
     if (!operands[i].tensor.shape().empty())

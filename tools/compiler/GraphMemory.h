@@ -1,4 +1,4 @@
-//===- GraphMemory.h - the constants of graphs, where others hold them ---------===//
+//===- GraphMemory.h - constants of graphs in memory owned by the caller --===//
 #ifndef DLC_TOOLS_COMPILER_GRAPHMEMORY_H
 #define DLC_TOOLS_COMPILER_GRAPHMEMORY_H
 
@@ -7,7 +7,8 @@
 
 namespace dlc {
 
-/// Finds constants, which are not copied; the map must outlive what is returned.
+/// Returns a lookup function for constants, which are not copied. `constants` must outlive the
+/// returned function.
 AtenConstants atenConstants(const std::map<std::string, GraphMemory> &constants);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- GraphSteps.cpp - training steps of graphs of PyTorch's operators --------===//
+//===- GraphSteps.cpp - training steps from graphs of PyTorch operators ---===//
 #include "tools/compiler/GraphSteps.h"
 
 #include "dlc/step.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads the options of one group, and says which it did not know.
+/// Reads the options of one optimizer group, and rejects options that were not read.
 class Group {
 public:
   explicit Group(const json &given) : given(given) {}
@@ -44,7 +44,7 @@ private:
 
 template <typename Options> Options common(Group &group) {
   Options o;
-  // Any function: the caller gives the rate of each step.
+  // A placeholder schedule: the caller passes the learning rate of each step as an input.
   o.lr = optim::Schedule([](int64_t) { return 0.0; });
   group.take("weight_decay", o.weightDecay);
   group.take("maximize", o.maximize);
@@ -127,7 +127,8 @@ StepOptions stepOptionsOf(const json &options) {
   return step;
 }
 
-/// Says of arguments and results of @main which are state, and which of those are trained.
+/// Marks the arguments and results of @main that are state, and the state arguments that are
+/// trained.
 void markStates(ModuleOp module, const std::set<std::string> &states,
                 const std::set<std::string> &trained) {
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
@@ -145,7 +146,7 @@ void markStates(ModuleOp module, const std::set<std::string> &states,
       main.setResultAttr(i, "dlc.state", unit);
 }
 
-/// What the graph takes beside its state, for one part of the batch.
+/// Returns the inputs of the graph that are not state, for one micro-batch.
 std::vector<trace::Spec> inputsOf(mlir::func::FuncOp main) {
   std::vector<trace::Spec> inputs;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
@@ -196,7 +197,7 @@ std::shared_ptr<Source> graphStep(const std::string &text,
   for (trace::Spec &input : inputs)
     if (!input.shape.empty())
       input.shape[0] *= step.microBatches;
-  // The graph has the loss in it.
+  // The loss is part of the graph, so the network returns the loss itself.
   std::optional<trace::InlinedModule> inlined;
   Network network(inputs.size(), [&](const std::vector<trace::Tensor> &xs) {
     if (!inlined)

@@ -1,4 +1,4 @@
-//===- Graphs.cpp - models that are graphs of PyTorch's operators --------------===//
+//===- Graphs.cpp - models that are graphs of PyTorch operators -----------===//
 #include "tools/compiler/Graphs.h"
 
 #include "codegen/Pipeline.h"

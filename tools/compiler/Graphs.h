@@ -1,4 +1,4 @@
-//===- Graphs.h - models that are graphs of PyTorch's operators ----------------===//
+//===- Graphs.h - models that are graphs of PyTorch operators -------------===//
 #ifndef DLC_TOOLS_COMPILER_GRAPHS_H
 #define DLC_TOOLS_COMPILER_GRAPHS_H
 
@@ -13,21 +13,22 @@ namespace dlc {
 
 class Source;
 
-/// The elements of a graph's constant, which are not copied.
+/// Memory with the elements of a graph's constant; not copied.
 struct GraphMemory {
   const void *data;
   size_t bytes;
   std::shared_ptr<void> keep;
 };
 
-/// The text is what frontend/aten/README.md says. Throws dlc::Error.
+/// Imports a graph in the text format of frontend/aten/README.md. Throws dlc::Error.
 std::shared_ptr<Source> graphSource(const std::string &text,
                                     std::map<std::string, GraphMemory> constants);
 
-/// The overloads that can be: "add.Tensor".
+/// Returns the supported operator overloads, such as "add.Tensor".
 std::vector<std::string> graphOperators();
 
-/// The nodes that cannot be imported, and why. Throws dlc::Error where the text itself is wrong.
+/// Returns the nodes that cannot be imported, with the reason for each. Throws dlc::Error if the
+/// text itself is invalid.
 std::vector<std::pair<std::string, std::string>> examineGraph(const std::string &text);
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Model.cpp - the public class over sources and programs ----------------------===//
+//===- Model.cpp - dlc::Model, implemented with Source and Programs -------===//
 #include "tools/compiler/include/dlc/compiler.hpp"
 
 #include "runtime/program/Writer.h"
@@ -17,7 +17,7 @@ static std::vector<ModelValue> publicValues(const std::vector<ValueInfo> &infos)
   return values;
 }
 
-/// The session whose state is asked for.
+/// Returns the session whose state the options share (`shareState`), or null.
 std::shared_ptr<runtime::Session> Model::Impl::lenderOf(const ModelOptions &options) {
   return options.shareState ? options.shareState->impl->programs.stateful()->session : nullptr;
 }
@@ -44,7 +44,8 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
   Values values;
   for (const auto &[name, tensor] : given) {
     shapes[name] = tensor.shape();
-    // Sizes and the like, which decide about the program, are few.
+    // Only inputs of up to 1024 elements are copied from a device: inputs whose values determine
+    // shapes are small.
     if (!tensor.device().isHost() && tensor.elements() > 1024)
       continue;
     auto value = std::make_shared<const Tensor>(tensor.to(Device()));
@@ -110,7 +111,8 @@ Model::commands(const std::map<std::string, std::vector<int64_t>> &shapes) const
 
 const std::vector<ModelState> &Model::states() const { return impl->states; }
 
-/// With the session whose it is: another may take over meanwhile.
+/// Returns the state together with the session that owns it: background tuning may swap in another
+/// session meanwhile.
 static std::shared_ptr<runtime::StateSet> stateOf(Programs &programs, const Source &source) {
   if (source.states().empty())
     throw Error(source.path() + ": has no state");

@@ -1,4 +1,4 @@
-//===- Model.h - what a dlc::Model holds ---------------------------------------------===//
+//===- Model.h - implementation of dlc::Model -----------------------------===//
 #ifndef DLC_TOOLS_COMPILER_MODEL_H
 #define DLC_TOOLS_COMPILER_MODEL_H
 

@@ -1,4 +1,4 @@
-//===- Programs.cpp - one compiled program per set of shapes and values -----------===//
+//===- Programs.cpp - cache of compiled programs, one for each set of shapes and values -------===//
 #include "tools/compiler/Programs.h"
 
 #include "dlc/Error.h"
@@ -54,7 +54,7 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
     *after = std::move(module);
   module = {};
 #ifdef __GLIBC__
-  // What compiling took goes back before the program's own memory is needed.
+  // Returns the memory freed by the compiler to the system before the program allocates its own.
   malloc_trim(0);
 #endif
   return program;

@@ -1,4 +1,4 @@
-//===- Programs.h - one compiled program per set of shapes and values -------------===//
+//===- Programs.h - cache of compiled programs, one for each set of shapes and values ---------===//
 #ifndef DLC_TOOLS_COMPILER_PROGRAMS_H
 #define DLC_TOOLS_COMPILER_PROGRAMS_H
 
@@ -12,37 +12,43 @@
 
 namespace dlc {
 
-/// A program that can run, and what it took to make it.
+/// A program that is ready to run, and the time that compiling took.
 struct Ready {
   std::shared_ptr<runtime::Program> program;
   std::shared_ptr<runtime::Session> session;
   double compileSeconds = 0;
-  /// Where kernels are measured behind it: a run takes one.
+  /// Turns shared with background tuning; each run takes one. Null if nothing is tuned in the
+  /// background.
   std::shared_ptr<Turns> turns = nullptr;
 };
 
-/// Compiles the source's module as asked; null when `options.to` stops before a program, `after`
-/// then has the module. Inputs whose values the program needs are taken from `values`; those used
-/// are added to `bound`.
+/// Compiles the source's module. Returns null if `options.to` is a phase before program creation;
+/// `after` receives the module then. Input values that the program depends on are read from
+/// `values`, and the names of these inputs are added to `bound`.
 std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &shapes,
                                                 const Values &values, const CompileOptions &options,
                                                 std::set<std::string> &bound,
                                                 mlir::OwningOpRef<mlir::ModuleOp> *after = nullptr);
 
-/// Compiles when first asked for, remembers up to `maxPrograms`; the least recently used leaves.
+/// LRU cache of programs, which are compiled when they are first requested. Keeps up to
+/// `maxPrograms`.
 class Programs {
 public:
-  /// `lender`: whose state a program with state shares; null for its own.
+  /// `lender` is the session whose state a stateful program shares. If it is null, the program has
+  /// its own state.
   Programs(std::shared_ptr<Source> source, CompileOptions options,
            std::shared_ptr<runtime::Session> lender = nullptr)
       : source(std::move(source)), options(std::move(options)), lender(std::move(lender)) {}
 
-  /// Thread-safe; who asks for what another thread is compiling waits for it.
+  /// Returns the program for these shapes and values, and compiles it if necessary. Thread-safe: a
+  /// caller waits while another thread compiles.
   std::shared_ptr<const Ready> get(const Shapes &shapes, const Values &values);
-  /// The one program of a source with state, for the shapes that it has or was run with.
+  /// Returns the only program of a stateful source. Compiles it for the static input shapes if it
+  /// has not been run yet.
   std::shared_ptr<const Ready> stateful();
   size_t size() const;
-  /// How often a faster program took over, and whether nothing is measured behind any more.
+  /// swaps() returns the number of programs that background tuning has replaced with faster ones.
+  /// isTuned() returns true if no background tuning is running.
   size_t swaps() const;
   bool isTuned() const;
 
@@ -59,10 +65,11 @@ private:
   std::shared_ptr<Source> source;
   CompileOptions options;
   std::shared_ptr<runtime::Session> lender;
-  /// Inputs of which some program needed the value: from then on their bytes are part of the key.
+  /// Inputs whose values some program depends on. Their bytes are part of the key of all later
+  /// programs.
   std::set<std::string> boundInputs;
   mutable std::mutex mutex;
-  /// Most recently used first.
+  /// Ordered from most to least recently used.
   std::list<Kept> programs;
 };
 

@@ -1,4 +1,4 @@
-//===- Sessions.cpp - sessions of a model file, for other languages ------------===//
+//===- Sessions.cpp - sessions of a model file for language bindings ------===//
 #include "tools/compiler/Sessions.h"
 
 #include "dlc/Error.h"

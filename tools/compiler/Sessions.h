@@ -1,7 +1,8 @@
-//===- Sessions.h - sessions of a model file, for other languages --------------===//
+//===- Sessions.h - sessions of a model file for language bindings --------===//
 //
-// What a binding needs of the compiler, without MLIR in the interface: it has types, names and
-// calls of its own, so dlc::Model (dlc/compiler.hpp) would stand in its way.
+// The part of the compiler that a language binding needs, without MLIR types in the interface.
+// Bindings define their own model class, so they use this class instead of dlc::Model
+// (dlc/compiler.hpp).
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_TOOLS_COMPILER_SESSIONS_H
@@ -21,20 +22,21 @@ namespace dlc {
 
 class Source;
 
-/// A model file and one session for each set of input shapes, made when first asked for.
+/// A model file with one session for each set of input shapes. Sessions are created when they are
+/// first requested.
 class Sessions {
 public:
-  /// What is called while a program is compiled, by any thread.
+  /// Callbacks during compilation. Any thread may call them.
   struct Hooks {
-    /// Asked often; once it says yes, get() throws Cancelled.
+    /// Polled frequently; once it returns true, get() throws Cancelled.
     std::function<bool()> isCancelled;
-    /// What is done, and how many of how many.
+    /// Reports the current activity, and `done` of `total` items.
     std::function<void(const std::string &what, int done, int total)> progress;
   };
 
-  /// Everything throws dlc::Error.
+  /// All members throw dlc::Error.
   explicit Sessions(const std::string &path, const ModelOptions &options = {}, Hooks hooks = {});
-  /// Of a model that no file holds (tools/compiler/Graphs.h).
+  /// Takes a model that is not read from a file (tools/compiler/Graphs.h).
   explicit Sessions(std::shared_ptr<Source> source, const ModelOptions &options = {},
                     Hooks hooks = {});
   ~Sessions();
@@ -43,15 +45,15 @@ public:
 
   const std::vector<ValueInfo> &inputs() const;
   const std::vector<ValueInfo> &outputs() const;
-  /// Initializers that become inputs where the shapes given to get() name them.
+  /// Initializers that become inputs if the shapes passed to get() name them.
   const std::vector<ValueInfo> &defaults() const;
 
-  /// Inputs whose shape is static may be left out. `values` are those that may decide about shapes;
-  /// they are looked at, not kept. Thread-safe.
+  /// Inputs with a static shape may be omitted. `values` are inputs whose values may determine
+  /// shapes; they are read during the call and not retained. Thread-safe.
   std::shared_ptr<runtime::Session> get(const std::map<std::string, std::vector<int64_t>> &shapes,
                                         const std::map<std::string, Tensor> &values = {});
 
-  /// What get() throws when it was cancelled.
+  /// Thrown by get() after cancellation.
   struct Cancelled {};
 
 private:

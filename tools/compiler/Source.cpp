@@ -1,4 +1,4 @@
-//===- Source.cpp - a model file, and modules made of it -----------------------===//
+//===- Source.cpp - a model file and the modules imported from it ---------===//
 #include "tools/compiler/Source.h"
 
 #include "codegen/Pipeline.h"
@@ -96,7 +96,7 @@ std::string ValueInfo::text() const {
   return result + "]";
 }
 
-/// Of compiled programs, which are no model any more.
+/// File extension of compiled programs.
 static constexpr llvm::StringLiteral kProgramExtension = ".dlcx";
 
 Source::Source(std::string path) : name(std::move(path)) {
@@ -124,7 +124,7 @@ Source::Source(std::string path) : name(std::move(path)) {
   take(std::move(*inspected));
 }
 
-/// Of modules that no file holds.
+/// Front end of modules that were not read from a file.
 static const FrontEnd kMade = {"module", {}, nullptr, importMlir};
 
 Source::Source(std::string name, std::shared_ptr<MLIRContext> context, OwningOpRef<ModuleOp> module,
@@ -180,13 +180,14 @@ OwningOpRef<ModuleOp> Source::import(MLIRContext &context, const ImportOptions &
                                      std::vector<std::string> &needed) {
   requireModel();
   DiagnosticCollector diagnostics(context);
-  // What was inspected stays; what this import needs is its own.
+  // `info` of the inspected file stays unchanged; this import updates its own copy.
   ImportInfo found = info;
   auto imported = form->import(context, name, options, &found);
   if (succeeded(imported))
     return std::move(*imported);
   needed = found.neededValues;
-  // Asked for what it has already: then it is not the values that are missing.
+  // An import may list inputs whose values it was given. If only these are listed, the failure has
+  // another cause.
   llvm::erase_if(needed,
                  [&](const std::string &input) { return options.values.count(input) != 0; });
   if (needed.empty())
@@ -203,7 +204,8 @@ OwningOpRef<ModuleOp> Source::module(const Shapes &shapes, const Values &values,
   options.keeps = std::move(keeps);
   for (const auto &[input, array] : values) {
     auto type = RankedTensorType::get(array.shape, elementTypeOf(*mlirContext, array.dtype));
-    // Values become constants of the program. The array may be the caller's memory, which changes.
+    // Values become constants of the program. The array may be in the caller's memory, which may
+    // change, so it is copied.
     runtime::Span copy = runtime::copyToSpan(array.data.data, array.data.bytes);
     options.values[input] = ref::Tensor::borrow(type, copy.data, copy.owner);
   }

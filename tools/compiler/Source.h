@@ -1,4 +1,4 @@
-//===- Source.h - a model file, and modules made of it -------------------------===//
+//===- Source.h - a model file and the modules imported from it -----------===//
 #ifndef DLC_TOOLS_COMPILER_SOURCE_H
 #define DLC_TOOLS_COMPILER_SOURCE_H
 
@@ -20,7 +20,7 @@
 
 namespace dlc {
 
-/// What lives in the program from run to run.
+/// A state: a tensor that the program retains between runs.
 struct StateValueInfo {
   std::string name;
   DType dtype;
@@ -31,46 +31,49 @@ struct StateValueInfo {
 using Shapes = std::map<std::string, std::vector<int64_t>>;
 using Values = std::map<std::string, runtime::NpyArray>;
 
-/// A model file. Everything throws dlc::Error with where, what was required, found, and what to do.
+/// A model file. All members throw dlc::Error, with the location, what was required, what was
+/// found, and a hint.
 class Source {
 public:
   explicit Source(std::string path);
-  /// A module made otherwise (traced); `keep` lives as long as its weights are needed.
+  /// Takes a module that was not read from a file, such as a traced one. `keep` owns the memory of
+  /// its weights.
   Source(std::string name, std::shared_ptr<mlir::MLIRContext> context,
          mlir::OwningOpRef<mlir::ModuleOp> module, std::shared_ptr<void> keep = nullptr);
   ~Source();
 
-  /// A compiled program, and no model any more.
+  /// Returns true if the file is a compiled program instead of a model.
   bool isProgram() const { return !form; }
-  /// Throws where it is one; `before` begins the message.
+  /// Throws if the file is a compiled program. The message starts with `before`.
   void requireModel(const std::string &before = "") const;
   const std::string &path() const { return name; }
   const std::vector<ValueInfo> &inputs() const { return ins; }
   const std::vector<ValueInfo> &outputs() const { return outs; }
-  /// Initializers that a caller may override: they are inputs of a program whose shapes name them.
+  /// Initializers that a caller may override. They become inputs of a program if the shapes name
+  /// them.
   const std::vector<ValueInfo> &defaults() const { return overridable; }
-  /// Not among inputs and outputs.
+  /// State tensors, which are not listed as inputs or outputs.
   const std::vector<StateValueInfo> &states() const { return kept; }
   mlir::MLIRContext &context() { return *mlirContext; }
 
-  /// The dlc module for these shapes. Inputs on whose values shapes depend are named in `needed`
-  /// when their values are not among `values`; nothing is returned then. Weights of names that
-  /// `keeps` takes are state arguments.
+  /// Imports the dlc module for these shapes. Returns null if shapes depend on values of inputs
+  /// that are not in `values`, and adds the names of these inputs to `needed`. Weights for whose
+  /// names `keeps` returns true become state arguments.
   mlir::OwningOpRef<mlir::ModuleOp> module(const Shapes &shapes, const Values &values,
                                            std::vector<std::string> &needed,
                                            std::function<bool(llvm::StringRef)> keeps = nullptr);
 
-  /// The same in training mode, made in any context: weights are state arguments. `seed` is
-  /// dropout's.
+  /// Imports the module in training mode, in the given context. Weights become state arguments.
+  /// `seed` is the seed of dropout.
   mlir::OwningOpRef<mlir::ModuleOp> trainingModule(mlir::MLIRContext &context, const Shapes &shapes,
                                                    uint64_t seed, std::vector<std::string> &needed);
 
-  /// Null unless it is compiled.
+  /// The compiled program; null if the file is a model.
   std::shared_ptr<runtime::Program> program() const { return loaded; }
 
-  /// Checks names and ranks, and fills in what is static in the file. What remains open is answered
-  /// by `open` (input, dimension) when given, else it is an error that says how to give it.
-  /// Defaults are in the result where `given` names them.
+  /// Checks names and ranks of `given`, and adds the static dimensions of the file. `open(input,
+  /// dimension)` supplies the remaining dynamic dimensions; without it they are an error with a
+  /// hint how to specify them. Default-valued inputs are in the result if `given` names them.
   Shapes complete(const Shapes &given,
                   const std::function<int64_t(const ValueInfo &, size_t)> &open = nullptr) const;
 
@@ -81,7 +84,7 @@ private:
                                            std::vector<std::string> &needed);
 
   std::string name;
-  const FrontEnd *form = nullptr; ///< of a model
+  const FrontEnd *form = nullptr; ///< front end of a model; null for compiled programs
   std::vector<ValueInfo> ins, outs, overridable;
   std::vector<StateValueInfo> kept;
   std::shared_ptr<void> keep;
@@ -90,11 +93,11 @@ private:
   std::shared_ptr<runtime::Program> loaded;
 };
 
-/// The element type as an MLIR type, and back.
+/// Convert between DType and the MLIR element type.
 mlir::Type elementTypeOf(mlir::MLIRContext &context, DType dtype);
 std::optional<DType> dtypeOf(mlir::Type type);
 
-/// "2x3x224"; the empty shape is "0-d".
+/// Returns a shape as text, such as "2x3x224"; "0-d" for the empty shape.
 std::string shapeText(const std::vector<int64_t> &shape);
 
 } // namespace dlc

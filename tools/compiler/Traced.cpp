@@ -1,4 +1,4 @@
-//===- Traced.cpp - a model from a traced program --------------------------------------===//
+//===- Traced.cpp - compiles a model from a traced graph ------------------===//
 #include "codegen/Pipeline.h"
 #include "frontend/trace/Trace.h"
 #include "tools/compiler/Model.h"

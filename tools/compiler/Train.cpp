@@ -1,4 +1,4 @@
-//===- Train.cpp - a training step, compiled and run -----------------------------------===//
+//===- Train.cpp - dlc::Step: compiles and runs a training step -----------===//
 #include "tools/compiler/include/dlc/train.hpp"
 
 #include "frontend/trace/Trace.h"
@@ -19,7 +19,7 @@ using namespace mlir;
 namespace dlc {
 
 namespace {
-/// Class numbers that an input may have.
+/// Valid class labels of an input: 0 to `count` - 1, and `ignored`.
 struct Classes {
   int64_t count;
   std::optional<int64_t> ignored;
@@ -77,9 +77,10 @@ struct Step::Impl {
   std::map<std::string, Classes> classes = {};
   std::map<std::string, optim::Schedule> schedules = {};
   std::vector<trace::Parameter> parameters = {};
-  /// What all processes must have traced; empty where the step is one process's.
+  /// Fingerprint of the traced step, which must be equal on all ranks. Empty if the step is not
+  /// data parallel.
   std::vector<std::string> meaning = {};
-  /// The parameters are in the state.
+  /// True once the parameters have been copied into the model's state.
   bool ready = false;
   int64_t steps = 0, fetched = 0;
   float loss = std::numeric_limits<float>::quiet_NaN();
@@ -87,12 +88,12 @@ struct Step::Impl {
   std::vector<std::vector<float>> lines = {};
 
   std::map<std::string, Tensor> checked(const std::vector<Tensor> &batch) const;
-  /// A step, and what its batch has that is no finite number (or nothing).
+  /// A step, and a description of a non-finite value in its batch. Empty if there is none.
   struct Blame {
     int64_t step = 0;
     std::string what = {};
   };
-  /// The first such step whose loss is not known yet.
+  /// The first step with a non-finite input whose loss has not been fetched yet.
   Blame suspect = {};
 
   Blame inspect(const std::vector<Tensor> &batch) const;
@@ -131,7 +132,8 @@ template <typename T> int64_t firstNotFinite(const Tensor &tensor) {
 
 Step::Impl::Blame Step::Impl::inspect(const std::vector<Tensor> &batch) const {
   for (size_t i = 0; i < batch.size(); ++i) {
-    // Nobody waits for a copy back where nothing is known to be wrong yet.
+    // Skips batches on a device while losses are logged: checking them would require a copy to the
+    // host at every step.
     if (options.log && !batch[i].device().isHost())
       continue;
     bool wide = batch[i].dtype() == DType::F64;
@@ -148,7 +150,7 @@ Step::Impl::Blame Step::Impl::inspect(const std::vector<Tensor> &batch) const {
   return {};
 }
 
-/// After a loss that is no number: says so when the batch was to blame.
+/// Throws an error about the batch if the batch had a non-finite value.
 void Step::Impl::explain(const Blame &blame, float found) const {
   if (!blame.what.empty())
     throw Error("step " + std::to_string(blame.step) + ": " + blame.what + ", and so the loss is " +
@@ -159,7 +161,7 @@ void Step::Impl::explain(const Blame &blame, float found) const {
 void Step::Impl::fetch() {
   Tensor log = model.state("log").to(Device());
   int64_t width = log.shape()[1];
-  // What the ring has overwritten is gone.
+  // Skips the lines that the ring buffer has overwritten.
   float suspected = 0;
   for (int64_t step = std::max(fetched, steps - options.log); step < steps; ++step) {
     const float *line = log.data<float>() + step % options.log * width;
@@ -184,7 +186,8 @@ float Step::run(const std::vector<Tensor> &batch) {
   if (!impl->meaning.empty())
     runtime::World::ofProcess().setStep(impl->steps + 1);
   std::map<std::string, Tensor> results = impl->model.run(impl->checked(batch));
-  // Its loss comes to light only when the batch is gone.
+  // With a log, the loss is fetched when the batch is no longer available, so the batch is checked
+  // now.
   if (impl->options.log && impl->suspect.what.empty())
     impl->suspect = impl->inspect(batch);
   ++impl->steps;
@@ -231,7 +234,8 @@ Model Step::predictor(const std::vector<trace::Spec> &inputs) {
   ModelOptions options = impl->modelOptions;
   options.shareState = &impl->model;
   Model model = compile(std::move(graph), options);
-  // What training does not use is not the step's.
+  // Parameters that training does not use are not part of the step's state; they are set
+  // separately.
   std::set<std::string> shared;
   for (const ModelState &state : impl->model.states())
     shared.insert(state.name);
@@ -289,10 +293,10 @@ Step train(const Network &network, const TensorFunction &loss, const optim::Opti
            const ModelOptions &modelOptions, trace::Location location) {
   StepOptions options = given;
   options.dataParallel |= network.overProcesses;
-  // Formed before there are threads: it may bind them.
+  // Join the world before any thread exists, because joining may set the CPU affinity of threads.
   const bool isShared = options.dataParallel && world().size > 1;
   StepOptions traced = options;
-  // The parameters go into the state one by one, so that they are in memory once.
+  // Parameters are moved into the state one at a time, so that they are in memory only once.
   traced.starts = false;
   traced.device = Device(modelOptions.device);
   trace::Graph graph = traceStep(network, loss, optimizer, inputs, traced, location);
@@ -308,7 +312,7 @@ Step train(const Network &network, const TensorFunction &loss, const optim::Opti
   impl->classes = std::move(classes);
   impl->schedules = optimizer.schedules();
   impl->meaning = std::move(meaning);
-  // Variables (an optimiser's memory, the counter) are the step's alone.
+  // Variables, such as optimizer state and the step counter, belong to the step only.
   for (const trace::Parameter &parameter : parameters)
     if (!parameter.isVariable())
       impl->parameters.push_back(parameter);

@@ -1,4 +1,4 @@
-//===- Training.cpp - a model file's training step --------------------------------------===//
+//===- Training.cpp - training step of a model file -----------------------===//
 #include "tools/compiler/Training.h"
 
 #include "codegen/Pipeline.h"
@@ -22,7 +22,7 @@ namespace {
 using trace::Operand;
 using trace::Tensor;
 
-/// Shape and type of a target follow from the model's output.
+/// How shape and type of the target are derived from the model's output.
 enum class Target { Classes, LikeOutput };
 
 struct Loss {
@@ -55,7 +55,7 @@ const Loss losses[] = {
      }},
 };
 
-/// An optimiser, and the options that mean something to it beside lr and weight decay.
+/// An optimizer, and the options that it accepts in addition to the learning rate and weight decay.
 struct Rule {
   const char *name;
   std::vector<std::string> takes;
@@ -143,7 +143,7 @@ optim::Optimizer optimizerOf(const TrainingOptions &o) {
   return optimizer;
 }
 
-/// Inputs and the first output of the model for these shapes.
+/// Inputs and first output of the model for given shapes.
 struct Border {
   std::vector<trace::Spec> inputs;
   trace::Spec output;
@@ -198,8 +198,8 @@ trace::Spec targetOf(Source &model, const Loss &loss, const trace::Spec &output)
   return target;
 }
 
-/// Messages of the tracer begin with the caller's line, which is one of this file or of those
-/// below.
+/// Removes the source location from a tracer message. The location is in this file or in a callee,
+/// not in the user's code.
 std::string withoutOurPlace(llvm::StringRef text) {
   static const std::regex place(R"(^[^ ]*\.cpp:\d+:\d+: )");
   return std::regex_replace(text.str(), place, "");
@@ -210,7 +210,8 @@ bool isOurs(Location location) {
   return file && file.getFilename().getValue().ends_with(".cpp");
 }
 
-/// Loss, gradients and update belong to the model's step, not to a line of the compiler's source.
+/// Replaces locations in the compiler's own source. Loss, gradients and update get the model's
+/// location.
 void placeInModel(ModuleOp module, const std::string &path) {
   MLIRContext *context = module.getContext();
   Location file = FileLineColLoc::get(context, path, 0, 0);
@@ -299,7 +300,7 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   std::optional<trace::InlinedModule> inlined;
   Network network(border.inputs.size(), [&](const std::vector<Tensor> &xs) {
     if (!inlined) {
-      // Of a batch in parts, the model sees one.
+      // With micro-batches, the model is imported for the shapes of one micro-batch.
       Shapes taken = shapes;
       for (size_t i = 0; partsOf(stepOptions) > 1 && i < xs.size(); ++i)
         taken[border.inputs[i].name] = xs[i].shape();

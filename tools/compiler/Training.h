@@ -1,4 +1,4 @@
-//===- Training.h - a model file's training step ----------------------------------------===//
+//===- Training.h - training step of a model file -------------------------===//
 #ifndef DLC_TOOLS_COMPILER_TRAINING_H
 #define DLC_TOOLS_COMPILER_TRAINING_H
 
@@ -9,22 +9,22 @@
 
 namespace dlc {
 
-/// What `dlc compile --train` is asked for. Nothing where the optimiser's own default holds.
+/// Options of `dlc compile --train`. Unset options take the optimizer's default.
 struct TrainingOptions {
   std::string loss = "cross_entropy", optimizer = "sgd";
   std::optional<double> lr, momentum, dampening, weightDecay, beta1, beta2, alpha, eps;
   bool nesterov = false;
   double labelSmoothing = 0, clipNorm = 0, clipValue = 0;
   std::optional<int64_t> ignoreIndex;
-  /// The scale of the loss to start with; it is not scaled where there is none.
+  /// Initial loss scale; no loss scaling if unset.
   std::optional<double> lossScale;
   int64_t microBatches = 1;
-  /// The batch is each process's (StepOptions).
+  /// With `dataParallel`, the batch is that of one process (see StepOptions).
   bool dataParallel = false, syncBatchNorm = false, shardOptimizer = false;
   std::string gradients = "f32";
   int64_t world = 0, chunks = 0;
   uint64_t seed = 0;
-  /// Patterns of parameters that stay as they are.
+  /// Name patterns of parameters that are not trained.
   std::vector<std::string> freeze;
 };
 
@@ -33,20 +33,21 @@ std::vector<std::string> trainingOptimizers();
 
 struct TrainingStep {
   std::shared_ptr<Source> source;
-  /// For the program's manifest, so that who trains can check the data.
+  /// Training metadata for the program's manifest, with which `dlc train` checks the data.
   nlohmann::json about;
 };
 
-/// The model's initializers (or state arguments) as parameters, its first output and the input
-/// `target` in the loss, and the optimiser's update. Throws dlc::Error.
+/// Creates the training step of a model: its initializers (or state arguments) become parameters,
+/// the loss takes its first output and the input `target`, and the optimizer updates the
+/// parameters. Throws dlc::Error.
 TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOptions &options);
 
-/// Whether some batch norm takes the statistics of its batch.
+/// Returns true if the module has a batch norm in training mode, which uses batch statistics.
 bool takesStatistics(mlir::ModuleOp module);
 
-/// The step as it was traced around an inlined module (frontend/trace/Inline.h), made ready to
-/// compile; what the compiler's own source has added gets the model's place. `trace` makes it;
-/// messages lose the place in our source.
+/// Prepares a traced step, which contains an inlined module (frontend/trace/Inline.h), for
+/// compilation. `trace` returns the step. Ops with locations in the compiler's own source get the
+/// model's location, and such locations are removed from messages.
 std::shared_ptr<Source> sourceOfStep(const std::string &path,
                                      const std::function<trace::Graph()> &trace);
 

@@ -1,4 +1,4 @@
-//===- Turns.cpp - who uses the processor: a program, or who measures behind it ----===//
+//===- Turns.cpp - mutual exclusion of program runs and background measurements ---------------===//
 #include "tools/compiler/Turns.h"
 
 #include "dlc/Error.h"
@@ -13,10 +13,11 @@
 
 namespace dlc {
 
-/// In memory that forked processes see.
+/// State in shared memory, visible to forked processes.
 struct Turns::Shared {
   pthread_mutex_t mutex;
-  /// Whether a measurement waits, and how many have had their turn, now and when a run last began.
+  /// Whether a measurement is waiting; the number of measurements served so far; and that number at
+  /// the start of the last run.
   std::atomic<bool> waiting{false};
   std::atomic<unsigned> served{0}, seen{0};
 
@@ -43,13 +44,14 @@ Turns::Turns() {
 }
 
 std::shared_ptr<void> Turns::forRun() {
-  // A mutex is not fair: who unlocks it and locks it at once has it again.
+  // A pthread mutex is not fair: a thread that unlocks and relocks it at once usually gets it
+  // again.
   constexpr auto kPatience = std::chrono::milliseconds(5);
   auto start = std::chrono::steady_clock::now();
   unsigned before = shared->seen;
   while (shared->waiting && shared->served == before) {
     if (std::chrono::steady_clock::now() - start > kPatience) {
-      // It waits no more: it was killed.
+      // The waiting process no longer takes its turn, so it was probably killed.
       shared->waiting = false;
       break;
     }

@@ -1,4 +1,4 @@
-//===- Turns.h - who uses the processor: a program, or who measures behind it ------===//
+//===- Turns.h - mutual exclusion of program runs and background measurements -----------------===//
 #ifndef DLC_TOOLS_COMPILER_TURNS_H
 #define DLC_TOOLS_COMPILER_TURNS_H
 
@@ -6,16 +6,16 @@
 
 namespace dlc {
 
-/// One at a time, between threads of this process and processes that it forks. Who dies with the
-/// turn gives it back.
+/// Robust mutex between threads of this process and its forked processes. If a holder dies, the
+/// mutex is released.
 class Turns {
 public:
   Turns();
 
-  /// A program's run: it waits for one measurement at most, and lets the next one in before it
-  /// comes again, so that who runs all the time is measured behind, too.
+  /// Acquires the turn for a program run. Waits for at most one measurement. A waiting measurement
+  /// gets the turn between two runs, so a program that runs all the time can still be tuned.
   std::shared_ptr<void> forRun();
-  /// One measurement.
+  /// Acquires the turn for one measurement.
   std::shared_ptr<void> forMeasurement();
 
 private:

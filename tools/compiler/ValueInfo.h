@@ -1,4 +1,4 @@
-//===- ValueInfo.h - what an input or output is before anything is specialised ---===//
+//===- ValueInfo.h - an input or output before shape specialization -------===//
 #ifndef DLC_TOOLS_COMPILER_VALUEINFO_H
 #define DLC_TOOLS_COMPILER_VALUEINFO_H
 
@@ -13,17 +13,18 @@ namespace dlc {
 
 struct ValueInfo {
   std::string name;
-  /// Nothing where the file says nothing, or says a type that dlc has not; `typeName` is what it
-  /// says.
+  /// Element type; unset if the file does not specify one, or specifies a type that dlc does not
+  /// support. `typeName` is the type's name in the file.
   std::optional<DType> dtype;
   std::string typeName;
   bool hasRank = false;
-  /// -1 where not static; `symbols` has the names of such dimensions, which may be empty.
+  /// Sizes, with -1 for dynamic dimensions. `symbols` has the names of the dynamic dimensions,
+  /// which may be empty.
   std::vector<int64_t> shape;
   std::vector<std::string> symbols;
 
   bool isStatic() const;
-  /// "f32[batch, 3, 224, 224]".
+  /// Returns the type as text, such as "f32[batch, 3, 224, 224]".
   std::string text() const;
 };
 

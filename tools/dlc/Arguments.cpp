@@ -1,4 +1,4 @@
-//===- Arguments.cpp - the dlc tool: its arguments ----------------------------------===//
+//===- Arguments.cpp - command-line options of the dlc tool ---------------===//
 #include "tools/dlc/Options.h"
 
 #include "dlc/dlc.h"

@@ -1,4 +1,4 @@
-//===- CompileCommand.cpp - dlc compile ------------------------------------------------------===//
+//===- CompileCommand.cpp - dlc compile: compiles a model to a program ----===//
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
 
@@ -15,7 +15,8 @@
 namespace dlc::cli {
 namespace {
 
-/// People read small modules whole; the weights of a network would bury it.
+/// Printing flags that elide large constants. Small modules are printed completely; the weights of
+/// a network would hide the code.
 mlir::OpPrintingFlags flagsForReading() {
   mlir::OpPrintingFlags flags;
   flags.elideLargeElementsAttrs(64);
@@ -33,7 +34,8 @@ void writeText(mlir::ModuleOp module, const std::string &path) {
   file.commit();
 }
 
-/// The shapes with `batch` as the first dimension wherever the file leaves that open.
+/// Completes the shapes, with `batch` as the first dimension of inputs where the file leaves it
+/// dynamic.
 Shapes withBatch(const Source &source, const Shapes &given, int64_t batch) {
   if (batch == 0)
     return source.complete(given);

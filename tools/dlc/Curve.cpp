@@ -1,4 +1,4 @@
-//===- Curve.cpp - the loss of each step, drawn -------------------------------------------===//
+//===- Curve.cpp - plots the loss of each step as SVG ---------------------===//
 #include "tools/dlc/Curve.h"
 
 #include "tools/dlc/Graph.h"
@@ -12,7 +12,8 @@ namespace {
 
 constexpr double width = 800, height = 420, left = 70, right = 20, top = 40, bottom = 50;
 
-/// 1, 2 or 5 times a power of ten, so that about `parts` of them make `range`.
+/// Returns a tick distance of 1, 2 or 5 times a power of ten, so that about `parts` ticks cover
+/// `range`.
 double niceStep(double range, int parts) {
   double rough = range / parts, power = std::pow(10, std::floor(std::log10(rough)));
   for (double factor : {1., 2., 5.})
@@ -75,7 +76,7 @@ std::string lossCurve(const std::vector<double> &losses, int64_t first, const st
   svg += format("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">step</text>\n", (left + width) / 2,
                 height - 10);
   auto line = [&](const std::vector<double> &values, const char *style) {
-    // More points than the drawing has places for would only make the file large.
+    // Limits the number of points: more than the drawing can show would only enlarge the file.
     size_t every = std::max<size_t>(1, values.size() / 4000);
     svg += "<polyline fill=\"none\" ";
     svg += style;

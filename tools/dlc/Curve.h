@@ -1,4 +1,4 @@
-//===- Curve.h - the loss of each step, drawn ---------------------------------------------===//
+//===- Curve.h - plots the loss of each step as SVG -----------------------===//
 #ifndef DLC_TOOLS_DLC_CURVE_H
 #define DLC_TOOLS_DLC_CURVE_H
 
@@ -8,7 +8,8 @@
 
 namespace dlc::cli {
 
-/// Losses of the steps `first`, first + 1, …: each as a faint line, and their moving mean.
+/// Plots the losses of the steps `first`, first + 1, ... as an SVG document: a thin line for the
+/// losses, and a thick one for their moving mean.
 std::string lossCurve(const std::vector<double> &losses, int64_t first, const std::string &title);
 
 } // namespace dlc::cli

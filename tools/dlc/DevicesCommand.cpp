@@ -1,4 +1,4 @@
-//===- DevicesCommand.cpp - dlc devices: what this machine has to run on ------===//
+//===- DevicesCommand.cpp - dlc devices: lists the devices of this machine --------------------===//
 #include "tools/dlc/Options.h"
 
 #include "runtime/device/Device.h"

@@ -1,4 +1,4 @@
-//===- Faults.cpp - faults that tests ask for; none without DLC_TEST_HOOKS --------===//
+//===- Faults.cpp - fault injection for tests; disabled without DLC_TEST_HOOKS ----------------===//
 #include "tools/dlc/Options.h"
 
 #include "passes/OpNames.h"

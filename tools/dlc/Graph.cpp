@@ -1,4 +1,4 @@
-//===- Graph.cpp - a program's commands and what flows between them ---------------------------===//
+//===- Graph.cpp - graph of a program's commands and the values between them ------------------===//
 #include "tools/dlc/Graph.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ struct Walk {
   std::map<uint32_t, size_t> producer;
   std::set<std::pair<size_t, size_t>> seen;
   const runtime::Plan &plan;
-  /// The manifest's list for the same commands, for what the plan leaves out.
+  /// Appends a node for each command. `described` is the manifest's list of the same commands,
+  /// which has data that is not in the plan, such as candidates.
   void visit(const std::vector<runtime::Command> &commands, const nlohmann::json &described,
              int depth);
 
@@ -74,7 +75,7 @@ void Walk::visit(const std::vector<runtime::Command> &commands, const nlohmann::
 double Graph::total() const {
   double sum = 0;
   for (const GraphNode &node : nodes)
-    // What stands inside a loop is in the loop's time already.
+    // The time of a loop command includes the commands in its body.
     sum += node.depth == 0 ? std::max(node.microseconds, 0.0) : 0;
   return sum;
 }
@@ -100,7 +101,8 @@ void setTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events) {
 }
 
 std::string colourOf(const GraphNode &node, double share) {
-  // The same kernel has the same hue in every drawing: FNV of its name up to the first figure.
+  // The hue is an FNV hash of the kernel's name up to the first digit, so that a kernel has the
+  // same hue in every drawing.
   uint32_t hash = 2166136261u;
   for (char c : node.implementation.empty() ? node.op : node.implementation) {
     if (c >= '0' && c <= '9')

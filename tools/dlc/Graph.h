@@ -1,4 +1,4 @@
-//===- Graph.h - a program's commands and what flows between them -----------------------------===//
+//===- Graph.h - graph of a program's commands and the values between them --------------------===//
 #ifndef DLC_TOOLS_DLC_GRAPH_H
 #define DLC_TOOLS_DLC_GRAPH_H
 
@@ -11,18 +11,20 @@ namespace dlc::cli {
 
 struct GraphNode {
   std::string title, op, implementation, location;
-  double flops = 0, bytes = 0; ///< each time
-  /// How often one run does it: the iterations of a loop around it. Known when measured.
+  double flops = 0, bytes = 0; ///< per execution
+  /// Number of executions in one run: the iterations of the enclosing loop. Only set by
+  /// measurement.
   double times = 1;
-  /// Microseconds of the quickest of the runs that were watched; negative when not measured.
+  /// Total time in the fastest traced run; negative if not measured.
   double microseconds = -1;
-  /// What the compiler expects, each time; negative where it says nothing.
+  /// The compiler's estimate in microseconds, per execution; negative if there is none.
   double estimate = -1;
-  /// Where it runs; of a copy between devices, also where it reads and writes.
+  /// Device that runs the command. For a copy between devices, also the source and target device.
   std::string device = "cpu", from = {}, to = {};
-  /// How deep it stands inside branches and loops.
+  /// Nesting depth in branches and loops.
   int depth = 0;
-  /// The candidates that the compiler chose among, when it says: name and figure.
+  /// Kernel candidates that the compiler considered, as text with name and estimate; null if not
+  /// recorded.
   nlohmann::json candidates;
 };
 
@@ -30,29 +32,29 @@ struct Graph {
   std::string name;
   std::vector<GraphNode> nodes;
   std::vector<std::pair<size_t, size_t>> edges;
-  /// All devices that the program uses.
+  /// Names of all devices that the program uses.
   std::vector<std::string> devices;
   double total() const;
-  /// Of a whole run that nobody watches, and of one whose commands are timed; negative when not
-  /// measured.
+  /// Time of a whole run without tracing, and of a run with tracing; negative if not measured.
   double runMicroseconds = -1, watchedMicroseconds = -1;
 };
 
-/// Nodes in the order of Session::commands(). An edge goes from the first command that touches a
-/// value's buffer (its producer: each value has a buffer of its own, wherever that lies) to the
-/// others that touch it.
+/// Builds the graph of a session's program. Nodes are in the order of Session::commands(). Edges
+/// lead from the first command that uses a value's buffer (its producer) to the other commands that
+/// use it. Each value has a buffer of its own, even if buffers share memory.
 Graph graphOf(const runtime::Session &session);
-/// Adds up the traced events of one run.
+/// Sums up the traced events of one run.
 void setTimes(Graph &graph, const std::vector<runtime::TraceEvent> &events);
 
-/// "#d5e8f0": one hue per implementation, stronger with the share of the time.
+/// Returns a color such as "hsl(200,55%,80%)", with one hue per implementation. The color is darker
+/// for a larger share of the time.
 std::string colourOf(const GraphNode &node, double share);
 
 std::string svgOf(const Graph &graph);
 std::string htmlOf(const Graph &graph);
-/// A colour for each device of a program that has several; empty where it has one.
+/// Returns a color for each device of a program that uses several devices; empty if it uses one.
 std::string deviceColour(const Graph &graph, const std::string &device);
-/// Text as it may stand in XML.
+/// Escapes text for XML.
 std::string escaped(const std::string &text);
 
 } // namespace dlc::cli

@@ -1,4 +1,4 @@
-//===- Html.cpp - the graph as a page: the drawing beside a table ---------===//
+//===- Html.cpp - HTML page with the graph and a table of the commands ----===//
 #include "tools/dlc/Graph.h"
 #include "tools/dlc/Options.h"
 

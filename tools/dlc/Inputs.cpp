@@ -1,4 +1,4 @@
-//===- Inputs.cpp - arrays for a program's inputs -----------------------------------------===//
+//===- Inputs.cpp - arrays for the inputs of a program --------------------===//
 #include "tools/dlc/Inputs.h"
 
 #include "dlc/Error.h"
@@ -13,7 +13,7 @@
 namespace dlc::cli {
 namespace {
 
-/// f16 and bf16 bits of a number.
+/// Converts a number to the bits of an f16 or bf16.
 uint16_t halfBits(double value, const llvm::fltSemantics &semantics) {
   llvm::APFloat number(value);
   bool inexact;
@@ -22,7 +22,8 @@ uint16_t halfBits(double value, const llvm::fltSemantics &semantics) {
 }
 
 runtime::NpyArray randomArray(const runtime::TensorInfo &info, uint64_t seed) {
-  // Not std::uniform_real_distribution: the same seed gives the same numbers with any library.
+  // std::uniform_real_distribution is not used, because its results for a seed depend on the
+  // standard library.
   std::mt19937_64 engine(seed);
   std::vector<char> bytes(info.bytes);
   size_t width = dtypeBytes(info.dtype), count = info.bytes / width;
@@ -43,7 +44,7 @@ runtime::NpyArray randomArray(const runtime::TensorInfo &info, uint64_t seed) {
     case DType::BF16:
       put(halfBits(real, llvm::APFloat::BFloat()));
       break;
-    default: // integers little-endian: 0 or 1, which are safe as indices too
+    default: // Integers in little-endian order: 0 or 1, which are usually valid indices.
       *at = unit < 0.5;
     }
   }

@@ -1,4 +1,4 @@
-//===- Inputs.h - arrays for a program's inputs -------------------------------------------===//
+//===- Inputs.h - arrays for the inputs of a program ----------------------===//
 #ifndef DLC_TOOLS_DLC_INPUTS_H
 #define DLC_TOOLS_DLC_INPUTS_H
 
@@ -7,13 +7,13 @@
 
 namespace dlc::cli {
 
-/// One array per input of the program, in its order: those given, the fixed values of inputs that
-/// were bound when it was compiled, and random elements from the seed for the rest. Throws
-/// dlc::Error for one that does not fit.
+/// Returns one array per input of the program, in its order: the given arrays, the constant values
+/// of inputs that were bound at compile time, and random elements for the others. Throws dlc::Error
+/// if a given array does not fit.
 std::vector<runtime::NpyArray> arraysFor(const runtime::Session &session, const Values &given,
                                          uint64_t seed);
 
-/// Completes shapes, taking 1 for a dimension that nothing says, with a line on stderr.
+/// Completes the shapes with 1 for each unspecified dynamic dimension, and reports each on stderr.
 Shapes completeWithOnes(const Source &source, const Shapes &given);
 
 } // namespace dlc::cli

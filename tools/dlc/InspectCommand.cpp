@@ -1,4 +1,4 @@
-//===- InspectCommand.cpp - dlc inspect -----------------------------------===//
+//===- InspectCommand.cpp - dlc inspect: reports and profiles a program ---===//
 #include "tools/dlc/Graph.h"
 #include "tools/dlc/Inputs.h"
 #include "tools/dlc/Options.h"
@@ -21,7 +21,7 @@
 namespace dlc::cli {
 namespace {
 
-/// Gives the graph its times. Returns what was traced of the least disturbed run.
+/// Measures the times of the graph's commands. Returns the trace of the fastest run.
 std::vector<runtime::TraceEvent> measure(runtime::Session &session, const Values &values,
                                          const InspectArguments &arguments, Graph &graph) {
   std::vector<runtime::NpyArray> arrays = arraysFor(session, values, arguments.seed);
@@ -43,7 +43,8 @@ std::vector<runtime::TraceEvent> measure(runtime::Session &session, const Values
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   std::vector<runtime::TraceEvent> best;
-  // The least disturbed run, whole: what other programs take is nobody's share.
+  // Takes all times from the fastest run, so that delays by other processes are not attributed to a
+  // command.
   double watched = INFINITY, unwatched = INFINITY;
   for (int i = 0; i < arguments.repeat; ++i) {
     session.setTrace(true);
@@ -143,7 +144,7 @@ std::string sharersText(const runtime::StateInfo &info) {
 }
 
 void printStates(const std::vector<runtime::StateInfo> &states) {
-  // Optimisers have hundreds; all of them are in --json.
+  // Optimizers have hundreds of states; --json lists all of them.
   constexpr size_t kShown = 8;
   double bytes = 0;
   size_t parameters = 0;
@@ -166,14 +167,15 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
                 states.size(), parameters, bytesText(bytes).c_str());
 }
 
-/// "32 times"; none of what a branch skips.
+/// Returns the number of executions, such as "32 times"; 0 for commands in a branch that was not
+/// taken.
 std::string timesText(double times) { return std::to_string(int64_t(times)) + " times"; }
 
 void print(const runtime::Session &session, const Graph &graph, const SharedReport &shared) {
   const runtime::Plan &plan = session.plan();
   runtime::MemoryFigures memory = session.memory();
   std::printf("program  %s, made by %s for", plan.name.c_str(), plan.producer.c_str());
-  // All of them are in --json; these tell machines apart.
+  // These features distinguish machines; --json lists all of them.
   for (const char *telling :
        {"avx2", "avx512f", "avx512vnni", "avx512bf16", "avx512fp16", "amx-tile"})
     if (std::find(plan.features.begin(), plan.features.end(), telling) != plan.features.end())
@@ -208,7 +210,8 @@ void print(const runtime::Session &session, const Graph &graph, const SharedRepo
     if (!what.empty())
       std::printf("  (%s)", what.c_str());
     std::printf("\n");
-    // One alone is no choice, but says what was measured of it, or that it is nobody's choice.
+    // A single candidate is no choice. It is printed only if its text has further information, such
+    // as a measurement.
     auto saysMore = [](const nlohmann::json &c) {
       return c.is_string() && c.get<std::string>().find(", ") != std::string::npos;
     };
@@ -229,7 +232,7 @@ void print(const runtime::Session &session, const Graph &graph, const SharedRepo
 
 int inspect(const InspectArguments &given, runtime::World &process) {
   InspectArguments arguments = given;
-  // What crosses is shown with its time.
+  // Transfers are shown with measured times.
   if (arguments.placement && arguments.repeat == 0)
     arguments.repeat = 5;
   if (!arguments.ranks.empty() && arguments.link.empty() && process.size() == 1)
@@ -245,7 +248,8 @@ int inspect(const InspectArguments &given, runtime::World &process) {
   std::set<std::string> bound;
   std::shared_ptr<runtime::Program> program =
       compileSource(source, shapes, values, arguments.options, bound);
-  // What is for a world is shown without one; the other ranks give zeros.
+  // A program for several ranks can be inspected in one process, with a simulated world whose other
+  // ranks contribute zeros.
   std::unique_ptr<runtime::World> waiting;
   const int ranks = runtime::ranksOf(runtime::checkProgram(*program));
   if (!arguments.link.empty())
@@ -264,7 +268,7 @@ int inspect(const InspectArguments &given, runtime::World &process) {
                                                          {.originNs = runtime::firstOf(events)}));
   }
   SharedReport shared = reportOf(session, graph, arguments, world, timeline ? &*timeline : nullptr);
-  // What follows is said, and written, once.
+  // Only rank 0 writes output.
   if (world.rank() != 0)
     return 0;
   if (!arguments.svg.empty())
@@ -293,7 +297,7 @@ int inspect(const InspectArguments &given, runtime::World &process) {
 } // namespace
 
 int inspectCommand(const InspectArguments &arguments) {
-  // Before there are threads: it may bind them.
+  // Join the world before any thread exists, because joining may set the CPU affinity of threads.
   runtime::World &world = runtime::World::ofProcess();
   return inWorld(world, [&] { return inspect(arguments, world); });
 }

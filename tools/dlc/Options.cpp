@@ -1,4 +1,4 @@
-//===- Options.cpp - arguments to values ---------------------------------------------===//
+//===- Options.cpp - parses command-line arguments ------------------------===//
 #include "tools/dlc/Options.h"
 
 #include "dlc/Error.h"
@@ -12,7 +12,7 @@ namespace dlc::cli {
 
 static std::pair<std::string, std::string> splitAtEquals(const std::string &text,
                                                          const char *option, const char *example) {
-  // Names of values may hold '=': the last one divides.
+  // Value names may contain '=', so the last one is the separator.
   size_t at = text.rfind('=');
   if (at == std::string::npos || at == 0)
     throw Error(std::string(option) + " '" + text + "': required: " + example);

@@ -1,4 +1,4 @@
-//===- Options.h - what the commands are asked to do -------------------------------===//
+//===- Options.h - arguments of the dlc commands --------------------------===//
 #ifndef DLC_TOOLS_DLC_OPTIONS_H
 #define DLC_TOOLS_DLC_OPTIONS_H
 
@@ -14,7 +14,7 @@
 
 namespace dlc::cli {
 
-/// Of all commands that may compile.
+/// Arguments of all commands that may compile.
 struct ModelArguments {
   std::string model;
   std::vector<std::string> shapes, inputs;
@@ -34,13 +34,13 @@ struct CompileArguments : ModelArguments {
 struct TuneArguments : CompileArguments {
   TuneArguments();
   std::string explain;
-  bool machine = false;    ///< measure the machine, not a model
-  std::string profileFile; ///< where its profile goes; empty: into the cache
+  bool machine = false;    ///< calibrate the machine instead of tuning a model
+  std::string profileFile; ///< output file of the machine profile; empty: in the cache folder
 };
 
 struct TuneDbArguments {
-  std::string action, output, pattern; ///< the file shown or filled
-  std::vector<std::string> files;      ///< those taken from or compared
+  std::string action, output, pattern; ///< the database that is shown or written
+  std::vector<std::string> files;      ///< the databases that are merged or compared
 };
 
 struct TrainArguments {
@@ -55,8 +55,8 @@ struct TrainArguments {
 
 struct QuantizeArguments {
   quantize::Options options;
-  std::string data; ///< an .npz; empty: weights alone are quantised
-  /// --weights was given.
+  std::string data; ///< path of an .npz file; empty: only weights are quantized
+  /// `saysWeights`: --weights was specified.
   bool saysWeights = false, json = false;
 };
 
@@ -70,9 +70,10 @@ struct InspectArguments : ModelArguments {
   int repeat = 0;
   bool json = false, placement = false, layouts = false;
   std::string svg, html, trace;
-  /// Between ranks, and between those of different machines: "20us,10GB/s".
+  /// Links between ranks of one machine, and between ranks of different machines, such as
+  /// "20us,10GB/s".
   std::string link, between;
-  std::vector<int> ranks; ///< of worlds to predict
+  std::vector<int> ranks; ///< numbers of ranks to predict
   int ranksPerMachine = 0;
 };
 
@@ -81,39 +82,41 @@ int runCommand(const RunArguments &arguments);
 int inspectCommand(const InspectArguments &arguments);
 int trainCommand(const TrainArguments &arguments);
 int quantizeCommand(const QuantizeArguments &arguments);
-/// Measures the kernels that could do a model's operations, into a database.
+/// Measures the candidate kernels of a model's operations and stores the results in a database.
 int tuneCommand(const TuneArguments &arguments);
 int tuneDbCommand(const TuneDbArguments &arguments);
-/// Faults of one candidate, for the tests that such are found: in its results, or
-/// PATTERN:STAGE:SIGNAL.
+/// Injects faults into a candidate, for tests of the tuner's checks: wrong results
+/// (DLC_TEST_SPOIL), or a signal, as PATTERN:STAGE:SIGNAL (DLC_TEST_CRASH).
 void spoilAsAsked(TuningOptions &tuning);
-/// Devices, and the libraries that they are run with.
+/// Lists the devices and the libraries found for them.
 int devicesCommand();
 
-/// "x=1x3x224x224" each. Throws dlc::Error.
+/// Parses texts such as "x=1x3x224x224". Throws dlc::Error.
 Shapes parseShapes(const std::vector<std::string> &texts);
-/// "x=file.npy" each: the arrays, read, and packed if the input has 4-bit integers.
+/// Reads the arrays of texts such as "x=file.npy", and packs them if the input has a 4-bit integer
+/// type.
 Values readInputs(const std::vector<std::string> &texts, const Source &source);
-/// The shapes given and those of the arrays; both for one input must agree.
+/// Merges the given shapes with those of the arrays. Throws dlc::Error if they differ for an input.
 Shapes shapesOf(const ModelArguments &arguments, const Values &values);
-/// What came of a model; the sources hold the context that the module lives in.
+/// A compiled model. The sources own the context of the module.
 struct Compiled {
   std::unique_ptr<Source> source;
   TrainingStep step;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  /// Null when the options stop before a program.
+  /// Null if the options stop at a phase before program creation.
   std::shared_ptr<runtime::Program> program;
 };
-/// Compiles the model, or its training step, which the program's manifest then tells about.
+/// Compiles the model, or its training step, which is described in the program's manifest.
 Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &options);
 Phase parsePhase(const std::string &name);
 
-/// The most memory that this process has held, in MiB.
+/// Peak memory use of this process in MiB.
 double peakMib();
-/// "12.3 MiB", "1.2 GFLOP": three digits and a unit.
+/// Format a quantity with three digits and a unit, such as "12.3 MiB" or "1.2 GFLOP".
 std::string bytesText(double bytes);
 std::string flopsText(double flops);
-/// The end of a long name says more than its beginning.
+/// Returns the last `most` characters of a long name, because they distinguish names better than
+/// the first.
 std::string endOf(const std::string &text, size_t most);
 
 } // namespace dlc::cli

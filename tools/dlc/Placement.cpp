@@ -1,4 +1,4 @@
-//===- Placement.cpp - what stands where, why, and what crosses ---------------===//
+//===- Placement.cpp - reports the devices of operations and the transfers between them -------===//
 #include "tools/dlc/Placement.h"
 
 #include "passes/place/Cost.h"

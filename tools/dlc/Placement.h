@@ -1,4 +1,4 @@
-//===- Placement.h - what stands where, why, and what crosses -----------------===//
+//===- Placement.h - reports the devices of operations and the transfers between them ---------===//
 #ifndef DLC_TOOLS_DLC_PLACEMENT_H
 #define DLC_TOOLS_DLC_PLACEMENT_H
 
@@ -11,7 +11,7 @@ struct Edge {
   size_t command;
   std::string value, from, to;
   double bytes;
-  /// Microseconds; measured is negative where nothing ran.
+  /// Microseconds; `measured` is negative if the program was not run.
   double estimated, measured;
 };
 

@@ -1,4 +1,4 @@
-//===- Progress.cpp - a bar on a terminal ----------------------------------------------===//
+//===- Progress.cpp - progress bar on a terminal --------------------------===//
 #include "tools/dlc/Progress.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-//===- Progress.h - a bar on a terminal ------------------------------------------------===//
+//===- Progress.h - progress bar on a terminal ----------------------------===//
 #ifndef DLC_TOOLS_DLC_PROGRESS_H
 #define DLC_TOOLS_DLC_PROGRESS_H
 
@@ -8,14 +8,14 @@
 
 namespace dlc::cli {
 
-/// One line of stderr, drawn again at most twenty times a second and wiped at the end. Silent where
-/// stderr is no terminal.
+/// Progress bar on one line of stderr, redrawn at most twenty times a second and erased at the end.
+/// Prints nothing if stderr is not a terminal.
 class Progress {
 public:
   Progress();
   ~Progress() { clear(); }
   void show(const std::string &what, int done, int total, const std::string &after = "");
-  /// Whether anybody sees it.
+  /// Returns true if stderr is a terminal.
   bool visible() const { return enabled; }
   void clear();
 

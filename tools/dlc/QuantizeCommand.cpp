@@ -1,4 +1,4 @@
-//===- QuantizeCommand.cpp - dlc quantize -----------------------------------------------------===//
+//===- QuantizeCommand.cpp - dlc quantize: quantizes an ONNX model --------===//
 #include "runtime/data/Npz.h"
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
@@ -16,7 +16,7 @@ namespace {
 quantize::Data readData(const std::string &path) {
   quantize::Data data{path, {}};
   for (const auto &[name, array] : runtime::readNpz(path)) {
-    // Arrays in archives lie at odd addresses.
+    // Copied, because arrays in archives may be unaligned.
     Tensor tensor(array.dtype, array.shape);
     std::memcpy(tensor.raw(), array.data.data, array.data.bytes);
     data.arrays.emplace_back(name, tensor);

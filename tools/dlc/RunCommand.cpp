@@ -1,4 +1,4 @@
-//===- RunCommand.cpp - dlc run -------------------------------------------===//
+//===- RunCommand.cpp - dlc run: runs a model or a program ----------------===//
 #include "tools/dlc/Inputs.h"
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
@@ -29,7 +29,8 @@ double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// A value's name as a file's: "/layer/out:0" is one file and not a path.
+/// Returns a file name for a value's name: replaces '/' and control characters, so that
+/// "/layer/out:0" is not a path.
 std::string fileNameOf(const std::string &name) {
   std::string file = name.empty() ? "output" : name;
   for (char &c : file)
@@ -106,12 +107,14 @@ void printOutput(const runtime::TensorInfo &info, const void *data) {
   std::printf(count > 6 ? " ...\n" : "\n");
 }
 
-/// In a world rank 0 prints, and writes files; null: the process is for itself.
+/// In a world, only rank 0 prints and writes files. `world` is null if the program runs in a single
+/// process.
 int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
         runtime::World *world) {
   auto start = Clock::now();
   const bool prints = !world || world->rank() == 0;
-  // Compiling is no command, and may take one rank longer than others.
+  // Compilation is not a command of the step and may take longer on one rank than on others, so it
+  // needs heartbeats.
   std::optional<Breathing> breathing;
   if (world)
     breathing.emplace(*world);
@@ -192,7 +195,8 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
                         infos[i].dtype, infos[i].shape, outputs[i]);
   }
 
-  // The first run touches memory for the first time: it stands alone where there are others.
+  // The first run touches memory for the first time, so its time is reported separately if there
+  // are several runs.
   double first = times[0];
   std::vector<double> later(times.begin() + (times.size() > 1), times.end());
   std::sort(later.begin(), later.end());
@@ -246,7 +250,7 @@ int runCommand(const RunArguments &arguments) {
   };
   if (!isShared())
     return run(arguments, source, nullptr);
-  // Before there are threads: it may bind them.
+  // Join the world before any thread exists, because joining may set the CPU affinity of threads.
   runtime::World &world = runtime::World::ofProcess();
   return inWorld(world, [&] { return run(arguments, source, &world); });
 }

@@ -1,4 +1,4 @@
-//===- Shared.h - what ranks share in a step, and when ---------------------------------===//
+//===- Shared.h - reports the collectives of a step and their overlap with computation --------===//
 #ifndef DLC_TOOLS_DLC_SHARED_H
 #define DLC_TOOLS_DLC_SHARED_H
 
@@ -9,17 +9,17 @@
 
 namespace dlc::cli {
 
-/// "20us,10GB/s". Throws dlc::Error, which names the option.
+/// Parses a link such as "20us,10GB/s". Throws dlc::Error, naming the option.
 runtime::MessageCost parseLink(const std::string &option, const std::string &text);
 
-/// A world in which an all-reduce takes what the link says.
+/// Returns a simulated world in which a collective takes as long as the link implies.
 std::unique_ptr<runtime::World> worldOf(const runtime::MessageCost &link, int ranks);
 
-/// What a step is predicted to take in a world.
+/// Predicted times of a step in a world of `ranks` ranks.
 struct Prediction {
   int ranks = 1, machines = 1;
   double seconds = 0, communication = 0, exposed = 0;
-  std::string_view how; ///< of the largest collective
+  std::string_view how; ///< algorithm of the largest collective
 };
 
 struct SharedReport {
@@ -27,19 +27,19 @@ struct SharedReport {
     std::string kind;
     double bytes = 0;
   };
-  std::vector<Member> members; ///< the collectives, in their order
-  /// Without a link there are no times.
+  std::vector<Member> members; ///< the collectives, in execution order
+  /// False if no link is known; then there are no times.
   bool hasTimes = false;
-  std::string about; ///< where the times are from
+  std::string about; ///< origin of the times
   runtime::Network network;
-  bool wasRun = false; ///< with collectives that took their time; else it is a prediction
-  double seconds = 0;  ///< of the step
+  bool wasRun = false; ///< measured with collectives that took their time; else predicted
+  double seconds = 0;  ///< duration of the step
   runtime::Overlap overlap;
   std::vector<Prediction> predictions;
 };
 
-/// What `dlc inspect` was asked for, in the world that the session meets. `run`: of the session,
-/// where there was one.
+/// Creates the report for `dlc inspect` in the session's world. `run` is the timeline of a measured
+/// run, or null.
 SharedReport reportOf(const runtime::Session &session, const Graph &graph,
                       const InspectArguments &arguments, runtime::World &world,
                       const runtime::Timeline *run);

@@ -1,4 +1,4 @@
-//===- Svg.cpp - the graph as a drawing -----------------------------------===//
+//===- Svg.cpp - the graph as an SVG drawing ------------------------------===//
 #include "tools/dlc/Graph.h"
 #include "tools/dlc/Options.h"
 
@@ -14,11 +14,10 @@ struct Box {
   int x, y;
 };
 
-/// Each command stands below all that it reads from; side by side what does not depend on each
-/// other.
+/// Arranges the boxes in levels: each command is on a level below all commands that it reads from.
 std::vector<Box> layout(const Graph &graph, int &width, int &height) {
   std::vector<int> level(graph.nodes.size(), 0);
-  // Edges go forward in the list of commands, so one sweep in its order settles all levels.
+  // Edges point forward in the list of commands, so one sweep in its order computes all levels.
   std::vector<std::pair<size_t, size_t>> edges = graph.edges;
   std::sort(edges.begin(), edges.end(), [](auto &a, auto &b) { return a.second < b.second; });
   for (auto [from, to] : edges)

@@ -1,4 +1,4 @@
-//===- TrainCommand.cpp - dlc train -------------------------------------------------------===//
+//===- TrainCommand.cpp - dlc train: runs a compiled training step --------===//
 #include "tools/dlc/Curve.h"
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
@@ -29,7 +29,7 @@ volatile std::sig_atomic_t interrupted = 0;
 
 using Metadata = std::map<std::string, std::string>;
 
-/// One number of the step's outputs.
+/// A scalar output of the step.
 struct Figure {
   std::string name;
   float value = 0;
@@ -54,23 +54,23 @@ private:
 
   const TrainArguments &arguments;
   TrainWorld ranks;
-  /// Rank 0 prints, and writes files.
+  /// True on rank 0, which prints and writes files.
   bool first;
   std::shared_ptr<runtime::Program> program;
   runtime::Session session;
   nlohmann::json about;
   std::vector<runtime::TensorInfo> fields;
-  /// Learning rates that are inputs, by their place among them.
+  /// Learning rates that are inputs, by input index.
   std::map<size_t, float> rates;
   data::Dataset dataset;
   int batches;
   data::Loader loader;
   int64_t batch, perEpoch, total;
-  /// Steps done, by this run and those before it.
+  /// Number of finished steps, including those before a resume.
   int64_t done = 0;
   std::vector<Figure> figures;
-  std::vector<double> losses; // of this run's steps
-  std::vector<double> sums;   // of this epoch's figures
+  std::vector<double> losses; // of the steps of this run
+  std::vector<double> sums;   // of the figures in this epoch
   int64_t summed = 0;
   Progress progress;
   TrainTrace trace;
@@ -93,8 +93,8 @@ std::shared_ptr<runtime::Program> programOf(const std::string &path, const runti
   return source.program();
 }
 
-/// How many batches a step takes together: none of the ranks that have parts of one step has
-/// samples of its own.
+/// Returns the number of batches that the ranks take in one step. Ranks of a model-parallel step
+/// (`--split`) all take the same batch.
 int batchesOf(const runtime::Session &session, const runtime::World &world) {
   return session.states().hasParts() ? 1 : world.size();
 }
@@ -152,7 +152,7 @@ void Training::takeRates() {
                 "to it; compile the step with another one");
 }
 
-/// What must be the same for a run to go on bit for bit.
+/// Returns the settings that must be unchanged for a resumed run to be bitwise identical.
 Metadata Training::identity() const {
   return {{"dlc.train.samples", std::to_string(dataset.size())},
           {"dlc.train.data", fingerprintOf(dataset)},
@@ -197,7 +197,7 @@ void Training::start() {
   for (const auto &[place, rate] : rates)
     settings.push_back("learning rate " + std::to_string(rate));
   ranks.agree(arguments.program, *program, session.plan(), settings);
-  // Who has a share of the state, or a part, reads it.
+  // Each rank reads the checkpoint if the state is sharded or split; otherwise only rank 0 does.
   const bool all = runtime::hasShares(session.plan());
   if (first || all || session.states().hasParts())
     takeState();
@@ -232,7 +232,7 @@ void Training::failAt(const std::string &what) const {
 bool Training::step() {
   ranks.world.setStep(done + 1);
   std::optional<data::Batch> taken = loader.next();
-  if (!taken) // the epoch's end; the next one begins
+  if (!taken) // end of the epoch; continues with the next one
     taken = loader.next();
   std::vector<const void *> inputs;
   auto field = taken->fields.begin();
@@ -348,7 +348,8 @@ int Training::run() {
   return stopped ? 130 : 0;
 }
 
-/// The step in progress is finished and the state kept; a second signal ends at once.
+/// On the first signal, finishes the current step and saves the state; a second signal terminates
+/// the process.
 void handleInterrupts() {
   struct sigaction action = {};
   action.sa_handler = [](int) { interrupted = 1; };
@@ -360,7 +361,7 @@ void handleInterrupts() {
 } // namespace
 
 int trainCommand(const TrainArguments &arguments) {
-  // Before there are threads: it may bind them.
+  // Join the world before any thread exists, because joining may set the CPU affinity of threads.
   runtime::World &world = runtime::World::ofProcess();
   return inWorld(world, [&] {
     Training training(arguments, world);

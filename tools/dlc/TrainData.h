@@ -1,4 +1,4 @@
-//===- TrainData.h - a file of data for a training step -----------------------------------===//
+//===- TrainData.h - reads the data of a training step --------------------===//
 #ifndef DLC_TOOLS_DLC_TRAINDATA_H
 #define DLC_TOOLS_DLC_TRAINDATA_H
 
@@ -9,19 +9,20 @@
 
 namespace dlc::cli {
 
-/// The inputs that hold the batch: all but learning rates, which `training` (what the compiler said
-/// of the step in its manifest) names.
+/// Returns the inputs that hold the batch: all except learning rates. `training` is the training
+/// metadata in the program's manifest, which names the learning rates.
 std::vector<runtime::TensorInfo> batchInputs(const runtime::Plan &plan,
                                              const nlohmann::json &training);
-/// The first dimension of these. Throws dlc::Error where there is none.
+/// Returns the first dimension of these inputs. Throws dlc::Error if they have no common one.
 int64_t batchOf(const std::vector<runtime::TensorInfo> &inputs);
 
-/// The arrays of an .npz in the order of these inputs, checked against them to the last
-/// element: names, types, shapes, numbers that are none, and class numbers.
+/// Reads the arrays of an .npz file in the order of these inputs. Checks names, types and shapes,
+/// and checks all elements for NaN and invalid class labels.
 data::Dataset trainingData(const std::string &path, const std::vector<runtime::TensorInfo> &inputs,
                            const nlohmann::json &training);
 
-/// A number that another file of data hardly has: of its arrays' names, types, shapes and elements.
+/// Returns a hash of the arrays' names, types, shapes and some elements, to detect that a run is
+/// resumed with other data.
 std::string fingerprintOf(const data::Dataset &dataset);
 
 } // namespace dlc::cli

@@ -1,4 +1,4 @@
-//===- TrainTrace.cpp - the last steps of all ranks as one timeline ------------------------===//
+//===- TrainTrace.cpp - timeline of the last steps of all ranks -----------===//
 #include "tools/dlc/TrainTrace.h"
 
 #include "runtime/collective/ClockOffset.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kKept = 8;
 
-/// The smallest of all ranks' numbers.
+/// Returns the minimum of `number` over all ranks.
 int64_t leastOfAll(runtime::World &world, int64_t number) {
   int64_t most = -number;
   world.run({.type = DType::I64,
@@ -21,7 +21,7 @@ int64_t leastOfAll(runtime::World &world, int64_t number) {
   return -most;
 }
 
-/// What the rank `root` says, on all ranks.
+/// Returns the text of rank `root` on all ranks.
 std::string broadcast(runtime::World &world, std::string text, int root) {
   auto run = [&](void *data, DType type, uint64_t count) {
     world.run({.collective = runtime::Collective::Broadcast,

@@ -1,4 +1,4 @@
-//===- TrainTrace.h - the last steps of all ranks as one timeline --------------------------===//
+//===- TrainTrace.h - timeline of the last steps of all ranks -------------===//
 #ifndef DLC_TOOLS_DLC_TRAINTRACE_H
 #define DLC_TOOLS_DLC_TRAINTRACE_H
 
@@ -11,14 +11,14 @@
 
 namespace dlc::cli {
 
-/// Without a path it does nothing.
+/// Trace of the last steps of a training run. Does nothing if the path is empty.
 class TrainTrace {
 public:
   TrainTrace(std::string path, runtime::Session &session, runtime::World &world);
-  /// After each step; the last ones are kept.
+  /// Records the trace of a step. Call after each step; only the last steps are retained.
   void stepDone();
-  /// All ranks together. Rank 0 writes a file with a group of rows for each of them, by its own
-  /// clock.
+  /// Must be called by all ranks. Rank 0 writes a file with a group of rows for each rank, with
+  /// times converted to rank 0's clock.
   void write();
 
 private:

@@ -1,4 +1,4 @@
-//===- TrainWorld.cpp - what ranks that train together must have alike --------------------===//
+//===- TrainWorld.cpp - consistency of the ranks of a training run --------===//
 #include "tools/dlc/TrainWorld.h"
 
 #include "dlc/Error.h"
@@ -87,7 +87,8 @@ int inWorld(runtime::World &world, const std::function<int()> &body) {
   try {
     return body();
   } catch (const std::exception &error) {
-    // What all ranks find wrong is told by the first, which ends the others meanwhile.
+    // An error that all ranks detect is reported by rank 0, which terminates the others during this
+    // delay.
     if (world.rank() != 0)
       std::this_thread::sleep_for(std::chrono::seconds(4));
     world.abort(error.what());

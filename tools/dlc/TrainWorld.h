@@ -1,4 +1,4 @@
-//===- TrainWorld.h - what ranks that train together must have alike ----------------------===//
+//===- TrainWorld.h - consistency of the ranks of a training run ----------===//
 #ifndef DLC_TOOLS_DLC_TRAINWORLD_H
 #define DLC_TOOLS_DLC_TRAINWORLD_H
 
@@ -15,20 +15,21 @@
 
 namespace dlc::cli {
 
-/// Every function is called by all ranks together. In a world of one they do nothing.
+/// Synchronizes the ranks of a training run. All ranks must call each function together. In a world
+/// of one rank the functions do nothing.
 class TrainWorld {
 public:
   explicit TrainWorld(runtime::World &world) : world(world) {}
 
-  /// Throws dlc::Error where ranks have different programs, or lines.
+  /// Throws dlc::Error if the ranks have different programs or settings.
   void agree(const std::string &path, const runtime::Program &program, const runtime::Plan &plan,
              const std::vector<std::string> &settings);
-  /// Rank 0's state, and its number of steps done, become everybody's.
+  /// Broadcasts rank 0's state and number of finished steps to all ranks.
   void share(const runtime::Plan &plan, runtime::StateSet &states, int64_t &done);
-  /// Whether one of them wanted to stop a step ago: all stop after the same step, and no step
-  /// waits.
+  /// Returns true if a rank requested to stop in the previous call. The answer is delayed by one
+  /// step, so that no step waits for the exchange and all ranks stop after the same step.
   bool stops(bool wanted);
-  /// Of what stops() began.
+  /// Waits for the exchanges that stops() started.
   void finish();
 
   runtime::World &world;
@@ -42,7 +43,8 @@ private:
   size_t asked = 0;
 };
 
-/// Shows signs of life while a rank does something long that is no command.
+/// Sends heartbeats from a thread while this rank performs long work outside of the step's
+/// commands.
 class Breathing {
 public:
   explicit Breathing(runtime::World &world);
@@ -54,7 +56,7 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// The body's status. What it throws ends all ranks, and is told once.
+/// Returns the result of `body`. If it throws, reports the error once and terminates all ranks.
 int inWorld(runtime::World &world, const std::function<int()> &body);
 
 } // namespace dlc::cli

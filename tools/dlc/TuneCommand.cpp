@@ -1,4 +1,4 @@
-//===- TuneCommand.cpp - dlc tune: measure a model's kernels --------------===//
+//===- TuneCommand.cpp - dlc tune: measures the kernels of a model --------===//
 #include "tools/dlc/Options.h"
 #include "tools/dlc/Progress.h"
 #include "tools/dlc/TuneText.h"
@@ -18,7 +18,7 @@ namespace {
 
 using From = TunedOperation::From;
 
-/// What became of all of them.
+/// Statistics over all operations.
 struct Tally {
   std::map<From, size_t> operations;
   size_t uncertain = 0, all = 0, withChoice = 0;
@@ -94,7 +94,7 @@ TuneArguments::TuneArguments() {
 
 namespace {
 
-/// The profile of this machine, and what it says in a table.
+/// Measures the profile of this machine, writes it to a file and prints it as a table.
 int tuneMachine(const TuneArguments &arguments) {
   auto start = std::chrono::steady_clock::now();
   const CompileOptions &options = arguments.options;
@@ -131,7 +131,7 @@ int tuneCommand(const TuneArguments &arguments) {
   CompileOptions options = arguments.options;
   options.to = Phase::Select;
   TuningOptions &tuning = options.tuning;
-  // Here the file is not pinned but filled.
+  // The database is written here, so it is not used as a pinned read-only one.
   tuning.pinned = false;
   tuning.database = databaseOf(options);
   if (tuning.database.empty())

@@ -1,4 +1,4 @@
-//===- TuneDbCommand.cpp - dlc tune-db: tuning databases as files ---------===//
+//===- TuneDbCommand.cpp - dlc tune-db: shows, merges and compares tuning databases -----------===//
 #include "tools/dlc/Options.h"
 #include "tools/dlc/TuneText.h"
 
@@ -54,7 +54,8 @@ int merge(const TuneDbArguments &arguments) {
   return 0;
 }
 
-/// How far the other's choice is behind one's own, here.
+/// Returns the slowdown of the other database's choice relative to this one's choice, according to
+/// this database.
 double behindHere(const TuningEntry &entry, const TunedCandidate &own,
                   const TunedCandidate &other) {
   const TunedCandidate *found = entry.find(other.implementation);

@@ -1,4 +1,4 @@
-//===- TuneText.cpp - contests and databases, for people ------------------===//
+//===- TuneText.cpp - tuning measurements as text -------------------------===//
 #include "tools/dlc/TuneText.h"
 
 #include "tools/dlc/Options.h"

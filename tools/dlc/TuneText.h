@@ -1,4 +1,4 @@
-//===- TuneText.h - contests and databases, for people --------------------===//
+//===- TuneText.h - tuning measurements as text ---------------------------===//
 #ifndef DLC_TOOLS_DLC_TUNETEXT_H
 #define DLC_TOOLS_DLC_TUNETEXT_H
 
@@ -6,7 +6,7 @@
 
 namespace dlc::cli {
 
-/// All that is known of one operation's candidates, as a table.
+/// Returns the measurements of all candidates of one operation as a table.
 std::string contestText(const TuningEntry &entry, const std::string &name);
 
 } // namespace dlc::cli

@@ -1,4 +1,4 @@
-//===- main.cpp - the dlc tool; all that it does is in the library ----------------===//
+//===- main.cpp - entry point of the dlc tool; the implementation is in the library -----------===//
 namespace dlc {
 int dlcMain(int argc, char **argv);
 }

@@ -1,4 +1,4 @@
-//===- Main.cpp - dlc-lsp-server: textual IR in an editor -----------------===//
+//===- Main.cpp - dlc-lsp-server: language server for textual IR ----------===//
 #include "tools/opt/Registration.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"

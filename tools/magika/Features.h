@@ -1,4 +1,4 @@
-//===- Features.h - the bytes of a file as the network wants them ---------------------===//
+//===- Features.h - feature extraction: the bytes of a file as network input ------------------===//
 #ifndef DLC_TOOLS_MAGIKA_FEATURES_H
 #define DLC_TOOLS_MAGIKA_FEATURES_H
 
@@ -13,15 +13,15 @@ struct FeatureSizes {
 };
 
 struct Features {
-  /// `begin` bytes after leading white space, padded behind; then `end` bytes before trailing white
-  /// space, padded in front.
+  /// The first `begin` bytes after leading white space, padded at the end, followed by the last
+  /// `end` bytes before trailing white space, padded at the start.
   std::vector<int32_t> tokens;
-  /// Too little to ask the network: then what stands in for its answer ("empty", "txt" or
-  /// "unknown").
+  /// Label of a file that is too small for the network: "empty", "txt" or "unknown". Empty if the
+  /// network is used.
   std::string simple;
 };
 
-/// Reads at most one block from each end of the file. Throws dlc::Error when it cannot.
+/// Reads at most one block from each end of the file. Throws dlc::Error if the file cannot be read.
 Features featuresOf(const std::string &path, const FeatureSizes &sizes);
 
 bool isUtf8(const std::string &bytes);

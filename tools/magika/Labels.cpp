@@ -1,4 +1,4 @@
-//===- Labels.cpp - what the network's 214 figures mean ---------------------------------===//
+//===- Labels.cpp - maps the network's 214 scores to content types --------===//
 #include "tools/magika/Labels.h"
 
 #include "dlc/Error.h"

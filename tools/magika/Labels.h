@@ -1,4 +1,4 @@
-//===- Labels.h - what the network's 214 figures mean -----------------------------------===//
+//===- Labels.h - maps the network's 214 scores to content types ----------===//
 #ifndef DLC_TOOLS_MAGIKA_LABELS_H
 #define DLC_TOOLS_MAGIKA_LABELS_H
 
@@ -15,15 +15,15 @@ struct Label {
   double score;
 };
 
-/// The package's configuration. Throws dlc::Error for files that are not as required.
+/// The configuration of the magika package. Throws dlc::Error if its files are invalid.
 class Labels {
 public:
-  /// `modelDir` holds config.min.json; `kindsFile` describes each type.
+  /// `modelDir` contains config.min.json; `kindsFile` describes each content type.
   Labels(const std::string &modelDir, const std::string &kindsFile);
   const FeatureSizes &sizes() const { return featureSizes; }
   size_t size() const { return names.size(); }
-  /// The most likely type, or what stands in for it where the network is not sure enough of this
-  /// type.
+  /// Returns the content type with the highest score. If the score is below the type's threshold,
+  /// returns "txt" or "unknown" instead.
   Label choose(const float *scores) const;
   std::string describe(const std::string &name) const;
 

@@ -1,4 +1,4 @@
-//===- main.cpp - dlc-magika: names the types of files ------------------------------------===//
+//===- main.cpp - dlc-magika: detects the content types of files ----------===//
 #include "dlc/compiler.hpp"
 #include "tools/magika/Labels.h"
 
@@ -16,7 +16,7 @@ static double millisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// The newest model of the package, in the virtual environment that the build made.
+/// Returns the folder of the newest model of the magika package in the build's virtual environment.
 static std::string findModelDir() {
   std::error_code ignored;
   std::vector<std::string> found;

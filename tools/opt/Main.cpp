@@ -1,4 +1,4 @@
-//===- Main.cpp - the dlc-opt tool; all that it does is in the library ------------===//
+//===- Main.cpp - entry point of dlc-opt; the implementation is in the library ----------------===//
 namespace dlc {
 int dlcOptMain(int argc, char **argv);
 }

@@ -1,4 +1,4 @@
-//===- Registration.cpp - what the IR tools know: dialects and passes -----===//
+//===- Registration.cpp - dialects and passes of the IR tools -------------===//
 #include "tools/opt/Registration.h"
 
 #include "codegen/Passes.h"

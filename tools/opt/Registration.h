@@ -1,4 +1,4 @@
-//===- Registration.h - what the IR tools know: dialects and passes -------===//
+//===- Registration.h - dialects and passes of the IR tools ---------------===//
 #ifndef DLC_TOOLS_OPT_REGISTRATION_H
 #define DLC_TOOLS_OPT_REGISTRATION_H
 
@@ -6,10 +6,11 @@
 
 namespace dlc {
 
-/// The dialects that a module of any phase may hold.
+/// Registers the dialects of modules of all phases.
 void registerToolDialects(mlir::DialectRegistry &registry);
 
-/// Every pass of the project, and MLIR's general ones (canonicalize, cse, inline, symbol-dce, ..).
+/// Registers all passes of the project and MLIR's general ones (canonicalize, cse, inline,
+/// symbol-dce, ..).
 void registerToolPasses();
 
 } // namespace dlc

@@ -1,4 +1,4 @@
-//===- Arrays.h - arrays of other libraries, in and out without a copy --------===//
+//===- Arrays.h - zero-copy exchange of arrays with Python libraries ------===//
 #ifndef DLC_TOOLS_PYTHON_ARRAYS_H
 #define DLC_TOOLS_PYTHON_ARRAYS_H
 
@@ -9,14 +9,14 @@
 
 namespace dlc::python {
 
-/// Whose array it is, so that results can be of the same kind.
+/// The library that an array belongs to. Results are created as arrays of the same library.
 struct Family {
   enum class Kind { Numpy, Exchange, Other } kind = Kind::Numpy;
-  const ExchangeTable *table = nullptr; ///< of Exchange
-  nanobind::handle object;              ///< one of them, which outlives this
+  const ExchangeTable *table = nullptr; ///< Set if the kind is Exchange.
+  nanobind::handle object;              ///< An array of this library; it outlives this object.
 };
 
-/// What a Python object holds, as long as this lives.
+/// Access to the elements of a Python array during the lifetime of this object.
 class View {
 public:
   View() = default;
@@ -24,8 +24,8 @@ public:
   View(const View &) = delete;
   View &operator=(const View &) = delete;
 
-  /// Throws a Python exception where it is no array of the value's type, or not in the host's
-  /// memory; `what` names the value.
+  /// Throws a Python exception if the object is not an array of the value's type or is not in host
+  /// memory. `value` also supplies the name for messages.
   void open(nanobind::handle object, const Value &value);
 
   const Family &family() const { return whose; }
@@ -33,8 +33,8 @@ public:
   int rank() const { return ndim; }
   std::vector<int64_t> sizes() const { return {dims, dims + ndim}; }
   int64_t elements() const;
-  /// The elements in row-major order: where they are, or a copy in `copy`. Throws a Python
-  /// exception if integers of 8 bits do not fit into the 4 bits of the value's type.
+  /// Returns the elements in row-major order: in place if they are contiguous, else a copy stored
+  /// in `copy`. Throws a Python exception if 8-bit integers do not fit into the value's 4-bit type.
   const void *compact(std::unique_ptr<char[]> &copy) const;
 
 private:
@@ -49,41 +49,42 @@ private:
   Family whose;
   const char *data = nullptr;
   std::optional<DType> type;
-  /// The value's type of 4 bits, if the object has integers of 8 bits.
+  /// The value's 4-bit type if the object holds 8-bit integers, which compact() packs.
   std::optional<DType> packs;
   int ndim = 0;
   size_t itemBytes = 1;
   const int64_t *dims = nullptr;
-  /// Null: compact. In units of so many bytes.
+  /// Strides in multiples of `unit` bytes. Null if the array is contiguous.
   const int64_t *strides = nullptr;
   int64_t unit = 1;
-  nanobind::object kept; ///< a capsule, or an array seen as another type
+  nanobind::object kept; ///< A DLPack capsule, or a view of the array with another element type.
   Py_buffer buffer{};
   DLTensor borrowed{};
 };
 
-/// Makes arrays for one output of a program.
+/// Creates the result arrays for one output of a program.
 class Results {
 public:
   explicit Results(const runtime::TensorInfo &info);
-  /// A new array of that family for the program to write to. finish() makes of it what users get.
+  /// Allocates an array of the given library for the program to write to. finish() converts it to
+  /// the array that the caller receives.
   nanobind::object make(const Family &family, void *&address) const;
-  /// `shape` is the shape that the run found, and `address` that of `made`.
+  /// Converts `made`, whose elements are at `address`. `shape` is the actual shape of the result.
   nanobind::object finish(const Family &family, nanobind::object made, const void *address,
                           const std::vector<int64_t> &shape) const;
 
 private:
-  /// What the run found of an array: a view of its beginning.
+  /// Returns a view of the first elements of `made`, for a result with a data-dependent shape.
   static nanobind::object found(const nanobind::object &made, const std::vector<int64_t> &shape);
   nanobind::object makeNumpy(void *&address) const;
   VersionedTensor *makePacked(const ExchangeTable &table) const;
 
   const runtime::TensorInfo &info;
-  /// Type and shape of the arrays: 4-bit integers are written to bytes.
+  /// Element type and shape of the allocated arrays. Packed 4-bit integers are stored as bytes.
   DType stored;
   std::vector<int64_t> dims;
   nanobind::object shape;
-  mutable nanobind::object numpyType; ///< looked up when first needed
+  mutable nanobind::object numpyType; ///< Looked up on first use.
 };
 
 } // namespace dlc::python

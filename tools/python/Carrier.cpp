@@ -1,4 +1,4 @@
-//===- Carrier.cpp - an engine whose collectives a Python object carries --------===//
+//===- Carrier.cpp - collective engine implemented by a Python object -----===//
 #include "tools/python/Carrier.h"
 
 #include "dlc/DType.h"
@@ -24,22 +24,25 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A rank that dies breaks its connections first: so long the world's watch may find out who it is.
+/// Delay before a failed call is reported. If a rank dies, its connections break first; the world's
+/// watchdog can identify the rank during this time.
 constexpr std::chrono::seconds kPatience(1);
 
-/// What goes on, and whom it is for.
+/// A collective in progress.
 struct Request {
   dlc_engine_call call;
   nb::object work = {};
-  /// Of a reduce-scatter: what all elements become.
+  /// For a reduce-scatter: copy of all elements, which is reduced in place.
   std::vector<char> whole = {};
-  /// Of a reduction that Python does not know: what each rank has, to be combined here.
+  /// For a reduction that PyTorch does not support: the gathered elements of all ranks, which are
+  /// combined here.
   std::vector<char> parts = {};
   std::string error = {};
   Clock::time_point failed = {};
 };
 
-/// The engine's way of telling what went wrong.
+/// Runs `body` with the GIL held. Returns 0, or 1 with the message of an exception in `error`, as
+/// the engine interface requires.
 template <typename Body> int told(char *error, size_t size, Body body) {
   nb::gil_scoped_acquire held;
   std::string text;
@@ -60,7 +63,7 @@ DType typeOf(const dlc_engine_call &call) { return static_cast<DType>(call.type)
 uint64_t bytesOf(const dlc_engine_call &call) { return call.share * dtypeBytes(typeOf(call)); }
 uintptr_t addressOf(const void *memory) { return reinterpret_cast<uintptr_t>(memory); }
 
-/// Whether the sums and maxima of PyTorch's engines are those that are meant.
+/// Returns true if PyTorch's engines compute this reduction with the required semantics.
 bool isKnown(const dlc_engine_call &call) {
   switch (typeOf(call)) {
   case DType::I32:
@@ -75,7 +78,8 @@ bool isKnown(const dlc_engine_call &call) {
   }
 }
 
-/// Of a reduction: where its elements become what all ranks' are together, and how many they are.
+/// Returns the buffer in which a reduction's elements are reduced over all ranks. countOf() returns
+/// their number.
 char *placeOf(Request &request) {
   return request.whole.empty() ? static_cast<char *>(request.call.to) : request.whole.data();
 }
@@ -123,7 +127,8 @@ void start(Carrier &carrier, Request &request) {
   }
 }
 
-/// What is left to do here when Python is done.
+/// Completes a collective after Python has finished its part: combines gathered elements, and
+/// copies this rank's share of a reduce-scatter.
 void finish(const Carrier &carrier, Request &request) {
   const dlc_engine_call &call = request.call;
   if (!request.parts.empty()) {
@@ -209,7 +214,7 @@ int receiveLetter(void *world, int *from, void *data, uint32_t *bytes, char *err
   });
 }
 
-/// The launcher ends the others.
+/// Terminates this process; the launcher then terminates the other ranks.
 void abortAll(void *, const char *message) {
   std::fprintf(stderr, "dlc: error: %s\n", message);
   std::fflush(nullptr);

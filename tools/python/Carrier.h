@@ -1,4 +1,4 @@
-//===- Carrier.h - an engine whose collectives a Python object carries ----------===//
+//===- Carrier.h - collective engine implemented by a Python object -------===//
 #ifndef DLC_TOOLS_PYTHON_CARRIER_H
 #define DLC_TOOLS_PYTHON_CARRIER_H
 
@@ -8,16 +8,17 @@
 
 namespace dlc::python {
 
-/// What the engine's world is opened with. Never destroyed: the world may call it until it is left.
+/// Argument with which the engine's world is opened. Never destroyed, because the world may call it
+/// until it is left.
 struct Carrier {
-  /// dlc/_torch_world.py says what it does.
+  /// dlc/_torch_world.py documents the methods of this object.
   nanobind::object object;
   dlc_engine_place place{};
   dlc_engine_combine combine = nullptr;
 };
 
-/// Python is called by the world's thread, which holds the interpreter's lock for as long as that
-/// takes: whoever waits for the world must not.
+/// The world's thread calls Python and holds the GIL during each call. A caller that waits for the
+/// world must therefore release the GIL.
 extern const dlc_engine_table carrierEngine;
 
 } // namespace dlc::python

@@ -1,4 +1,4 @@
-//===- Compiler.cpp - the module dlc._compiler: models into sessions ------------===//
+//===- Compiler.cpp - the module dlc._compiler: compiles models into sessions -----------------===//
 #include "tools/compiler/GraphSteps.h"
 #include "tools/compiler/Sessions.h"
 #include "tools/python/Names.h"
@@ -21,7 +21,7 @@ namespace nb = nanobind;
 namespace dlc::python {
 namespace {
 
-/// A model with what was made of it. One thread at a time, which dlc/_compile.py sees to.
+/// A model and its compiled sessions. Not thread-safe; dlc/_compile.py serializes the calls.
 class Compiler {
 public:
   Compiler(const std::string &path, const ModelOptions &options)
@@ -31,7 +31,8 @@ public:
       : waiting(std::make_shared<Waiting>()),
         made(new Sessions(std::move(source), options, hooks())), bornIn(getpid()) {}
   ~Compiler() {
-    // Elsewhere the threads of MLIR's context are the parent's: nobody could wait for their end.
+    // In a forked process the threads of MLIR's context do not exist, so the destructor would wait
+    // for them forever. The object is leaked instead.
     if (bornIn == getpid())
       delete made;
   }
@@ -83,13 +84,13 @@ nb::capsule session(Compiler &self, const std::map<std::string, std::vector<int6
   });
 }
 
-/// The elements of a graph's constants: (address, bytes, what owns them) by name.
+/// Converts a graph's constants, given as (address, bytes, owner) by name.
 std::map<std::string, GraphMemory> memoryOf(nb::dict constants) {
   std::map<std::string, GraphMemory> result;
   for (auto [name, value] : constants) {
     auto [address, bytes, owner] = nb::cast<std::tuple<uintptr_t, size_t, nb::object>>(value);
-    // A program shares the owner, so that the last thread to release it may be any, also when the
-    // interpreter has ended.
+    // Programs share the owner, so any thread may release it last, even after the interpreter has
+    // been finalized.
     std::shared_ptr<void> keep(owner.release().ptr(), [](void *object) {
       if (!Py_IsInitialized())
         return;
@@ -112,7 +113,7 @@ ModelOptions optionsOf(const std::string &device, int threads, const std::string
   return options;
 }
 
-/// (name, type, shape) of each; a shape is None, or a list of sizes, names and None.
+/// Returns (name, type, shape) of each value. A shape is None, or a list of sizes, names and None.
 nb::list listed(const std::vector<ValueInfo> &values) {
   nb::list list;
   for (const ValueInfo &value : values) {

@@ -1,7 +1,7 @@
-//===- Exchange.h - DLPack between Python libraries, as data layout only ------===//
+//===- Exchange.h - DLPack 1.x data structures ----------------------------===//
 //
-// What DLPack 1.x adds to dlc/dlpack.h: tensors that say which version they are of, and the table
-// of C functions that a type of arrays offers as __dlpack_c_exchange_api__.
+// Additions of DLPack 1.x to dlc/dlpack.h: versioned tensors, and the table of C functions that an
+// array type provides as __dlpack_c_exchange_api__.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef DLC_TOOLS_PYTHON_EXCHANGE_H
@@ -23,8 +23,8 @@ struct VersionedTensor {
   DLTensor tensor;
 };
 
-/// Functions return 0, or -1 with a Python exception set; they want the GIL. None of them waits for
-/// work that is under way on a device.
+/// The functions return 0, or -1 with a Python exception set, and require the GIL. They do not
+/// synchronize with pending work on a device.
 struct ExchangeTable {
   using SetError = void (*)(void *context, const char *kind, const char *message);
 
@@ -32,9 +32,9 @@ struct ExchangeTable {
   ExchangeTable *before;
   int (*allocate)(DLTensor *like, VersionedTensor **made, void *context, SetError setError);
   int (*managedFromObject)(void *object, VersionedTensor **tensor);
-  /// Takes the tensor over.
+  /// Takes ownership of the tensor.
   int (*toObject)(VersionedTensor *tensor, void **object);
-  /// What it leaves lives as long as the object. May be NULL.
+  /// Fills `tensor` without transferring ownership; valid as long as the object. May be NULL.
   int (*fromObject)(void *object, DLTensor *tensor);
   int (*currentStream)(DLDeviceType type, int32_t number, void **stream);
 };

@@ -1,10 +1,10 @@
-//===- Names.h - what the two modules agree on ----------------------------------===//
+//===- Names.h - constants shared by the two Python modules ---------------===//
 #ifndef DLC_TOOLS_PYTHON_NAMES_H
 #define DLC_TOOLS_PYTHON_NAMES_H
 
 namespace dlc::python {
 
-/// Of capsules in which the compiler's module hands a std::shared_ptr<runtime::Session> over.
+/// Name of capsules with which the compiler's module passes a std::shared_ptr<runtime::Session>.
 inline constexpr char kSessionCapsule[] = "dlc.session";
 
 } // namespace dlc::python

@@ -1,4 +1,4 @@
-//===- Quantize.cpp - models in eight bits, for Python ----------------------------===//
+//===- Quantize.cpp - Python bindings of quantization ---------------------===//
 #include "tools/python/Quantize.h"
 #include "tools/python/Raise.h"
 #include "tools/python/Waiting.h"
@@ -17,12 +17,12 @@ namespace nb = nanobind;
 namespace dlc::python {
 namespace {
 
-/// Name, type, shape, and where the elements begin, in C's order.
+/// Name, type, shape, and address of the elements in row-major order.
 using Array = std::tuple<std::string, std::string, std::vector<int64_t>, uintptr_t>;
 using Layer = std::tuple<std::string, std::vector<int64_t>, std::string, std::optional<double>>;
 using Output = std::tuple<std::string, double, double>;
 
-/// Copies, which live as long as Tensors do.
+/// Returns the calibration data. Copies the arrays, because Tensors may outlive them.
 quantize::Data dataOf(const std::vector<Array> &arrays) {
   quantize::Data data{"data", {}};
   for (const auto &[name, type, shape, address] : arrays) {
@@ -37,10 +37,10 @@ quantize::Data dataOf(const std::vector<Array> &arrays) {
   return data;
 }
 
-/// Thrown where somebody has given up.
+/// Thrown after the user has interrupted the call.
 struct Cancelled {};
 
-/// (layers, outputs, samples, samples left, bytes before, bytes after)
+/// Quantizes a model. Returns (layers, outputs, samples, samples left, bytes before, bytes after).
 nb::tuple quantized(const std::string &model, const std::optional<std::vector<Array>> &data,
                     const std::string &output, const std::string &weights, int64_t block,
                     const std::string &ranges, double percentile,

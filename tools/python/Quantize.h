@@ -1,4 +1,4 @@
-//===- Quantize.h - models in eight bits, for Python ------------------------------===//
+//===- Quantize.h - Python bindings of quantization -----------------------===//
 #ifndef DLC_TOOLS_PYTHON_QUANTIZE_H
 #define DLC_TOOLS_PYTHON_QUANTIZE_H
 

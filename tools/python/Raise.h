@@ -1,4 +1,4 @@
-//===- Raise.h - Python's exceptions ---------------------------------------------===//
+//===- Raise.h - raises Python exceptions ---------------------------------===//
 #ifndef DLC_TOOLS_PYTHON_RAISE_H
 #define DLC_TOOLS_PYTHON_RAISE_H
 
@@ -8,8 +8,8 @@
 
 namespace dlc::python {
 
-/// Sets a Python exception of that type. A message may quote names of a file, which need not be
-/// UTF-8: what is not becomes U+FFFD.
+/// Sets a Python exception of this type. A message may quote names from a file that are not valid
+/// UTF-8; invalid bytes are replaced with U+FFFD.
 inline void setError(PyObject *type, std::string_view message) {
   nanobind::object text =
       nanobind::steal(PyUnicode_DecodeUTF8(message.data(), Py_ssize_t(message.size()), "replace"));
@@ -17,7 +17,7 @@ inline void setError(PyObject *type, std::string_view message) {
     PyErr_SetObject(type, text.ptr());
 }
 
-/// Throws it.
+/// Sets the exception and throws nanobind::python_error.
 [[noreturn]] inline void raise(PyObject *type, std::string_view message) {
   setError(type, message);
   throw nanobind::python_error();

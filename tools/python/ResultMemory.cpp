@@ -1,11 +1,11 @@
-//===- ResultMemory.cpp - memory of results, used again once they are gone --------===//
+//===- ResultMemory.cpp - reuses the memory of results that were released -===//
 #include "tools/python/ResultMemory.h"
 
 #include <algorithm>
 
 namespace dlc::python {
 
-/// Never ended: arrays may outlive all else.
+/// Never destroyed, because arrays may outlive all static objects.
 ResultMemory &ResultMemory::ofProcess() {
   static auto *memory = new ResultMemory;
   return *memory;

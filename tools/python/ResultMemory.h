@@ -1,8 +1,8 @@
-//===- ResultMemory.h - memory of results, used again once they are gone ----------===//
+//===- ResultMemory.h - reuses the memory of results that were released ---===//
 //
-// What a program returns in each call and the caller drops before the next one: gradients, what is
-// kept for a backward pass, logits. Memory fresh from the system costs more than to fill it: each
-// of its pages is made, and zeroed, when it is first touched.
+// Pool for the results that a program returns in each call and the caller releases before the next
+// one: gradients, activations saved for a backward pass, logits. Memory fresh from the system costs
+// more than filling it, because each page is mapped and zeroed on first access.
 //
 //===------------------------------------------------------------------------------===//
 #ifndef DLC_TOOLS_PYTHON_RESULTMEMORY_H
@@ -17,29 +17,30 @@
 
 namespace dlc::python {
 
-/// Blocks for results of all programs. It keeps no more bytes than were out at one time, those
-/// longest that came back last. Threads may call at once.
+/// Pool of blocks for the results of all programs. Retains at most as many bytes as were in use at
+/// one time, and frees the blocks that were returned longest ago first. Thread-safe.
 class ResultMemory {
 public:
-  /// From so many bytes on it pays; smaller memory is reused by everybody's allocator.
+  /// Minimum size in bytes of pooled blocks. The general allocator reuses smaller blocks itself.
   static constexpr size_t kLeast = size_t(2) << 20;
   static ResultMemory &ofProcess();
 
-  /// One that came back, or a new one. Throws dlc::MemoryError.
+  /// Returns a pooled block of this size, or a new one. Throws dlc::MemoryError.
   runtime::Block take(size_t bytes);
   void giveBack(runtime::Block block);
-  /// Gives the system what is kept: for when a program is gone.
+  /// Returns the pooled memory to the system; called when a program is destroyed.
   void clear();
 
 private:
-  /// Nobody waits for it: in a process forked while another thread had it, that would be for ever.
+  /// Only ever try-locked. In a process that was forked while another thread held the lock,
+  /// blocking would never end.
   std::mutex mutex;
-  std::list<runtime::Block> kept; ///< what came back last is the first
+  std::list<runtime::Block> kept; ///< most recently returned first
   size_t keptNow = 0, mostOut = 0;
   std::atomic<size_t> out = 0;
 };
 
-/// One of them, as long as this lives.
+/// A pooled block, returned to the pool by the destructor.
 class ReusedBlock {
 public:
   explicit ReusedBlock(size_t bytes) : block(ResultMemory::ofProcess().take(bytes)) {}

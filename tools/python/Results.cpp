@@ -1,4 +1,4 @@
-//===- Results.cpp - arrays that a program writes to --------------------------===//
+//===- Results.cpp - arrays for the results of a program ------------------===//
 #include "runtime/program/Packed.h"
 #include "tools/python/Arrays.h"
 #include "tools/python/Raise.h"
@@ -14,7 +14,7 @@ namespace nb = nanobind;
 
 namespace dlc::python {
 
-/// What NumPy calls the type; bfloat16 is not its own.
+/// NumPy's name of the type. NumPy has no bfloat16; its elements are allocated as uint16.
 static const char *numpyName(DType type) {
   constexpr const char *names[] = {"float32", "float16", "uint16", "float64", "int8",
                                    "uint8",   "int16",   "uint16", "int32",   "uint32",
@@ -56,7 +56,7 @@ nb::object Results::makeNumpy(void *&address) const {
   return made;
 }
 
-/// As a Python exception of that name.
+/// Sets a Python exception of the type named `kind`.
 static void setErrorOf(void *, const char *kind, const char *message) {
   if (PyErr_Occurred())
     return;
@@ -66,7 +66,7 @@ static void setErrorOf(void *, const char *kind, const char *message) {
 
 namespace {
 
-/// A tensor in memory that is used again.
+/// A DLPack tensor in a pooled block.
 struct Reused {
   VersionedTensor packed{};
   std::vector<int64_t> shape, strides;
@@ -124,7 +124,7 @@ nb::object Results::found(const nb::object &made, const std::vector<int64_t> &sh
       tupleOf(shape));
 }
 
-/// ml_dtypes, or none if the package is not installed.
+/// Returns the module ml_dtypes, or None if the package is not installed.
 static nb::object typesBeyondNumpy() {
   try {
     return nb::module_::import_("ml_dtypes");
@@ -153,7 +153,7 @@ nb::object Results::finish(const Family &family, nb::object made, const void *ad
   if (family.kind == Family::Kind::Exchange)
     return made;
   if (info.dtype == DType::BF16) {
-    // NumPy has no such type; whoever works with it there has this package.
+    // NumPy has no bfloat16; the package ml_dtypes adds the type.
     nb::object types = typesBeyondNumpy();
     if (types.is_none())
       raise(PyExc_TypeError, "output '" + info.name +

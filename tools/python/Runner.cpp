@@ -1,4 +1,4 @@
-//===- Runner.cpp - calls of a model from Python --------------------------------===//
+//===- Runner.cpp - calls a model from Python -----------------------------===//
 #include "tools/python/Runner.h"
 
 #include "runtime/device/cpu/Parallel.h"
@@ -20,9 +20,9 @@ namespace nb = nanobind;
 
 namespace dlc::python {
 
-/// As many as dlc::ModelOptions::maxPrograms keeps.
+/// Capacity of the session cache; equal to the default of dlc::ModelOptions::maxPrograms.
 static constexpr size_t kMostPrograms = 16;
-/// Inputs of more elements do not decide about shapes.
+/// Maximum number of elements of an input whose values may determine shapes.
 static constexpr int64_t kMostValues = 1 << 16;
 
 static size_t indexOf(const std::vector<Value> &values, const std::string &name) {
@@ -62,7 +62,7 @@ std::vector<std::shared_ptr<Session>> Runner::sessions() {
   return list;
 }
 
-/// In a forked process each session is made anew, of the program that both share.
+/// In a forked process, recreates each session from its program, which both processes share.
 void Runner::moveHere() {
   for (std::shared_ptr<Program> &program : programs)
     if (!program->session->isHere())
@@ -76,7 +76,8 @@ std::string Runner::listed(const std::vector<Value> &values) const {
   return text.empty() ? "none" : text;
 }
 
-/// The array for each input, held: whoever has the dictionary may change it while a program runs.
+/// Returns a reference to the array for each input. The caller may change its dictionary while a
+/// program runs, so the references are held.
 std::vector<nb::object> Runner::collect(nb::tuple positional, nb::dict named) const {
   std::vector<nb::object> arrays(ins.size());
   if (positional.size() > ins.size())
@@ -119,7 +120,7 @@ bool Runner::fits(const Program &program, const std::vector<View> &views,
     const std::vector<int64_t> &shape = inputs[i].shape;
     if (view.rank() != int(shape.size()) || !std::equal(shape.begin(), shape.end(), view.shape()))
       return false;
-    // Its values were looked at when the program was made.
+    // The program was compiled for these values of the input.
     if (int64_t fixed = inputs[i].value; fixed >= 0) {
       const runtime::Span &value = session.program()->constants[size_t(fixed)];
       if (std::memcmp(value.data, addresses[program.inputOf[i]], inputs[i].bytes) != 0)
@@ -129,7 +130,7 @@ bool Runner::fits(const Program &program, const std::vector<View> &views,
   return true;
 }
 
-/// Compiles, which is the affair of the class above.
+/// Compiles a program for these inputs with the Python method `_make`.
 std::shared_ptr<Runner::Program> Runner::make(const std::vector<View> &views,
                                               const std::vector<const void *> &addresses) {
   nb::dict shapes, values;
@@ -164,8 +165,8 @@ static const std::optional<threads::OpenMp> &pytorchsThreads() {
   return found;
 }
 
-/// PyTorch's threads spin for milliseconds after each of its operations, on the cores that the
-/// program wants: so they are whom the program's work is given to, where its arrays are PyTorch's.
+/// Runs the program on PyTorch's OpenMP threads if the arrays are PyTorch tensors. After each
+/// PyTorch operation these threads spin for milliseconds on the cores that the program needs.
 void Runner::compute(Program &program, const Family &family, std::span<const void *const> from,
                      std::span<void *const> to) {
   runtime::Session &session = *program.session->shared();
@@ -178,7 +179,7 @@ void Runner::compute(Program &program, const Family &family, std::span<const voi
     work();
 }
 
-/// The outputs in the model's order.
+/// Returns the outputs in the model's order.
 std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
   moveHere();
   std::vector<View> views(arrays.size());

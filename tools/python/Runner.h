@@ -1,4 +1,4 @@
-//===- Runner.h - calls of a model from Python ----------------------------------===//
+//===- Runner.h - calls a model from Python -------------------------------===//
 #ifndef DLC_TOOLS_PYTHON_RUNNER_H
 #define DLC_TOOLS_PYTHON_RUNNER_H
 
@@ -13,9 +13,9 @@
 
 namespace dlc::python {
 
-/// A model's values, and a session for each set of shapes that it was called with. dlc.Model is a
-/// class of Python above it. Members are guarded by the GIL, which is released while a session
-/// runs; calls of one session take turns.
+/// A model's inputs and outputs, with one session for each set of shapes that it was called with.
+/// The Python class dlc.Model derives from it. The members are guarded by the GIL, which is
+/// released while a session runs. Calls of the same session are serialized.
 class Runner {
 public:
   Runner(std::vector<Value> inputs, std::vector<Value> outputs)
@@ -24,29 +24,29 @@ public:
   const std::vector<Value> &inputs() const { return ins; }
   const std::vector<Value> &outputs() const { return outs; }
   void add(std::shared_ptr<Session> session);
-  /// The most recently used first.
+  /// Sessions, most recently used first.
   std::vector<std::shared_ptr<Session>> sessions();
 
-  /// Of the arrays that the last call handed to its program, for tests: inputs and outputs.
+  /// Addresses of the input and output arrays of the last call, for tests.
   using Addresses = std::pair<std::vector<uintptr_t>, std::vector<uintptr_t>>;
   Addresses addresses() const;
 
-  /// One array, or a tuple of them.
+  /// Returns an array, or a tuple if the model has several outputs.
   nanobind::object call(nanobind::args positional, nanobind::kwargs named);
-  /// A dictionary of arrays.
+  /// Returns a dictionary of arrays.
   nanobind::dict run(nanobind::dict named);
 
 private:
-  /// What a call needs of a session, found out once.
+  /// A session, with the mapping of its inputs and outputs.
   struct Program {
     explicit Program(std::shared_ptr<Session> session, const std::vector<Value> &ins,
                      const std::vector<Value> &outs);
     ~Program() { ResultMemory::ofProcess().clear(); }
     std::shared_ptr<Session> session;
-    /// Of each input of the plan the number of the model's, and of each output of the model the
-    /// number of the plan's.
+    /// Index of the model's input for each input of the plan, and index of the plan's output for
+    /// each output of the model.
     std::vector<size_t> inputOf, outputOf;
-    std::vector<Results> results; ///< in the order of the plan
+    std::vector<Results> results; ///< in the plan's order
   };
   using Programs = std::list<std::shared_ptr<Program>>;
 

@@ -1,4 +1,4 @@
-//===- Runtime.cpp - the module dlc._runtime: what runs programs, without a compiler ===//
+// the module dlc._runtime: runs programs without the compiler
 #include "dlc/MemoryError.h"
 #include "dlc/dlc.h"
 #include "runtime/device/Device.h"
@@ -35,7 +35,8 @@ static std::vector<DeviceTuple> devices() {
 } // namespace dlc::python
 
 NB_MODULE(_runtime, module) {
-  // PyTorch keeps compiled graphs until the process ends, after Python is gone.
+  // PyTorch retains compiled graphs until the process ends, after the interpreter has been
+  // finalized.
   nanobind::set_leak_warnings(false);
   using namespace dlc::python;
   bindValue(module);

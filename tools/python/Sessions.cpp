@@ -1,4 +1,4 @@
-//===- Sessions.cpp - sessions as Python objects, across a fork ----------------===//
+//===- Sessions.cpp - runtime sessions as Python objects, with support for fork ---------------===//
 #include "tools/python/Sessions.h"
 
 #include "dlc/Error.h"
@@ -67,7 +67,7 @@ std::shared_ptr<Session> Session::again() const {
   return std::make_shared<Session>(std::move(other));
 }
 
-/// What is wrong with the program is a ValueError, what this machine lacks a RuntimeError.
+/// Invalid programs raise ValueError; missing features of the machine raise RuntimeError.
 static std::shared_ptr<Session> open(const std::function<runtime::Program()> &read, int threads) {
   std::shared_ptr<runtime::Session> session;
   std::string damaged;
@@ -129,7 +129,7 @@ static nb::dict memoryOf(const runtime::Session &session) {
   return memory;
 }
 
-/// (name, type, shape, whether gradients go to it) of each.
+/// Returns (name, type, shape, whether it is a parameter) of each state.
 static nb::list statesOf(const Session &self) {
   nb::list list;
   for (const runtime::StateInfo &info : self.shared()->plan().states)
@@ -153,7 +153,8 @@ static nb::bytes stateBytes(const Session &self, size_t index) {
   return nb::bytes(copy.data(), copy.size());
 }
 
-/// The program as a file, with the state as it is now; `training` goes into its manifest.
+/// Writes the program with the current state as its initial state, and `training` as metadata in
+/// its manifest.
 static void saveStarted(const Session &self, const std::string &path, const std::string &training) {
   runtime::Session &session = self.here();
   nb::gil_scoped_release released;
@@ -166,7 +167,7 @@ static void bindState(const Session &self, size_t index, uintptr_t address, uint
   self.here().bindState(checkedState(self, index), reinterpret_cast<void *>(address), bytes);
 }
 
-/// Rank 0's state becomes that of all ranks, where it is.
+/// Broadcasts rank 0's state to all ranks, in place.
 static void shareStates(const Session &self) {
   runtime::Session &session = self.here();
   nb::gil_scoped_release released;
@@ -174,7 +175,7 @@ static void shareStates(const Session &self) {
     runtime::shareStates(*world, session.states(), session.plan());
 }
 
-/// What a session has beyond inputs and outputs.
+/// Binds the functions for state.
 static void bindStates(nb::class_<Session> &session) {
   session.def_prop_ro("states", statesOf)
       .def("state_bytes", stateBytes, nb::arg("index"))
@@ -186,7 +187,7 @@ static void bindStates(nb::class_<Session> &session) {
 }
 
 void bindSession(nb::module_ &module) {
-  process(); // begins to watch
+  process(); // registers the fork handler
   nb::class_<Session> session(module, "Session", "A program ready to run; see dlc.Model.");
   bindStates(session);
   session
@@ -234,7 +235,7 @@ void bindSession(nb::module_ &module) {
           "set_trace",
           [](Session &self, bool enabled) {
             runtime::Session &session = self.here();
-            nb::gil_scoped_release released; // it waits for a run
+            nb::gil_scoped_release released; // waits for a running call
             session.setTrace(enabled);
           },
           nb::arg("enabled"))

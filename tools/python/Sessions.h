@@ -1,4 +1,4 @@
-//===- Sessions.h - sessions as Python objects, across a fork ------------------===//
+//===- Sessions.h - runtime sessions as Python objects, with support for fork -----------------===//
 #ifndef DLC_TOOLS_PYTHON_SESSIONS_H
 #define DLC_TOOLS_PYTHON_SESSIONS_H
 
@@ -9,11 +9,12 @@
 
 namespace dlc::python {
 
-/// How often this process has forked away from its parent: 0 in the first one.
+/// Number of forks between the first process and this one; 0 in the first process.
 unsigned process();
 
-/// A session, and the process that made it. A forked process has none of the threads of its
-/// parent's sessions, and their locks as they were: it may neither run nor destroy them.
+/// A session and the process that created it. A forked process has none of the threads of its
+/// parent's sessions, and their locks may be held; so it can neither run nor destroy these
+/// sessions.
 class Session {
 public:
   explicit Session(std::shared_ptr<runtime::Session> made)
@@ -23,14 +24,14 @@ public:
   Session &operator=(const Session &) = delete;
 
   bool isHere() const { return bornIn == process(); }
-  /// Throws a Python exception where it is another process's.
+  /// Throws a Python exception if the session belongs to another process.
   runtime::Session &here() const;
   const std::shared_ptr<runtime::Session> &shared() const { return *made; }
-  /// Another session of the same program, with the state as it is now.
+  /// Creates another session of the same program, with a copy of the current state.
   std::shared_ptr<Session> again() const;
 
 private:
-  std::shared_ptr<runtime::Session> *const made; ///< left alone elsewhere
+  std::shared_ptr<runtime::Session> *const made; ///< leaked in a forked process
   const unsigned bornIn;
 };
 

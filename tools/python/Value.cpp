@@ -1,4 +1,4 @@
-//===- Value.cpp - what an input or output of a model is ----------------------===//
+//===- Value.cpp - description of a model's input or output ---------------===//
 #include "tools/python/Value.h"
 
 #include "runtime/session/FoundShape.h"

@@ -1,4 +1,4 @@
-//===- Value.h - what an input or output of a model is ------------------------===//
+//===- Value.h - description of a model's input or output -----------------===//
 #ifndef DLC_TOOLS_PYTHON_VALUE_H
 #define DLC_TOOLS_PYTHON_VALUE_H
 
@@ -13,28 +13,28 @@
 
 namespace dlc::python {
 
-/// An input or output; a dimension that is open is -1, and may have a name.
+/// An input or output. Dynamic dimensions are -1, and may have a name.
 struct Value {
   std::string name;
-  /// Nothing where dlc has no such type; `typeName` is what the model says.
+  /// Element type; unset if dlc does not support it. `typeName` is the model's name of the type.
   std::optional<DType> dtype;
   std::string typeName;
   bool hasRank = true;
   std::vector<int64_t> shape;
   std::vector<std::string> symbols;
   std::string device;
-  /// Of a program: how its elements lie, as oneDNN writes it; empty: row by row.
+  /// Memory layout of a program's value, in oneDNN's notation; empty for row-major.
   std::string layout = {};
 
-  /// "f32[batch, 3, 224, 224]".
+  /// Returns the type as text, such as "f32[batch, 3, 224, 224]".
   std::string text() const;
   bool fits(const int64_t *dims, int rank) const;
 };
 
-/// Of a program, whose shapes are all known but for what the run finds.
+/// Describes a value of a program. All its dimensions are static except bounded dynamic ones.
 Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info);
 
-/// "[2, 3]".
+/// Returns a shape as text, such as "[2, 3]".
 std::string shapeText(const int64_t *dims, int rank);
 
 void bindValue(nanobind::module_ &module);

@@ -1,4 +1,4 @@
-//===- View.cpp - what a Python object holds ----------------------------------===//
+//===- View.cpp - accesses the elements of Python arrays ------------------===//
 #include "runtime/program/Packed.h"
 #include "tools/python/Arrays.h"
 #include "tools/python/Raise.h"
@@ -9,7 +9,8 @@ namespace nb = nanobind;
 
 namespace dlc::python {
 
-/// numpy.ndarray where somebody has imported NumPy, else null: then nothing is an array of it.
+/// Returns numpy.ndarray if NumPy has been imported, else null: then no object can be a NumPy
+/// array.
 static PyTypeObject *numpyArrayType() {
   static PyTypeObject *type = nullptr;
   if (type)
@@ -21,7 +22,8 @@ static PyTypeObject *numpyArrayType() {
   return type = reinterpret_cast<PyTypeObject *>(found);
 }
 
-/// The table that an object's type offers, or null. Calls come with one type, mostly.
+/// Returns the exchange table of an object's type, or null. Caches the last type, because most
+/// calls pass arrays of the same type.
 static const ExchangeTable *exchangeOf(nb::handle object) {
   static PyTypeObject *lastType = nullptr;
   static const ExchangeTable *last = nullptr;
@@ -39,7 +41,7 @@ static const ExchangeTable *exchangeOf(nb::handle object) {
     table = table->before;
   if (table && (!table->fromObject || !table->allocate || !table->toObject))
     table = nullptr;
-  Py_INCREF(type); // its address must not be another type's later
+  Py_INCREF(type); // Keeps the type alive, so that no other type can have its address.
   Py_XDECREF(reinterpret_cast<PyObject *>(lastType));
   lastType = type;
   return last = table;
@@ -59,7 +61,8 @@ static std::optional<DType> typeOf(DLDataType given) {
   return parseDType(letter + std::to_string(given.bits));
 }
 
-/// The buffer protocol's letters; their sizes are the item's.
+/// Converts a buffer-protocol format. The character determines the kind; `itemBytes` determines the
+/// size.
 static std::optional<DType> typeOf(const char *format, Py_ssize_t itemBytes) {
   if (!format)
     return DType::U8;
@@ -76,7 +79,7 @@ static std::optional<DType> typeOf(const char *format, Py_ssize_t itemBytes) {
   return parseDType(letter + std::to_string(8 * itemBytes));
 }
 
-/// What an object calls its element type.
+/// Returns the object's own name of its element type.
 static std::string typeText(nb::handle object) {
   nb::object dtype = nb::getattr(object, "dtype", nb::none());
   return dtype.is_none() ? "an element type that dlc does not have" : nb::str(dtype).c_str();
@@ -118,7 +121,7 @@ void View::take(const DLTensor &tensor, nb::handle object, const Value &value) {
   unit = int64_t(itemBytes);
 }
 
-/// By the method __dlpack__.
+/// Reads an array through the method __dlpack__.
 void View::openPacked(nb::handle object, const Value &value) {
   nb::object method = nb::getattr(object, "__dlpack__", nb::none());
   if (method.is_none())
@@ -129,12 +132,12 @@ void View::openPacked(nb::handle object, const Value &value) {
   try {
     kept = method(nb::arg("max_version") = nb::make_tuple(1, 0));
   } catch (nb::python_error &error) {
-    // Libraries from before DLPack 1.0 know no versions.
+    // Libraries before DLPack 1.0 do not accept `max_version`.
     if (!error.matches(PyExc_TypeError))
       throw;
     kept = method();
   }
-  // The capsule stays unused: it gives the tensor back itself, when it goes.
+  // The capsule is not consumed: its destructor releases the tensor.
   if (PyCapsule_IsValid(kept.ptr(), "dltensor_versioned")) {
     auto *tensor =
         static_cast<VersionedTensor *>(PyCapsule_GetPointer(kept.ptr(), "dltensor_versioned"));
@@ -146,7 +149,7 @@ void View::openPacked(nb::handle object, const Value &value) {
   take(tensor->dl_tensor, object, value);
 }
 
-/// Whether an object has such a method that says so.
+/// Returns true if the object has this method and the method returns True.
 static bool says(nb::handle object, const char *method) {
   nb::object found = nb::getattr(object, method, nb::none());
   return !found.is_none() && found().ptr() == Py_True;
@@ -160,7 +163,8 @@ void View::open(nb::handle object, const Value &value) {
       raise(PyExc_TypeError, required(value) + "a masked array, whose mask dlc would not see; fill "
                                                "it first, as in x.filled(0)");
     openBuffer(object);
-    // ml_dtypes' types cannot go through a buffer; their bits can.
+    // The types of ml_dtypes do not support the buffer protocol, so the array is viewed or
+    // converted to a type that does.
     const std::string text = buffer.obj ? "" : typeText(object);
     if (text == "bfloat16") {
       kept = object.attr("view")("uint16");
@@ -176,8 +180,9 @@ void View::open(nb::handle object, const Value &value) {
     if (tracked.ptr() == Py_True)
       raise(PyExc_ValueError, required(value) + "a tensor that requires gradients, which dlc would "
                                                 "not compute; give x.detach()");
-    // DLPack tells only where memory is, not that a tensor stands for its negative (the imaginary
-    // part of a conjugate), or for zeros without any.
+    // DLPack only describes the memory. It does not express that a tensor is a lazy negation (such
+    // as the imaginary part of a conjugate) or a tensor of zeros without memory, so such tensors
+    // are cloned.
     if (says(object, "is_neg") || says(object, "_is_zerotensor"))
       object = kept = object.attr("clone")();
     if (table->fromObject(object.ptr(), &borrowed) != 0)
@@ -187,7 +192,7 @@ void View::open(nb::handle object, const Value &value) {
     whose = {Family::Kind::Other, nullptr, object};
     openPacked(object, value);
   }
-  // Booleans come as bytes from libraries that follow DLPack before 0.8.
+  // Libraries that implement a DLPack version before 0.8 export booleans as bytes.
   if (type == DType::U8 && value.dtype == DType::Bool && whose.kind != Family::Kind::Numpy)
     type = DType::Bool;
   const bool isUnpacked = value.dtype && isPacked(*value.dtype) &&
@@ -281,7 +286,7 @@ const void *View::plain(std::unique_ptr<char[]> &copy) const {
   if (isCompact())
     return data;
   copy.reset(new char[std::max<size_t>(size_t(elements()) * itemBytes, 1)]);
-  // What lies together is copied together.
+  // Copies contiguous inner dimensions as one block.
   int inner = ndim;
   size_t bytes = itemBytes;
   while (inner > 1 && (dims[inner - 1] == 1 || strides[inner - 1] * unit == int64_t(bytes)))

@@ -1,4 +1,4 @@
-//===- Waiting.h - what takes long, and who waits for it ------------------------===//
+//===- Waiting.h - runs long operations in another thread, with interruption and progress -----===//
 #ifndef DLC_TOOLS_PYTHON_WAITING_H
 #define DLC_TOOLS_PYTHON_WAITING_H
 
@@ -18,7 +18,7 @@
 
 namespace dlc::python {
 
-/// What the work and who waits for it tell each other.
+/// State shared by the worker thread and the thread that waits for it.
 struct Waiting {
   std::atomic<bool> isCancelled = false;
   std::mutex mutex;
@@ -33,7 +33,7 @@ struct Waiting {
     total = of;
     isNew = true;
   }
-  /// Calls show(what, done, total) where something was told since.
+  /// Calls show(what, done, total) if progress was reported since the last call.
   void show(nanobind::handle show) {
     std::string text;
     int count = 0, of = 0;
@@ -49,8 +49,9 @@ struct Waiting {
   }
 };
 
-/// Another thread works, so that this one can look whether somebody has pressed Ctrl-C: Python runs
-/// the handlers of signals in its main thread alone. `work` looks whether it is cancelled.
+/// Runs `work` in another thread while this thread polls for signals. Python runs signal handlers
+/// only in its main thread, so otherwise Ctrl-C would have no effect. `work` must poll
+/// `isCancelled`.
 template <typename Work>
 auto waitFor(Waiting &waiting, nanobind::handle show, const Work &work) -> decltype(work()) {
   waiting.isCancelled.store(false);
@@ -80,7 +81,7 @@ auto waitFor(Waiting &waiting, nanobind::handle show, const Work &work) -> declt
   }
 }
 
-/// What is wrong with a model or what was asked for is a ValueError.
+/// Translates an Error about the model or the arguments to ValueError.
 template <typename Function> auto orValueError(const Function &function) {
   try {
     return function();

@@ -1,4 +1,4 @@
-//===- Watch.cpp - whether tensors still hold what they held --------------------===//
+//===- Watch.cpp - detects changes of tensors that a program holds as constants ---------------===//
 #include "tools/python/Watch.h"
 
 #include <nanobind/stl/vector.h>
@@ -10,7 +10,7 @@ namespace nb = nanobind;
 
 namespace dlc::python {
 
-/// A name that is made once: a call asks hundreds of tensors.
+/// An interned method name, created once because each call accesses hundreds of tensors.
 #define DLC_NAME(text)                                                                             \
   [] {                                                                                             \
     static PyObject *const name = PyUnicode_InternFromString(text);                                \
@@ -26,7 +26,7 @@ static int64_t number(nb::object value) {
 Watch::Seen::Seen(nb::handle tensor, size_t bytes) {
   data = reinterpret_cast<const char *>(
       number(nb::steal(PyObject_CallMethodNoArgs(tensor.ptr(), DLC_NAME("data_ptr")))));
-  // Tensors of inference mode have no version.
+  // Tensors created in inference mode have no version counter.
   nb::object counted = nb::steal(PyObject_GetAttr(tensor.ptr(), DLC_NAME("_version")));
   if (!counted.is_valid())
     PyErr_Clear();

@@ -1,4 +1,4 @@
-//===- Watch.h - whether tensors still hold what they held ----------------------===//
+//===- Watch.h - detects changes of tensors that a program holds as constants -----------------===//
 #ifndef DLC_TOOLS_PYTHON_WATCH_H
 #define DLC_TOOLS_PYTHON_WATCH_H
 
@@ -10,14 +10,15 @@
 
 namespace dlc::python {
 
-/// PyTorch's tensors that a program holds as constants. A change is told by the address, by the
-/// version that PyTorch counts, and, since changes through `.data` are not counted, by a sample of
-/// the elements. What writes a few elements through `.data` alone stays unseen.
+/// PyTorch tensors that a program holds as constants. A change is detected by the address, by
+/// PyTorch's version counter, and by a sample of the elements, because changes through `.data` do
+/// not increment the counter. Writing a few elements through `.data` alone is not detected.
 class Watch {
 public:
-  /// `bytes`: of each.
+  /// `bytes` is the size of each tensor.
   Watch(nanobind::list tensors, std::vector<size_t> bytes);
-  /// Whether these, of the same sizes and in the same order, are those and as they were.
+  /// Returns true if these tensors, in the same order and of the same sizes, are the recorded ones
+  /// and are unchanged.
   bool isUnchanged(nanobind::list tensors) const;
 
 private:
@@ -27,7 +28,7 @@ private:
     bool operator==(const Seen &) const = default;
 
     const char *data;
-    int64_t version; ///< -1 where PyTorch counts none
+    int64_t version; ///< -1 if the tensor has no version counter
     std::array<uint64_t, kSamples> sample{};
   };
   std::vector<size_t> bytes;

@@ -1,4 +1,4 @@
-//===- World.cpp - the processes that run one program, and who carries their collectives -===//
+//===- World.cpp - processes that run one program, and their collective engine ----------------===//
 #include "tools/python/World.h"
 
 #include "dlc/Error.h"
@@ -21,10 +21,11 @@ namespace dlc::python {
 
 namespace {
 
-/// Rank and size, then the same among the processes of this machine.
+/// Rank and size in the world, then rank and size within this machine.
 using PlaceTuple = std::tuple<int, int, int, int>;
 
-/// Waits for others, who may need the interpreter's lock.
+/// Runs `body` with the GIL released. It waits for other ranks, which may need the GIL to make
+/// progress.
 template <typename Body> auto released(const Body &body) {
   nb::gil_scoped_release free;
   return body();

@@ -1,4 +1,4 @@
-//===- World.h - the processes that run one program, and who carries their collectives -===//
+//===- World.h - processes that run one program, and their collective engine ------------------===//
 #ifndef DLC_TOOLS_PYTHON_WORLD_H
 #define DLC_TOOLS_PYTHON_WORLD_H
 

@@ -1,4 +1,4 @@
-//===- Data.h - what a model is calibrated with ----------------------------------------------===//
+//===- Data.h - calibration data ------------------------------------------===//
 #ifndef DLC_TOOLS_QUANTIZE_DATA_H
 #define DLC_TOOLS_QUANTIZE_DATA_H
 
@@ -11,9 +11,10 @@
 namespace dlc::quantize {
 
 struct Data {
-  /// What messages call it.
+  /// Name of the data in messages.
   std::string name;
-  /// By inputs, samples along the first dimension. One without a name is that of the only input.
+  /// Arrays by input name, with samples along the first dimension. An array without a name belongs
+  /// to the model's only input.
   std::vector<std::pair<std::string, Tensor>> arrays;
 };
 

@@ -1,4 +1,4 @@
-//===- Graph.cpp - an ONNX model that is looked at and changed ---------------------------===//
+//===- Graph.cpp - analyzes and modifies an ONNX model --------------------===//
 #include "tools/quantize/Graph.h"
 
 #include "dlc/Error.h"
@@ -11,7 +11,7 @@
 namespace dlc::quantize {
 namespace {
 
-/// Brings tensors' elements into the model as raw_data, wherever they stand.
+/// Loads the elements of tensors into the model as raw_data, including those in external files.
 struct Loader {
   onnxfront::ModelFile &file;
   mlir::MLIRContext &context;
@@ -63,7 +63,7 @@ struct Loader {
   }
 };
 
-/// Constant nodes of tensors as initializers: weights are found in one place.
+/// Converts Constant nodes with a tensor to initializers, so that all weights are initializers.
 void hoistConstants(onnx::GraphProto &graph) {
   google::protobuf::RepeatedPtrField<onnx::NodeProto> rest;
   for (onnx::NodeProto &node : *graph.mutable_node()) {
@@ -80,7 +80,7 @@ void hoistConstants(onnx::GraphProto &graph) {
   graph.mutable_node()->Swap(&rest);
 }
 
-/// Names that nodes take, those within subgraphs too.
+/// Collects the names that nodes use as inputs, including those in subgraphs.
 void collectUses(const onnx::GraphProto &graph, std::set<std::string> &uses, bool outputsToo) {
   for (const onnx::NodeProto &node : graph.node()) {
     uses.insert(node.input().begin(), node.input().end());
@@ -219,7 +219,7 @@ void dropUnused(onnx::GraphProto &graph) {
     else
       dropped.insert(tensor.name());
   graph.mutable_initializer()->Swap(&kept);
-  // Old files list initializers among the inputs.
+  // Old files also list initializers as inputs.
   google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> inputs;
   for (onnx::ValueInfoProto &input : *graph.mutable_input())
     if (!dropped.count(input.name()))

@@ -1,4 +1,4 @@
-//===- Graph.h - an ONNX model that is looked at and changed -----------------------------===//
+//===- Graph.h - analyzes and modifies an ONNX model ----------------------===//
 #ifndef DLC_TOOLS_QUANTIZE_GRAPH_H
 #define DLC_TOOLS_QUANTIZE_GRAPH_H
 
@@ -11,27 +11,30 @@
 
 namespace dlc::quantize {
 
-/// The model with all its weights as raw_data of initializers. Throws dlc::Error.
+/// Reads a model, with all weights as raw_data of initializers. Throws dlc::Error.
 onnx::ModelProto readModel(const std::string &path);
 void writeModel(const onnx::ModelProto &model, const std::string &path);
 
-/// The version of ONNX's own operators.
+/// Returns the opset version of the default ONNX domain.
 int64_t opsetOf(const onnx::ModelProto &model);
 
-/// Who makes what, and who uses it, at the model's top level. The model must outlive it, unchanged.
+/// Producers and consumers of values at the top level of the model, which must outlive this object
+/// unchanged.
 class Graph {
 public:
   explicit Graph(const onnx::ModelProto &model);
 
   const onnx::GraphProto &proto() const { return graph; }
   const onnx::NodeProto *producer(const std::string &value) const;
-  /// Nodes that take it, once for each time.
+  /// Returns the nodes that consume the value, once for each use.
   const std::vector<const onnx::NodeProto *> &users(const std::string &value) const;
-  /// Null unless it is an initializer in f32 that no caller can replace.
+  /// Returns the initializer of the value, or null if the value is not an f32 initializer. An
+  /// initializer that is also an input is included.
   const onnx::TensorProto *weights(const std::string &value) const;
   bool isConstant(const std::string &value) const { return constants.count(value); }
   bool isOutput(const std::string &value) const { return outputs.count(value); }
-  /// The only user at this level, where nothing else looks at the value. Null otherwise.
+  /// Returns the only consumer at the top level. Null if there are several, or if the value is a
+  /// model output or used in a subgraph.
   const onnx::NodeProto *onlyUser(const std::string &value) const;
 
 private:
@@ -39,22 +42,22 @@ private:
   std::map<std::string, const onnx::NodeProto *> producers;
   std::map<std::string, std::vector<const onnx::NodeProto *>> consumers;
   std::map<std::string, const onnx::TensorProto *> constants;
-  /// Outputs, and what subgraphs see.
+  /// Model outputs, and values that subgraphs use.
   std::set<std::string> outputs;
 };
 
-/// The attribute of that name, or null.
+/// Returns the attribute of this name, or null.
 const onnx::AttributeProto *attribute(const onnx::NodeProto &node, const char *name);
 int64_t integer(const onnx::NodeProto &node, const char *name, int64_t otherwise);
 float number(const onnx::NodeProto &node, const char *name, float otherwise);
 
-/// The name of a node, else that of its first result.
+/// Returns the node's name, or the name of its first output if the node is unnamed.
 std::string nameOf(const onnx::NodeProto &node);
-/// Elements of an f32 tensor that readModel gave.
+/// Returns the elements of an f32 tensor of a model read by readModel().
 const float *floatsOf(const onnx::TensorProto &tensor);
 int64_t countOf(const onnx::TensorProto &tensor);
 
-/// Removes initializers that nothing uses.
+/// Removes unused initializers.
 void dropUnused(onnx::GraphProto &graph);
 
 } // namespace dlc::quantize

@@ -1,4 +1,4 @@
-//===- Layers.cpp - what of a model can be quantised --------------------------------------===//
+//===- Layers.cpp - finds the layers and values of a model to quantize ----===//
 #include "tools/quantize/Layers.h"
 
 #include "dlc/Error.h"
@@ -10,14 +10,14 @@
 namespace dlc::quantize {
 namespace {
 
-/// What stands between layers and does not need more than eight bits.
+/// How an operation between layers propagates quantized values.
 enum class Passing {
   No,
-  /// Its result is made of its operand's elements: the same scale.
+  /// Only moves elements, so the result has the operand's scale.
   Moves,
-  /// A scale of its own.
+  /// Computes new values, so the result has its own scale.
   Computes,
-  /// Goes with what makes its operand.
+  /// Is fused with the operation that produces its operand.
   Activation
 };
 
@@ -42,13 +42,14 @@ Passing passingOf(const onnx::NodeProto &node) {
   return found == table.end() ? Passing::No : found->second;
 }
 
-/// How many of its operands are data.
+/// Returns the number of data operands.
 int dataOperands(const onnx::NodeProto &node) {
   static const std::set<llvm::StringRef> several = {"Add", "Concat"};
   return several.count(node.op_type()) ? node.input_size() : 1;
 }
 
-/// Padding that no finite number beats has no scale: what takes the largest of it has.
+/// Returns true if the value is the result of a Pad with an infinite pad value. Such a value has no
+/// finite scale; it is not quantized, but the result of a max pooling of it is.
 bool isPaddedWithInfinity(const Graph &graph, const std::string &value) {
   const onnx::NodeProto *pad = graph.producer(value);
   if (!pad || pad->op_type() != "Pad" || pad->input_size() < 3)
@@ -66,7 +67,8 @@ bool isQuantisedKind(const onnx::NodeProto &node) {
          kind == "DynamicQuantizeLSTM";
 }
 
-/// Where operands and channels are.
+/// Returns the layer of a node, with its operands and channel axis, if the node is a convolution or
+/// a matmul with constant weights.
 std::optional<Layer> layerOf(const Graph &graph, const onnx::NodeProto &node) {
   if (!node.domain().empty() && node.domain() != "ai.onnx")
     return std::nullopt;
@@ -145,7 +147,7 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     add(layer.x);
     if (layer.node->op_type() != "Conv")
       continue;
-    // Runtimes compute a convolution in integers where its result is quantised, too.
+    // Runtimes compute a convolution with integers only if its result is quantized as well.
     std::string result = layer.node->output(0);
     const onnx::NodeProto *next = graph.onlyUser(result);
     if (next && passingOf(*next) == Passing::Activation)
@@ -162,7 +164,7 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     Passing passing = maker ? passingOf(*maker) : Passing::No;
     if (passing == Passing::No || quantised.count(maker))
       continue;
-    // What a constant is added to goes through eight bits once, behind the sum.
+    // An Add with a constant operand is not quantized at its operands: only the sum is.
     auto isConstant = [&](const std::string &operand) { return graph.isConstant(operand); };
     if (maker->op_type() == "Add" && llvm::any_of(maker->input(), isConstant))
       continue;
@@ -173,7 +175,7 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
         values.count(maker->input(0)))
       values[value] = maker->input(0);
   }
-  // To the first of those that move on.
+  // Resolves chains of operations that move elements to the value that has a scale of its own.
   for (auto &[value, source] : values)
     while (values.at(source) != source)
       source = values.at(source);

@@ -1,4 +1,4 @@
-//===- Layers.h - what of a model can be quantised ----------------------------------------===//
+//===- Layers.h - finds the layers and values of a model to quantize ------===//
 #ifndef DLC_TOOLS_QUANTIZE_LAYERS_H
 #define DLC_TOOLS_QUANTIZE_LAYERS_H
 
@@ -8,29 +8,29 @@
 
 namespace dlc::quantize {
 
-/// A convolution or a product by constant weights.
+/// A convolution, or a matmul with constant weights.
 struct Layer {
   const onnx::NodeProto *node;
   std::string name;
-  /// Its operands; no bias: empty.
+  /// Names of the operands. `bias` is empty if there is none.
   std::string x, weights, bias;
-  /// Of the weights: the channels', which have a scale each, and the one that is summed along
-  /// (products only).
+  /// Axes of the weights: `channels` is the output channel axis, with one scale per channel;
+  /// `depth` is the reduction axis (matmuls only, else -1).
   int64_t channels = 0, depth = -1;
   std::vector<int64_t> shape;
-  /// Why it stays in f32; empty: it does not.
+  /// Reason why the layer remains in f32; empty if the layer is quantized.
   std::string kept;
-  /// Of its results, in dB: how much stronger they are than what quantising it alone changes.
+  /// Signal-to-noise ratio in dB of the layer's result when only this layer is quantized.
   std::optional<double> snr;
 
   bool isQuantised() const { return kept.empty(); }
 };
 
-/// Throws where the model is quantised already.
+/// Throws dlc::Error if the model is already quantized.
 std::vector<Layer> layersOf(const Graph &graph, const std::string &path);
 
-/// Values to be held in eight bits, each with the one whose scale and zero point it shares (itself:
-/// its own).
+/// Returns the values to be quantized to 8 bits. Each is mapped to the value whose scale and zero
+/// point it shares, or to itself if it has its own.
 std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
                                                  const std::vector<Layer> &layers);
 

@@ -1,4 +1,4 @@
-//===- Quantize.cpp - calibrate, look at each layer's loss, write ---------------------------===//
+//===- Quantize.cpp - quantizes a model: calibration, loss of each layer, rewriting -----------===//
 #include "tools/quantize/Quantize.h"
 #include "tools/quantize/Layers.h"
 #include "tools/quantize/Rewrite.h"
@@ -17,7 +17,7 @@
 namespace dlc::quantize {
 namespace {
 
-/// QuantizeLinear has a scale for each channel from here on.
+/// First opset in which QuantizeLinear supports per-channel scales.
 constexpr int64_t kLeastOpset = 13;
 
 std::string listed(const std::vector<std::string> &names) {
@@ -39,7 +39,7 @@ void check(const Options &options) {
   requireOneOf("ranges", options.ranges.kind, rangeRules());
   if (options.block < 16 || (options.block & (options.block - 1)))
     throw Error("block " + std::to_string(options.block) + ": required: a power of two from 16 on");
-  // NaN is none.
+  // Written so that NaN is rejected.
   if (!(options.ranges.percentile >= 50 && options.ranges.percentile <= 100))
     throw Error("percentile " + std::to_string(options.ranges.percentile) +
                 ": required: 50 to 100");
@@ -75,7 +75,7 @@ public:
           "every layer loses too much; a lower least SNR allows more loss, and other ranges "
           "or data may cause less");
     }
-    // Between layers that stay in f32 nothing is in eight bits.
+    // Removes the scales of values that are now only between layers that remain in f32.
     if (!scheme.scales.empty()) {
       std::map<std::string, std::string> left = valuesIn8Bits(graph, layers);
       std::map<std::string, Scale> scales;
@@ -94,7 +94,7 @@ public:
   }
 
 private:
-  /// Runs a model over the data.
+  /// Runs a model on all batches of the calibration data, and passes the outputs to `take`.
   void over(const char *what, const onnx::ModelProto &model,
             const std::function<void(const Arrays &)> &take) const {
     auto tell = [&](int64_t done) {
@@ -138,7 +138,7 @@ private:
                        : otherwise));
   }
 
-  /// The scales of values, by what is seen of them.
+  /// Determines the scales of values from the ranges observed on the calibration data.
   void calibrate() {
     std::map<std::string, std::string> values = valuesIn8Bits(graph, layers);
     std::vector<std::string> sources;
@@ -177,7 +177,7 @@ private:
                                    : kMost;
   }
 
-  /// What each layer loses when it alone is quantised.
+  /// Measures the loss of each layer when only this layer is quantized.
   void measureLayers() {
     std::vector<LossOutputs> outputs;
     onnx::ModelProto both = besideEachOther(model, layers, scheme, outputs);
@@ -202,7 +202,7 @@ private:
     }
   }
 
-  /// What the whole model loses.
+  /// Compares the outputs of the quantized model with those of the f32 model.
   void measureOutputs(const onnx::ModelProto &result) {
     const char *what = "comparing the outputs";
     std::vector<std::string> names;

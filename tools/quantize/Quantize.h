@@ -1,4 +1,4 @@
-//===- Quantize.h - a model in f32 becomes one in eight bits -------------------------------===//
+//===- Quantize.h - quantizes an f32 model --------------------------------===//
 #ifndef DLC_TOOLS_QUANTIZE_QUANTIZE_H
 #define DLC_TOOLS_QUANTIZE_QUANTIZE_H
 
@@ -14,38 +14,40 @@ namespace dlc::quantize {
 
 struct Options {
   std::string model, output;
-  /// Nothing: weights alone are quantised.
+  /// Calibration data. If unset, only weights are quantized.
   std::optional<Data> data;
-  /// int8 or int4 (products' weights only, the rest in f32).
+  /// Weight type: int8, or int4 (matmul weights only; everything else remains in f32).
   std::string weights = "int8";
   int64_t block = 32;
   RangeRule ranges;
-  /// Layers of these names or kinds stay in f32 (* any characters, ? one).
+  /// Patterns of names or operator types of layers that remain in f32 (* matches any characters, ?
+  /// matches one).
   std::vector<std::string> keep;
-  /// Layers of less signal to noise, in dB, stay in f32.
+  /// Layers with a lower signal-to-noise ratio, in dB, remain in f32.
   double leastSnr = 15;
   ModelOptions compile;
-  /// Told what is done, and with how many batches of how many; what it throws ends all.
+  /// Called with the current activity and the number of finished batches. An exception that it
+  /// throws aborts the quantization.
   std::function<void(const char *what, int64_t done, int64_t total)> progress;
 };
 
-/// A layer, and what became of it.
+/// Result for one layer.
 struct LayerLoss {
   std::string name;
-  std::vector<int64_t> shape; ///< of its weights
-  /// Why it stays in f32; empty: it does not.
+  std::vector<int64_t> shape; ///< shape of the weights
+  /// Reason why the layer remains in f32; empty if the layer is quantized.
   std::string kept;
-  /// Of its results, in dB: how much stronger they are than what quantising it alone changes.
+  /// Signal-to-noise ratio in dB of the layer's result when only this layer is quantized.
   std::optional<double> snr;
 
   bool isQuantised() const { return kept.empty(); }
 };
 
-/// What one output of the model is after quantising, over the calibration data.
+/// Error of one model output after quantization, over the calibration data.
 struct OutputLoss {
   std::string name;
   double snr = 0;
-  /// Of rows along the last dimension, in a hundred: those whose largest element stays the same.
+  /// Percentage of rows along the last dimension whose argmax is unchanged.
   double sameLargest = 0;
 };
 
@@ -56,7 +58,7 @@ struct Report {
   int64_t samples = 0, samplesLeft = 0;
 };
 
-/// Writes the quantised model. Throws dlc::Error.
+/// Quantizes a model and writes the result. Throws dlc::Error.
 Report quantize(const Options &options);
 
 } // namespace dlc::quantize

@@ -1,4 +1,4 @@
-//===- Ranges.cpp - what is seen of a value, and its scale -------------------------------===//
+//===- Ranges.cpp - observed range of a value, and the scale derived from it ------------------===//
 #include "tools/quantize/Ranges.h"
 
 #include <algorithm>
@@ -11,12 +11,13 @@ namespace {
 
 constexpr int kBins = 4096, kLevels = 256;
 
-/// Bins [first, last) of a histogram.
+/// Histogram bins [first, last).
 struct Part {
   int first = 0, last = kBins;
 };
 
-/// Cuts at both ends what is more than `outside` of all.
+/// Returns the bins without outliers: drops at most the fraction `outside` of all counts at each
+/// end.
 Part withoutOutliers(const std::vector<double> &counts, double outside) {
   double all = 0;
   for (double count : counts)
@@ -31,8 +32,8 @@ Part withoutOutliers(const std::vector<double> &counts, double outside) {
   return part;
 }
 
-/// In dB, how much stronger what was seen is than its error, where 256 levels are spread over
-/// [from, to] and the rest is cut off.
+/// Returns the signal-to-noise ratio in dB if the observed values are quantized to 256 levels over
+/// [from, to] and clipped to that range.
 double snrWithin(const std::vector<double> &counts, double low, double width, double from,
                  double to) {
   double step = (to - from) / (kLevels - 1), signal = 0, noise = 0;
@@ -44,8 +45,8 @@ double snrWithin(const std::vector<double> &counts, double low, double width, do
   return 10 * std::log10(signal / noise);
 }
 
-/// The divergence of what was seen from what 256 levels over a part of it can tell. What lies
-/// outside is taken for the part's ends.
+/// Kullback-Leibler divergence between the observed distribution and the distribution after
+/// quantizing `part` to 256 levels. Values outside of `part` are counted in its first and last bin.
 double divergence(const std::vector<double> &counts, const Part &part) {
   std::vector<double> seen(counts.begin() + part.first, counts.begin() + part.last);
   std::vector<double> told(seen.size(), 0);
@@ -78,22 +79,23 @@ double divergence(const std::vector<double> &counts, const Part &part) {
   for (size_t i = 0; i < size; ++i) {
     if (seen[i] <= 0)
       continue;
-    // Where nothing is told of what was seen, a small probability stands in.
+    // A small probability replaces zero where the quantized distribution has no mass.
     double p = seen[i] / all, q = std::max(told[i] / inside, 1e-9);
     sum += p * std::log(p / q);
   }
   return sum;
 }
 
-/// The part that loses least, both ends moving towards `zero`, the bin of 0.
+/// Returns the part with the least divergence. Candidate parts extend equally far to both sides of
+/// `zero`, the bin of 0.
 Part leastDivergence(std::vector<double> counts, int zero) {
-  // Zero is told exactly, however often it is seen.
+  // Zero is represented exactly, so its count is ignored.
   counts[size_t(std::min(zero, kBins - 1))] = 0;
   Part best;
   double least = std::numeric_limits<double>::infinity();
   constexpr int kSteps = 128;
   for (int step = kSteps; step >= kSteps / 16; --step) {
-    // As far from zero on either side, where there is something.
+    // The part extends equally far to both sides of zero, within the histogram.
     int reach = std::max(zero, kBins - zero) * step / kSteps;
     Part part{std::max(zero - reach, 0), std::min(zero + reach, kBins)};
     if (part.last - part.first < kLevels)
@@ -106,7 +108,8 @@ Part leastDivergence(std::vector<double> counts, int zero) {
   return best;
 }
 
-/// The range of the least square error: each end in turn moves towards zero as long as that pays.
+/// Returns the range with the least square error. Coordinate descent: moves each end in turn
+/// towards zero as long as the error decreases.
 std::pair<double, double> leastError(const std::vector<double> &counts, double low, double high) {
   constexpr int kSteps = 64, kRounds = 3;
   double width = (high - low) / kBins, from = low, to = high;
@@ -161,10 +164,11 @@ Scale Seen::scaleBy(const RangeRule &rule) const {
     int zero = std::clamp(int(-low / width), 0, kBins);
     Part part = rule.kind == "percentile" ? withoutOutliers(counts, 1 - rule.percentile / 100)
                                           : leastDivergence(counts, zero);
-    // Zero must be among the numbers: padding is made of it.
+    // Zero must be representable, because padding consists of zeros.
     double least = std::min(low + width * part.first, 0.0),
            most = std::max(low + width * part.last, 0.0);
-    // A rule may cut off too much, where large values are rare and matter.
+    // Entropy and percentile may clip too much if rare large values matter. Their range is used
+    // only if its signal-to-noise ratio is at least 20 dB, or as high as that of the full range.
     constexpr double kEnough = 20;
     if (snrWithin(counts, low, width, least, most) >=
         std::min(kEnough, snrWithin(counts, low, width, low, high))) {
@@ -173,7 +177,7 @@ Scale Seen::scaleBy(const RangeRule &rule) const {
     }
   }
   Scale result;
-  // Smaller scales would be denormal numbers, which some processors take for zero.
+  // A smaller scale would be denormal, and some processors flush denormals to zero.
   result.scale = std::max(float((to - from) / 255), std::numeric_limits<float>::min());
   if (to <= from)
     result.scale = 1;

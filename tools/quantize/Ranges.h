@@ -1,4 +1,4 @@
-//===- Ranges.h - what is seen of a value, and its scale ---------------------------------===//
+//===- Ranges.h - observed range of a value, and the scale derived from it --------------------===//
 #ifndef DLC_TOOLS_QUANTIZE_RANGES_H
 #define DLC_TOOLS_QUANTIZE_RANGES_H
 
@@ -9,30 +9,31 @@
 
 namespace dlc::quantize {
 
-/// Of unsigned 8-bit numbers: value = (number - zeroPoint) * scale.
+/// Quantization parameters of unsigned 8-bit integers: value = (q - zeroPoint) * scale.
 struct Scale {
   float scale = 1;
   uint8_t zeroPoint = 0;
 };
 
-/// How a range follows from what was seen.
+/// Rule that derives a range from the observed values.
 struct RangeRule {
-  /// mse: the least square error; minmax: all that was seen; percentile: all but outliers; entropy:
-  /// what loses least information (Kullback and Leibler's divergence).
+  /// mse: least square error; minmax: all observed values; percentile: without outliers; entropy:
+  /// least Kullback-Leibler divergence.
   std::string kind = "mse";
-  /// Of the values, for percentile: so many in a hundred lie within, on each side.
+  /// For `percentile`: percentage of the values that are not clipped, at each end.
   double percentile = 99.99;
 };
 
-/// All names of rules.
+/// Returns the names of all rules.
 const std::vector<std::string> &rangeRules();
 
-/// What was seen of one value: first its ends, then, for rules that need it, how often what.
+/// Observed range of one value and, for rules that need it, a histogram, which is added in a second
+/// pass.
 class Seen {
 public:
-  /// Whether all are finite.
+  /// Extends the range. Returns true if all values are finite.
   bool addEnds(const float *values, size_t count);
-  /// After all ends are known.
+  /// Adds to the histogram. Call after all values have been passed to addEnds().
   void addCounts(const float *values, size_t count);
   Scale scaleBy(const RangeRule &rule) const;
 

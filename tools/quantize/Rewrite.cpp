@@ -1,4 +1,4 @@
-//===- Rewrite.cpp - the model with layers in fewer bits ----------------------------------===//
+//===- Rewrite.cpp - rewrites a model with quantized layers ---------------===//
 #include "tools/quantize/Rewrite.h"
 #include "tools/quantize/Weights.h"
 
@@ -88,7 +88,7 @@ private:
     return std::move(result);
   }
 
-  /// What readers of a value take: its numbers of eight bits, where it has such.
+  /// Returns the value that consumers read: the dequantized one if the value is quantized.
   const std::string &read(const std::string &value) const {
     auto found = narrow.find(value);
     return found == narrow.end() ? value : found->second;
@@ -136,7 +136,7 @@ private:
     *nodes().Add() = std::move(node);
   }
 
-  /// Before DequantizeLinear knew blocks: one operator for all.
+  /// Emits com.microsoft.MatMulNBits for opsets in which DequantizeLinear does not support blocks.
   void byColumns(const Layer &layer, const onnx::TensorProto &weights, onnx::NodeProto node) {
     Integers numbers = inBlocksTurned(layer, weights, scheme.block);
     onnx::NodeProto product;
@@ -165,7 +165,7 @@ private:
   }
 
   std::string dequantized(const std::string &name, Integers numbers, int64_t axis, int64_t block) {
-    // Weights of several layers stand in the file once, where their scales are the same.
+    // Layers that share weights share the quantized initializers if the scales are equal.
     auto [at, isNew] = shared.try_emplace(
         {name, axis, numbers.scales.raw_data() + numbers.values.raw_data().substr(0, 64)});
     if (!isNew)
@@ -231,7 +231,7 @@ private:
   onnx::ModelProto result;
   std::map<const onnx::NodeProto *, const Layer *> byNode;
   std::set<std::string> taken, newNames;
-  /// The value in f32 that came through eight bits.
+  /// Maps each quantized value to its dequantized f32 value.
   std::map<std::string, std::string> narrow;
   std::map<std::tuple<std::string, int64_t, std::string>, std::string> shared;
 };

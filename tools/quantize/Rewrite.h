@@ -1,4 +1,4 @@
-//===- Rewrite.h - the model with layers in fewer bits ------------------------------------===//
+//===- Rewrite.h - rewrites a model with quantized layers -----------------===//
 #ifndef DLC_TOOLS_QUANTIZE_REWRITE_H
 #define DLC_TOOLS_QUANTIZE_REWRITE_H
 
@@ -7,30 +7,33 @@
 
 namespace dlc::quantize {
 
-/// What becomes of layers that are quantised.
+/// Quantization scheme of the layers.
 struct Scheme {
-  /// Of weights: 8 or 4.
+  /// Bits of weights: 8 or 4.
   int bits = 8;
-  /// With 4 bits: so many weights have one scale.
+  /// Number of weights per scale; used with 4 bits.
   int64_t block = 32;
-  /// Of values; empty: weights alone are quantised.
+  /// Scales of values; empty if only weights are quantized.
   std::map<std::string, Scale> scales;
 };
 
-/// The model with its layers quantised, and the values in eight bits between them.
+/// Returns the model with quantized layers, and with quantized values between them.
 onnx::ModelProto quantised(const onnx::ModelProto &model, const std::vector<Layer> &layers,
                            const Scheme &scheme);
 
-/// How one layer's loss is told: the sums of squares of its results and of what quantising changes.
+/// Names of the outputs that measure one layer's loss: the sum of squares of its results, and that
+/// of the quantization error.
 struct LossOutputs {
   std::string signal, noise;
 };
 
-/// The model as it is, and beside each layer the same quantised, on the same input.
+/// Returns the unchanged model with a quantized copy of each layer added. The copy reads the
+/// layer's input, quantized if the scheme has a scale for it. The outputs are the sums of squares
+/// in `outputs`.
 onnx::ModelProto besideEachOther(const onnx::ModelProto &model, const std::vector<Layer> &layers,
                                  const Scheme &scheme, std::vector<LossOutputs> &outputs);
 
-/// The model, with these values (f32) as its only outputs.
+/// Returns the model with these f32 values as its only outputs.
 onnx::ModelProto observing(const onnx::ModelProto &model, const std::vector<std::string> &values);
 
 } // namespace dlc::quantize

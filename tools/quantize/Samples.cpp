@@ -1,4 +1,4 @@
-//===- Samples.cpp - calibration data in batches --------------------------------------------===//
+//===- Samples.cpp - calibration data in batches --------------------------===//
 #include "tools/quantize/Samples.h"
 #include "tools/quantize/Graph.h"
 
@@ -14,14 +14,16 @@
 namespace dlc::quantize {
 namespace {
 
-/// Batches of a model that takes any: more would only take memory.
+/// Maximum batch size for models with a dynamic batch dimension; larger batches would only use more
+/// memory.
 constexpr int64_t kMostEach = 8;
 
 std::string typeText(const std::optional<DType> &type, const std::vector<int64_t> &shape) {
   return (type ? std::string(dtypeName(*type)) : "an unknown type") + " " + shapeText(shape);
 }
 
-/// Whether all but the first dimension are as the model has them; open ones take any.
+/// Returns true if all dimensions but the first match the model's. Dynamic dimensions match any
+/// size.
 bool fits(const ModelValue &input, const std::vector<int64_t> &shape) {
   if (!input.hasRank)
     return true;
@@ -33,7 +35,7 @@ bool fits(const ModelValue &input, const std::vector<int64_t> &shape) {
   return true;
 }
 
-/// A folder that is gone afterwards.
+/// A temporary folder, which the destructor removes.
 struct Folder {
   Folder() {
     if (std::error_code error = llvm::sys::fs::createUniqueDirectory("dlc-quantize", path))

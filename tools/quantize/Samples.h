@@ -1,4 +1,4 @@
-//===- Samples.h - calibration data in batches ----------------------------------------------===//
+//===- Samples.h - calibration data in batches ----------------------------===//
 #ifndef DLC_TOOLS_QUANTIZE_SAMPLES_H
 #define DLC_TOOLS_QUANTIZE_SAMPLES_H
 
@@ -13,19 +13,21 @@ namespace dlc::quantize {
 
 using Arrays = std::map<std::string, Tensor>;
 
-/// Arrays, checked against a model's inputs.
+/// Calibration arrays, checked against the inputs of a model.
 class Samples {
 public:
   Samples(const Data &data, const std::string &model, const std::vector<ModelValue> &inputs);
 
-  /// Batches as large as the model takes them; what is left at the end is not among them.
+  /// Number of complete batches. The batch size is that of the model; left() samples at the end are
+  /// not used.
   int64_t batches() const { return count / each; }
   int64_t used() const { return batches() * each; }
   int64_t left() const { return count - used(); }
   Arrays batch(int64_t index) const;
 
 private:
-  /// In the inputs' order; those without samples are whole in each batch.
+  /// An array, in the order of the inputs. Arrays without a sample dimension are passed unchanged
+  /// with each batch.
   struct Field {
     std::string name;
     Tensor all;
@@ -35,7 +37,7 @@ private:
   int64_t count = 1, each = 1;
 };
 
-/// Runs a model, which is written to a file for it, over the batches.
+/// Runs a model on all batches. The model is written to a temporary file and compiled.
 void runOver(const onnx::ModelProto &model, const Samples &samples, const ModelOptions &options,
              const std::function<void(const Arrays &)> &take);
 

@@ -1,4 +1,4 @@
-//===- Weights.cpp - weights as integers ----------------------------------------------------===//
+//===- Weights.cpp - quantizes weights to integers ------------------------===//
 #include "tools/quantize/Weights.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -19,7 +19,7 @@ void fill(onnx::TensorProto &tensor, onnx::TensorProto::DataType type,
   tensor.set_raw_data(values.data(), values.size() * sizeof(T));
 }
 
-/// A matrix's channels and what is summed for each.
+/// Weights as a matrix of output channels and the elements that are reduced for each.
 struct Matrix {
   const float *values;
   int64_t channels, depth;
@@ -34,7 +34,8 @@ Matrix matrixOf(const Layer &layer, const onnx::TensorProto &weights) {
   return {floatsOf(weights), channels, countOf(weights) / channels, layer.channels == 0};
 }
 
-/// Calls `take(channel, index, number)` for each weight, and fills `scales`, [channels, blocks].
+/// Calls `take(channel, index, q)` for each quantized weight, and fills `scales`, of shape
+/// [channels, blocks].
 void eachInBlocks(const Matrix &m, int64_t block, std::vector<float> &scales,
                   llvm::function_ref<void(int64_t, int64_t, int)> take) {
   int64_t blocks = (m.depth + block - 1) / block;
@@ -63,7 +64,8 @@ Integers perChannel(const Layer &layer, const onnx::TensorProto &weights,
     float scale = 0;
     for (int64_t k = 0; k < m.depth; ++k)
       scale = std::max(scale, std::abs(m.values[m.at(c, k)]) / 127);
-    // A channel of small weights and a large bias takes what its bias needs.
+    // If a channel has small weights and a large bias, the bias determines the scale, so that it
+    // fits in 32 bits.
     if (bias)
       scale = std::max(scale, std::abs(floatsOf(*bias)[c]) / xScale * 0x1p-30f);
     scale = scale > 0 ? std::max(scale, std::numeric_limits<float>::min()) : 1;
@@ -103,7 +105,7 @@ Integers inBlocks(const Layer &layer, const onnx::TensorProto &weights, int64_t 
 Integers inBlocksTurned(const Layer &layer, const onnx::TensorProto &weights, int64_t block) {
   Matrix m = matrixOf(layer, weights);
   int64_t blocks = (m.depth + block - 1) / block, bytes = block / 2;
-  // Eight is zero, in what fills the last block up, too.
+  // MatMulNBits has a zero point of 8, so the padding of the last block is 8, too.
   std::vector<uint8_t> packed(size_t(m.channels * blocks * bytes), 0x88);
   std::vector<float> scales;
   eachInBlocks(m, block, scales, [&](int64_t c, int64_t k, int number) {

@@ -1,4 +1,4 @@
-//===- Weights.h - weights as integers ------------------------------------------------------===//
+//===- Weights.h - quantizes weights to integers --------------------------===//
 #ifndef DLC_TOOLS_QUANTIZE_WEIGHTS_H
 #define DLC_TOOLS_QUANTIZE_WEIGHTS_H
 
@@ -6,26 +6,28 @@
 
 namespace dlc::quantize {
 
-/// Weights of a layer and their scales, as initializers without a name.
+/// Quantized weights of a layer and their scales, as unnamed initializers.
 struct Integers {
   onnx::TensorProto values, scales;
-  /// One for each channel where there are no blocks; the same as `scales`.
+  /// The elements of `scales` if there is one scale per channel; empty for blocks.
   std::vector<float> perChannel;
 };
 
-/// In [-127, 127], a scale for each channel. `bias` (may be null) must fit 32 bits in units of
-/// the weights' scale times `xScale`.
+/// Quantizes to [-127, 127] with one scale per channel. The scales are chosen so that `bias` (may
+/// be null) fits in 32 bits in units of the weight scale times `xScale`.
 Integers perChannel(const Layer &layer, const onnx::TensorProto &weights,
                     const onnx::TensorProto *bias, float xScale);
 
-/// Of a product, in [-7, 7], a scale for each `block` weights that are summed: INT4, two in a byte,
-/// as DequantizeLinear has them.
+/// Quantizes the weights of a matmul to [-7, 7] with one scale for each `block` weights along the
+/// reduction axis. The result is INT4, two elements per byte, as DequantizeLinear requires.
 Integers inBlocks(const Layer &layer, const onnx::TensorProto &weights, int64_t block);
 
-/// The same as com.microsoft's MatMulNBits has them: [columns, blocks, bytes], with 8 for zero.
+/// Like inBlocks(), but in the layout of com.microsoft.MatMulNBits: [columns, blocks, bytes], with
+/// a zero point of 8.
 Integers inBlocksTurned(const Layer &layer, const onnx::TensorProto &weights, int64_t block);
 
-/// The bias in units of the weights' scales times `xScale`: INT32, and those scales.
+/// Quantizes the bias to INT32 with scales equal to the weight scales times `xScale`, and returns
+/// these scales.
 Integers biasOf(const onnx::TensorProto &bias, const Integers &weights, float xScale);
 
 } // namespace dlc::quantize

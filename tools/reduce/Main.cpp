@@ -1,4 +1,4 @@
-//===- Main.cpp - dlc-reduce: shrinks a module that shows a fault ---------===//
+//===- Main.cpp - dlc-reduce: reduces a module that reproduces a bug ------===//
 #include "tools/opt/Registration.h"
 
 #include "mlir/IR/MLIRContext.h"

@@ -1,4 +1,4 @@
-//===- Loops.h - the limits: loops of STREAM, and of FMA ------------------===//
+//===- Loops.h - upper limits of the machine: STREAM loops and an FMA loop --------------------===//
 #ifndef DLC_TOOLS_BENCH_BANDWIDTH_LOOPS_H
 #define DLC_TOOLS_BENCH_BANDWIDTH_LOOPS_H
 
@@ -6,7 +6,7 @@
 
 namespace bandwidth {
 
-/// Three arrays, each page first touched by the thread that will use it.
+/// Three arrays. Each page is first touched by the thread that will use it.
 class Arrays {
 public:
   Arrays(size_t elements, int threads);
@@ -15,8 +15,8 @@ public:
   Arrays &operator=(const Arrays &) = delete;
 
   void triad(); // a = b + s c
-  /// The same with stores that go past the caches and do not read what they overwrite, as
-  /// generated kernels store large results.
+  /// The triad with non-temporal stores, which bypass the caches and avoid reading the overwritten
+  /// lines. Generated kernels store large results in this way.
   void triadPast();
   void copy(); // a = b
   float *a() { return data[0]; }
@@ -29,7 +29,7 @@ private:
   int threads;
 };
 
-/// f32 operations in a second, in multiplications with addition that stay in registers.
+/// Measures the f32 operations per second, in GFLOP/s, of FMAs on registers.
 double fmaGflops(int threads);
 
 } // namespace bandwidth

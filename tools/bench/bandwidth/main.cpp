@@ -1,11 +1,11 @@
-//===- main.cpp - memory bandwidth of generated kernels beside plain loops -------------===//
+//===- main.cpp - memory bandwidth of generated kernels compared with plain loops -------------===//
 //
 // dlc-bandwidth [--mib N] [--rounds N] [--threads 1,2] [--json]
 //
-// Kernels whose operands lie past the last-level cache, interleaved in one process with the loops
-// of STREAM (copy, triad). Bytes are counted once per element read and once per element written,
-// for the loops as for the kernels; the triad that counts is the faster one of two, of which one
-// stores past the caches.
+// Runs kernels whose operands exceed the last-level cache, interleaved in one process with the
+// STREAM loops (copy, triad). Bytes are counted once for each element read and once for each
+// element written, for loops and kernels alike. The reference triad is the faster of two variants,
+// one of which uses non-temporal stores.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "dlc/Error.h"
@@ -28,7 +28,7 @@ namespace {
 
 struct Kernel {
   std::string name;
-  /// On @ * 1024 elements; {k} stands for k * @ in the text of the function.
+  /// Function text for @ * 1024 elements. A number {k} in braces is replaced by k * @.
   std::string text;
 };
 
@@ -46,7 +46,7 @@ std::string result(const std::string &name, const std::string &shape) {
   return tensor(shape) + " {dlc.name = \"" + name + "\"}";
 }
 
-/// y = body(x, z) on rows of 1024.
+/// Kernel y = body(x, z) on rows of 1024 elements.
 Kernel elementwise(const std::string &name, bool two, const std::string &body) {
   std::string t = "tensor<{1}x1024xf32>";
   std::string text = body;
@@ -56,7 +56,8 @@ Kernel elementwise(const std::string &name, bool two, const std::string &body) {
                          result("y", "{1}x1024"), text + "return %y : " + t + "\n")};
 }
 
-/// sum(x) and sum(x z) over some dimensions: batch norm's gradients, or (of x alone) a bias's.
+/// Kernel that computes sum(x) and sum(x z) over some dimensions, as in the gradients of batch
+/// norm, or sum(x) only, as in a bias gradient.
 Kernel sums(const std::string &name, const std::string &shape, const std::string &axes,
             const std::string &reduced, bool two) {
   std::string t = tensor(shape), r = tensor(reduced);
@@ -69,7 +70,7 @@ Kernel sums(const std::string &name, const std::string &shape, const std::string
                          result("a", reduced) + (two ? ", " + result("b", reduced) : ""), body)};
 }
 
-/// -log(softmax(x)[target]) with targets as rows of zeros and a one, and its gradient.
+/// Kernel that computes -log(softmax(x)[target]) with one-hot targets, and its gradient.
 std::string crossEntropy() {
   std::string t = "tensor<{1}x1024xf32>", r = "tensor<{1}x1xf32>";
   auto binary = [](const std::string &to, const std::string &op, const std::string &a,
@@ -137,7 +138,7 @@ std::shared_ptr<dlc::runtime::Session> sessionOf(const Kernel &kernel, int64_t r
     size_t to = text.find('}', from);
     std::string factor = text.substr(from + 1, to - from - 1);
     if (factor.empty() || factor.find_first_not_of("0123456789") != std::string::npos) {
-      text[from] = '\x01'; // a brace of the text itself
+      text[from] = '\x01'; // a literal brace of the function text
       continue;
     }
     text.replace(from, to - from + 1, std::to_string(std::stoll(factor) * rows));
@@ -174,7 +175,7 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
       inputs.push_back(inputs.empty() ? arrays.b() : arrays.c());
       bytes += double(info.bytes);
     }
-    // One large output at most; small ones have a place of their own.
+    // Each kernel has at most one large output. Small outputs have their own buffers.
     for (const dlc::runtime::TensorInfo &info : session->plan().outputs) {
       bool large = info.bytes == elements * sizeof(float);
       if (!large)
@@ -191,11 +192,11 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
       c.run();
       double seconds =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (round > 0) // the first warms up
+      if (round > 0) // the first round is a warm-up
         c.seconds = std::min(c.seconds, seconds);
     }
   }
-  // The better of the two: kernels are free to choose as well.
+  // Takes the faster variant, because kernels may also use either kind of store.
   double triad = std::max(contenders[0].bytes / contenders[0].seconds,
                           contenders[1].bytes / contenders[1].seconds),
          copy = contenders[2].bytes / contenders[2].seconds;
@@ -215,7 +216,7 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
   }
 }
 
-/// One line of JSON: what this machine can do now, at best.
+/// Prints the current limits of this machine as one line of JSON.
 void printLimits(size_t mib, int rounds, int threads) {
   size_t elements = (mib << 20) / sizeof(float) / 1024 * 1024;
   bandwidth::Arrays arrays(elements, threads);

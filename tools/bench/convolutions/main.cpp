@@ -1,9 +1,9 @@
-//===- main.cpp - our own convolutions beside oneDNN's ---------------------------------===//
+//===- main.cpp - dlc's convolution kernels compared with oneDNN's --------===//
 //
-// dlc-convolutions [threads] [seconds] [layout] [batch]: one line per layer; forward, data and
-// weight gradient, interleaved, the least time of each. oneDNN works in the same layout (acdb or
-// aBcd16b). Weights are packed ahead at batch 1, within the call else; direct ones take them
-// packed.
+// dlc-convolutions [threads] [seconds] [layout] [batch]: prints one line per layer with forward,
+// data gradient and weight gradient. The kernels are measured interleaved; the minimum time counts.
+// oneDNN uses the same layout (acdb or aBcd16b). At batch 1, weights are packed in advance; for
+// larger batches they are packed within the call. Direct convolutions require packed weights.
 //
 //===-----------------------------------------------------------------------------===//
 #include "runtime/device/cpu/Features.h"
@@ -69,7 +69,7 @@ constexpr Layer kLayers[] = {
     {"8x8x64", 128, 64, 64, 8, 3},
 };
 
-/// A library's call with its scratch memory.
+/// A library call with its scratch memory.
 struct Call {
   Call(const char *library, const json &desc, const std::vector<dlc::runtime::BufferInfo> &buffers,
        int threads)
@@ -84,7 +84,7 @@ struct Call {
   std::unique_ptr<void, void (*)(void *)> scratch;
 };
 
-/// Aligned, and not denormal.
+/// Page-aligned array of numbers that are not denormal.
 class Numbers {
 public:
   explicit Numbers(int64_t count)
@@ -111,7 +111,7 @@ double now() {
   std::exit(1);
 }
 
-/// The least seconds of each, run in turns.
+/// Returns the minimum time in seconds of each function, measured in interleaved rounds.
 std::vector<double> race(const std::vector<std::function<void()>> &runs, double seconds) {
   std::vector<double> best(runs.size(), 1e9);
   double start = now();
@@ -132,7 +132,7 @@ struct Race {
   int threads;
   std::string tag;
 
-  /// An image's channels that fill no block lie as they come.
+  /// Returns the layout of an image. An image with fewer channels than a block is stored unblocked.
   std::string layoutOf(const std::vector<int64_t> &image) const {
     return tag != "acdb" && image[1] < 16 ? "abcd" : tag;
   }
@@ -184,7 +184,8 @@ struct Race {
             {"packed", packed()}};
   }
 
-  /// Null where our own direct kernels do not do it.
+  /// Returns the description for dlc's direct convolution, or null if it does not support the
+  /// layer.
   json directly() const {
     int64_t block = dlc::runtime::hostLanes() == 16 ? 16 : 8;
     if (form != Forward || !packed() || layer.channels % block || layer.features % block)
@@ -200,7 +201,8 @@ struct Race {
             {"channels_last", tag == "acdb"}};
   }
 
-  /// In two parts; null where tiles do not do it.
+  /// Returns the description for AMX tiles with operands split in two bf16 parts, or null if tiles
+  /// do not support the layer.
   json onTiles() const {
     if (!dlc::tiles::available() || tag != "acdb" || (form == Data && layer.stride > 1))
       return nullptr;
@@ -245,7 +247,7 @@ struct Race {
                         : argument.name == names()[2] ? ys.data()
                                                       : ws.data());
     std::vector<std::function<void()>> runs;
-    // Sizes are right: the arrays are made for them.
+    // Buffer sizes need not be checked here, because the arrays are allocated for the layer.
     const std::vector<dlc::runtime::BufferInfo> infos(3, {uint64_t(1) << 50, true});
     std::vector<std::unique_ptr<Call>> calls;
     auto add = [&](const char *library, const json &desc, const std::vector<void *> &own) {
@@ -320,7 +322,7 @@ struct Race {
       dlc::tiles::Convolution::parse(desc).packWeights(from, to, 1);
   }
 
-  /// Elements, with channels filled up to whole blocks.
+  /// Returns the number of elements, with channels padded to whole blocks.
   static int64_t stored(const std::vector<int64_t> &dims) {
     return dims[0] * ((dims[1] + 15) / 16 * 16) * dims[2] * dims[3];
   }
@@ -343,7 +345,7 @@ int main(int argc, char **argv) {
       continue;
     std::printf("%-20s %5d", layer.name, int(layer.batch));
     for (Form form : {Forward, Data, Weights})
-      if (form == Data && layer.channels < 16) // an image has no gradient
+      if (form == Data && layer.channels < 16) // the gradient of an input image is not needed
         std::printf("%28s", "");
       else if (layer.batch > 1 || form == Forward)
         Race{layer, form, threads, tag}.run(seconds);

@@ -1,4 +1,4 @@
-//===- Bert.cpp - an encoder of BERT-base's shape -------------------------===//
+//===- Bert.cpp - an encoder with the shape of BERT-base ------------------===//
 #include "tools/bench/networks/Models.h"
 
 namespace dlc::bench {
@@ -6,7 +6,7 @@ namespace dlc::bench {
 using namespace nn;
 
 namespace {
-/// 12 layers, 768 wide, 12 heads, GELU, normalisation after each sum.
+/// 12 layers, width 768, 12 heads, GELU, layer norm after each residual sum (post-norm).
 struct Bert : Module {
   static constexpr int64_t layers = 12, width = 768, heads = 12, vocabulary = 30522, length = 512;
   struct Layer {

@@ -1,4 +1,4 @@
-//===- Models.h - one maker per network -----------------------------------===//
+//===- Models.h - one factory function per network ------------------------===//
 #ifndef DLC_TOOLS_BENCH_NETWORKS_MODELS_H
 #define DLC_TOOLS_BENCH_NETWORKS_MODELS_H
 

@@ -9,7 +9,7 @@ namespace {
 struct Entry {
   const char *name;
   int64_t batch;
-  /// Of one example.
+  /// Shape of one example.
   trace::Shape shape;
   DType dtype;
   std::shared_ptr<nn::Module> (*make)();

@@ -6,17 +6,17 @@
 
 namespace dlc::bench {
 
-/// A network whose parameters are named as those of the PyTorch module of the same name, and its
-/// inputs.
+/// A network and its inputs. The parameters have the names of those of the corresponding PyTorch
+/// module.
 struct Network {
   std::shared_ptr<nn::Module> module;
   std::vector<trace::Spec> inputs;
 };
 
-/// fcn-s, alexnet-s, resnet-50, …
+/// Returns the names of all networks: fcn-s, alexnet-s, resnet-50, ...
 std::vector<std::string> networkNames();
 
-/// Throws dlc::Error on an unknown name. Batch 0 stands for the network's usual one.
+/// Throws dlc::Error for an unknown name. A batch of 0 selects the network's default batch size.
 Network makeNetwork(const std::string &name, int64_t batch = 0);
 
 } // namespace dlc::bench

@@ -1,4 +1,4 @@
-//===- Training.cpp - losses and steps of the benchmark networks ----------===//
+//===- Training.cpp - training setups of the benchmark networks -----------===//
 #include "tools/bench/networks/Training.h"
 
 namespace dlc::bench {
@@ -6,7 +6,7 @@ namespace dlc::bench {
 using trace::Operand;
 using trace::Tensor;
 
-/// Summed over the steps of [N, T, classes], divided by N.
+/// Cross-entropy of [N, T, classes], summed over the time steps and divided by N.
 static Tensor sequenceLoss(const Operand &logits, const Operand &target) {
   Tensor flat = flatten(logits, 0, 1), labels = flatten(target);
   Tensor sum = loss::cross_entropy(flat, labels, {.reduction = loss::Reduction::Sum});

@@ -1,4 +1,4 @@
-//===- Training.h - how the benchmark networks are trained ----------------===//
+//===- Training.h - training setups of the benchmark networks -------------===//
 #ifndef DLC_TOOLS_BENCH_NETWORKS_TRAINING_H
 #define DLC_TOOLS_BENCH_NETWORKS_TRAINING_H
 
@@ -7,19 +7,20 @@
 
 namespace dlc::bench {
 
-/// A network with its loss, its inputs (the last one the target), and the plain SGD step.
+/// A network with its loss, its inputs (the last one is the target), and the parameters of plain
+/// SGD.
 struct Training {
   std::shared_ptr<nn::Module> module;
   std::vector<trace::Spec> inputs;
-  /// Targets are below this.
+  /// Number of classes; targets are smaller.
   int64_t classes;
   trace::Tensor (*loss)(const trace::Operand &, const trace::Operand &);
   double rate = 0.01;
-  /// 0: none.
+  /// Maximum gradient norm; 0 disables clipping.
   double clipNorm = 0;
 };
 
-/// Throws dlc::Error on an unknown name. Batch 0 stands for the usual one.
+/// Throws dlc::Error for an unknown name. A batch of 0 selects the default batch size.
 Training makeTraining(const std::string &name, int64_t batch = 0);
 
 } // namespace dlc::bench

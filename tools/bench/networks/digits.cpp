@@ -1,7 +1,7 @@
-//===- digits.cpp - dlc-train-digits: what accuracy strict and default learn, on real data ---===//
+//===- digits.cpp - dlc-train-digits: compares --accuracy strict and default on real data -----===//
 //
-// Trains a benchmark network for small pictures on handwritten digits, once for each accuracy, from
-// the same parameters with the same batches, and compares what it knows of digits never seen.
+// Trains a benchmark network for small images on handwritten digits, once with each accuracy, from
+// the same parameters and with the same batches, and compares the accuracy on the test set.
 //
 //===----------------------------------------------------------------------------------------===//
 #include "dlc/data.hpp"
@@ -17,8 +17,8 @@
 using namespace dlc;
 
 namespace {
-/// Pictures [n, 1, h, w] in [0, 1] as [n, 3, size, size] in [-1, 1], with what is between the
-/// pixels in between.
+/// Resizes images [n, 1, h, w] in [0, 1] to [n, 3, size, size] in [-1, 1] with bilinear
+/// interpolation.
 Tensor enlarged(const Tensor &x, int64_t size) {
   int64_t n = x.shape()[0], height = x.shape()[2], width = x.shape()[3];
   Tensor large(DType::F32, {n, 3, size, size});
@@ -77,7 +77,7 @@ struct Plan {
   double rate;
 };
 
-/// Of unseen digits, the part that it names rightly.
+/// Trains the network and returns its accuracy on the test set.
 double learn(const Plan &plan, const std::string &accuracy, const data::Dataset &seen,
              const data::Dataset &unseen, int threads) {
   auto start = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-//===- main.cpp - dlc-network: a benchmark network of the tracer, compiled and run ---===//
+//===- main.cpp - dlc-network: compiles and runs a benchmark network ------===//
 #include "dlc/compiler.hpp"
 #include "runtime/program/Npy.h"
 #include "tools/Flags.h"
@@ -16,7 +16,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// The file's array, or numbers that depend on nothing.
+/// Reads the input from a file, or fills it with deterministic numbers if no file is given.
 Tensor inputOf(const trace::Spec &spec, const std::string &path) {
   Tensor x(spec.dtype, spec.shape);
   if (!path.empty()) {

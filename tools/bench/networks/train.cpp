@@ -1,6 +1,7 @@
-//===- train.cpp - dlc-train-network: a benchmark network's training step, run and timed ---===//
+//===- train.cpp - dlc-train-network: runs and times a benchmark network's training step ------===//
 //
-// Batches and parameters come from .safetensors files, so that other tools can do the same steps.
+// Batches and parameters are read from .safetensors files, so that other frameworks can run the
+// same steps.
 //
 //===----------------------------------------------------------------------------------------===//
 #include "dlc/train.hpp"
@@ -26,8 +27,8 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Batch i of a file that has x0, t0, x1, t1, …, of which each of several ranks takes its part;
-/// numbers that depend on nothing without a file.
+/// Reads batch i from a file with the tensors x0, t0, x1, t1, ...; each rank takes its part of the
+/// batch. Without a file, generates deterministic numbers.
 class Batches {
 public:
   Batches(const bench::Training &training, const std::string &path, int64_t rank, int64_t ranks)
@@ -79,13 +80,13 @@ private:
   safetensors::Tensors tensors;
 };
 
-/// Runs for as long as each line of stdin asks, and answers with the times: {"seconds": 0.5} to
-/// {"times": [..], "peak_mib": ..}.
+/// Serves timing requests: each line of stdin, such as {"seconds": 0.5}, runs steps for this
+/// duration. Replies with {"times": [..], "peak_mib": ..}.
 void serve(Step &step, const std::vector<Tensor> &batch) {
   for (std::string line; std::getline(std::cin, line);) {
     double seconds = Json::parse(line).at("seconds"), sum = 0;
     std::vector<double> times;
-    step.run(batch); // caches are the other tools' at first
+    step.run(batch); // warm-up: the peers have evicted this process's data from the caches
     while (sum < seconds || times.size() < 2) {
       double start = now();
       step.run(batch);
@@ -96,14 +97,14 @@ void serve(Step &step, const std::vector<Tensor> &batch) {
   }
 }
 
-/// A network whose kind only it knows.
+/// Hides the type of a network behind a Module with a known type.
 struct Held : nn::Module {
   explicit Held(std::shared_ptr<nn::Module> network) : Module(*network), network(network) {}
   trace::Tensor forward(trace::Tensor x) override { return network->forward(x); }
   std::shared_ptr<nn::Module> network;
 };
 
-/// On so many virtual devices, each with a part of the batch.
+/// Distributes the network over virtual devices. Each device takes a part of the batch.
 std::shared_ptr<nn::Module> onDevices(std::shared_ptr<nn::Module> network, int64_t count) {
   std::vector<Device> devices = {"cpu"};
   for (int64_t i = 1; i < count; ++i)
@@ -123,9 +124,9 @@ struct Small : nn::Module {
   }
 };
 
-/// Trains something small, so that the compiler's and the libraries' own code is in memory, as that
-/// of the peers is once they were imported.
-/// Code from a cache would not bring what makes code.
+/// Trains a small network, so that the code of the compiler and its libraries is loaded before
+/// memory is measured, like that of the peers after their import.
+/// The cache must not provide the code, because then the code generators would not be loaded.
 void load(const std::string &device, const std::string &cache) {
   auto small = std::make_shared<Small>();
   Step step = train(small, loss::cross_entropy, optim::sgd({.lr = 0.01}),
@@ -141,7 +142,7 @@ void load(const std::string &device, const std::string &cache) {
 int main(int argc, char **argv) {
   CLI::App app("Traces, compiles and runs a benchmark network's training step (plain SGD)");
   std::string name, init, data, save;
-  // No cache unless one is named.
+  // Disables the cache unless a folder is specified.
   ModelOptions options{.cacheDir = ""};
   int64_t batch = 0, steps = 20, microBatches = 1, devices = 1;
   double rate = -1;
@@ -174,7 +175,7 @@ int main(int argc, char **argv) {
     if (dataParallel) {
       const runtime::World &world = runtime::World::ofProcess();
       rank = world.rank(), ranks = world.size();
-      // One speaks for all.
+      // Only rank 0 prints.
       if (rank > 0)
         std::cout.setstate(std::ios::failbit);
     }

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Draws the networks of the zoo by a seed and writes networks.json: build/venv-bench/bin/python tools/bench/zoo/draw.py [--seed 17] [--sources timm,transformers]
+"""Selects the networks of the zoo with a seed and writes networks.json:
+    build/venv-bench/bin/python tools/bench/zoo/draw.py [--seed 17] [--sources timm,transformers]
 
-Of timm and torchvision: one of each module that defines networks (a family), drawn from its members of at most 100 million parameters and 25 billion
-multiplications for one example; quantised ones are not f32 networks and are left out. Of transformers: as many families as asked for, drawn from all that
-have a configuration; with its defaults or, where these have more than 100 million parameters, with four layers, and where that is not enough, 512
-channels. A third is drawn for batch 8 too, a third to be exported by tracing (TorchScript) instead of torch.export. Nothing is left out for what a
-compiler says of it: only what PyTorch itself cannot run from one kind of input, with the reason in `left_out`.
-
-With --sizes N instead: N of the zoo's own networks at sizes that nobody chose, for DLC_ZOO=FOLDER: images and sequences between half and one and a half times as
-long, token sequences from one token on (where PyTorch refuses it, as it was), in batches of 1 to 7.
+For timm and torchvision: one network of each module that defines networks (a family), selected from its members with at most 100 million parameters and 25
+billion multiplications per example; quantized ones are excluded, because they are not f32 networks. For transformers: the requested number of families,
+selected from all that have a configuration; with its default configuration or, if it has more than 100 million parameters, with four layers, and if that is
+not enough, 512 channels. A third is also selected for batch 8, and a third for export by tracing (TorchScript) instead of torch.export. No network is
+excluded because of a compiler: only networks that PyTorch itself cannot run with a known kind of input are, with the reason in `left_out`.
+With --sizes N instead: selects N of the zoo's own networks with random sizes, for DLC_ZOO=FOLDER: images and sequences of between half and one and a half
+times the size, token sequences from one token up (if PyTorch rejects the size, with the original one), in batches of 1 to 7.
 """
 import argparse
 import collections
@@ -46,7 +46,7 @@ def transformers_families():
 
 
 def size_of(row):
-    """What the listing says of a network's input, and what is usual for its kind where it says nothing."""
+    """Returns the size of a network's input from the listing, or the usual size of its kind if the listing has none."""
     if row["source"] == "timm":
         import timm
         return list(timm.create_model(row["model"], pretrained=False).default_cfg["input_size"])
@@ -69,7 +69,7 @@ SOURCES = {"timm": timm_families, "torchvision": torchvision_families, "transfor
 
 
 def transformers_guesses(config):
-    """Inputs that a model of this configuration may take, the likely ones first."""
+    """Yields inputs that a model of this configuration may accept, the likeliest first."""
     vision = getattr(config, "vision_config", config)
     size = getattr(vision, "image_size", None) or 224
     height, width = size if isinstance(size, (list, tuple)) else (size, size)
@@ -93,7 +93,8 @@ def transformers_guesses(config):
 
 
 def cost(row):
-    """(parameters, multiplications of a forward pass) of a row that says all; run for real, as not every network runs on shapes alone."""
+    """Returns (parameters, multiplications of a forward pass) of a complete row. The network is run with real tensors, because not every network supports
+    fake ones."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
     import listing
@@ -101,7 +102,7 @@ def cost(row):
     parameters = sum(p.numel() for p in module.parameters())
     if parameters > PARAMETERS:
         return parameters, 0
-    # Its hooks want gradients where a module changes its input.
+    # FlopCounterMode's hooks require gradients if a module modifies its input.
     with FlopCounterMode(display=False) as counter:
         results = module(*(x.requires_grad_() if x.is_floating_point() else x for x in listing.examples(inputs)))
     if not results or not any(r.is_floating_point() for r in results):
@@ -110,7 +111,7 @@ def cost(row):
 
 
 def complete(row):
-    """The row with its sizes, as a process of its own says (`draw.py --complete`); raises why not."""
+    """Returns the row with its input sizes, determined in this process (`draw.py --complete`). Raises an error with the reason if there are none."""
     if row["source"] != "transformers":
         if row["source"] != "own" and "size" not in row:
             row["size"] = size_of(row)
@@ -150,7 +151,7 @@ def complete(row):
 
 
 def asked(row):
-    """complete() in a process of its own, which may die or hang."""
+    """Calls complete() in another process, which may crash or hang."""
     try:
         done = subprocess.run([sys.executable, __file__, "--complete", json.dumps(row)], capture_output=True, text=True, timeout=150)
     except subprocess.TimeoutExpired:
@@ -163,7 +164,7 @@ def asked(row):
 
 
 def drawn_of(family, families, seed, source):
-    """One member that PyTorch runs, or none; and why others are left out."""
+    """Returns one member of a family that PyTorch can run, or None; and the reasons why others are excluded."""
     left_out = {}
     members = sorted(families[family], key=lambda row: row["model"])
     random.Random(f"{seed} {source} {family}").shuffle(members)
@@ -176,7 +177,7 @@ def drawn_of(family, families, seed, source):
 
 
 def draw(source, seed, count):
-    """The rows of one source, and what was left out."""
+    """Returns the rows of one source, and the excluded networks."""
     families = SOURCES[source]()
     if drawn.PLACE != drawn.OWN:
         has = {(row["source"], row["model"]) for row in drawn.rows(drawn.OWN)["networks"]}
@@ -206,11 +207,11 @@ def draw(source, seed, count):
 
 
 def resized(row, rng):
-    """The row with other sizes; where PyTorch does not run it so, with its own, and in any case with another batch."""
+    """Returns the row with other sizes, or with its own if PyTorch rejects these; in any case with another batch size."""
     other = {**row, "batches": [rng.randint(1, 7)]}
     length = lambda usual, least: rng.randint(max(least, 1), usual * 3 // 2)
     if "inputs" in row:
-        lengths = {}  # what was of one length stays so
+        lengths = {}  # dimensions of equal length remain equal
         size = lambda usual, least: lengths.setdefault(usual, length(usual, least))
 
         def shaped(kind, shape):

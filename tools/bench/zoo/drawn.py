@@ -1,7 +1,7 @@
-"""Where the drawn networks are: their rows, and their graphs without weights.
+"""Locations of the selected networks: their rows, and their graphs without weights.
 
-The zoo's own stand in this folder. Where the environment variable DLC_ZOO names another folder, all scripts mean that one: a second draw, of networks that the zoo
-does not have (draw.py, then export.py), shows whether what was learned on the first holds for others.
+The zoo's own networks are in this folder. If the environment variable DLC_ZOO names another folder, all scripts use that one: a second selection, of networks
+that the zoo does not contain (draw.py, then export.py), shows whether results on the first one generalize.
 """
 import json
 import os
@@ -12,7 +12,7 @@ GRAPHS = os.path.join(PLACE, "graphs")
 
 
 def rows(place=PLACE):
-    """What draw.py wrote; nothing before it did."""
+    """Returns the content of networks.json; empty if draw.py has not written it yet."""
     path = os.path.join(place, "networks.json")
     if not os.path.exists(path):
         return {"networks": [], "left_out": {}}
@@ -25,7 +25,7 @@ def path_of(name, batch):
 
 
 def graphs():
-    """(name, batch) of every network that was exported."""
+    """Yields (name, batch) of every exported network."""
     for file in sorted(os.listdir(GRAPHS)):
         if file.endswith(".onnx.xz"):
             name, batch = file.removesuffix(".onnx.xz").rsplit("-b", 1)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Exports the networks of networks.json as ONNX without weights: build/venv-bench/bin/python tools/bench/zoo/export.py [--jobs 2] [NAME...]
-
+"""Exports the networks of networks.json as ONNX without weights:
+    build/venv-bench/bin/python tools/bench/zoo/export.py [--jobs 2] [NAME...]
     DLC_ZOO=FOLDER build/venv-others/bin/python tools/bench/zoo/export.py --others [NAME...]    # those of the folder `others`, after tools/setup --others
 
-Writes graphs/NAME-bBATCH.onnx.xz (zoo/weightless.py fills the weights again); what is there already stays, unless it is named. A network that PyTorch's
-exporter of the row does not take is tried with the other one; what neither takes goes into graphs/refused.json with the exporter's words.
+Writes graphs/NAME-bBATCH.onnx.xz (zoo/weightless.py generates the weights again). Existing files are kept unless they are named. If the exporter of the row
+rejects a network, the other exporter is tried. Networks that both reject are listed in graphs/refused.json with the exporter's message.
 """
 import argparse
 import concurrent.futures
@@ -20,7 +20,7 @@ import drawn
 
 
 def of_torch(row, batch, exporter):
-    """The model, and its inputs by name."""
+    """Returns the model, and its inputs by name."""
     import onnx
     import torch
     import listing
@@ -28,7 +28,7 @@ def of_torch(row, batch, exporter):
     module, inputs = listing.build(row, batch)
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         if row["source"] == "others":
-            module(*listing.examples(inputs))  # some keep what they make at their first use, as those that people export have
+            module(*listing.examples(inputs))  # some modules cache tensors at their first call, and are usually exported after it
         file = os.path.join(folder, "m.onnx")
         torch.onnx.export(module, listing.examples(inputs), file, input_names=list(inputs), dynamo=exporter == "export", opset_version=row.get("opset"),
                           external_data=False, verbose=False)
@@ -49,7 +49,7 @@ def export(row, batch, exporter):
 
 
 def asked(row, batch):
-    """The bytes written, or why not, from a process of its own."""
+    """Exports in another process. Returns the number of bytes written, or the reason of the failure."""
     why = ""
     for exporter in row.get("exporters") or (row["exporter"], "trace" if row["exporter"] == "export" else "export"):
         try:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures how soon networks of the zoo give a first result, and what memory that takes: dlc against ONNX Runtime and OpenVINO, interleaved, nothing cached.
+"""Measures the time to the first result and the memory for it on networks of the zoo: dlc against ONNX Runtime and OpenVINO, interleaved, without caches.
 
     tools/bench/zoo/first.py [--networks timm-csatv2,...] [--sample 60] [--results build/zoo/NAME]
-    DLC_BUILD=$PWD/build/release/unpacked/dlc-0.1.0-linux-x86_64 tools/bench/zoo/first.py --results build/zoo/NAME     # the program as people get it
+    DLC_BUILD=$PWD/build/release/unpacked/dlc-0.1.0-linux-x86_64 tools/bench/zoo/first.py --results build/zoo/NAME     # the program as released
     tools/bench/zoo/first.py --report [--json FILE] [--results build/zoo/NAME]
 
-dlc's time is that of the whole process `dlc run model.onnx`, from its start to its end; the others' begins when their libraries are loaded, and is that of reading
-the file, making a session and running it once. Each in a new process, in turns; medians of --rounds. Memory is the most that the process of dlc has at any time
-beside what one of an empty program has; of the others, beside what they have before the file is read. The everyday build needs longer to start than
-the program that tools/release --unpacked leaves, which is bound statically. One file of each network in the folder of results.
+dlc's time is that of the whole process `dlc run model.onnx`. The peers' time starts when their libraries are loaded, and consists of reading
+the file, creating a session and running it once. Each run is in a new process, interleaved; the medians of --rounds count. Memory is the peak of dlc's
+process above that of a process with an empty program; for the peers, above that before the file is read. The development build takes longer to start than
+the program of tools/release --unpacked, which is linked statically. Writes one file per network to the folder of results.
 """
 import json
 import math
@@ -27,7 +27,7 @@ import zoo
 
 
 def at_once(o, model, cache):
-    """Seconds, and the process's peak in MiB."""
+    """Runs `dlc run`. Returns the seconds, and the peak memory of the process in MiB."""
     start = time.perf_counter()
     done = subprocess.run([common.DLC, "run", model, "--threads", str(o.threads), "--cache", cache, "--json"], capture_output=True, text=True)
     seconds = time.perf_counter() - start
@@ -74,7 +74,7 @@ def measure(name, batch, o):
 
 
 def parts(r):
-    """Time and memory, of the better peer's."""
+    """Returns time and memory relative to the better peer's."""
     return tuple(zoo.part_of_peer(r, key) for key in ("ready_s", "memory_mib"))
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes f16 models of networks of the zoo, as ONNX Runtime's converter does: DLC_ZOO=FOLDER build/venv-bench/bin/python tools/bench/zoo/halves.py [--sample 28]
+"""Converts networks of the zoo to f16 with ONNX Runtime's converter:
+    DLC_ZOO=FOLDER build/venv-bench/bin/python tools/bench/zoo/halves.py [--sample 28]
 
-Writes FOLDER/graphs; after it `DLC_ZOO=FOLDER tools/bench/zoo/zoo.py` measures them. Networks that the converter does not take are named and left out.
+Writes FOLDER/graphs; afterwards `DLC_ZOO=FOLDER tools/bench/zoo/zoo.py` measures the models. Networks that the converter rejects are listed and skipped.
 """
 import argparse
 import os
@@ -32,7 +33,7 @@ def main():
             model = onnx.shape_inference.infer_shapes(weightless.read(os.path.join(own, file)))
             weightless.write(convert_float_to_float16(model), os.path.join(drawn.GRAPHS, file))
             print(file, flush=True)
-        except Exception as error:  # of the converter
+        except Exception as error:  # errors of the converter
             print(f"{file}: {type(error).__name__}: {str(error)[:200]}", flush=True)
 
 

@@ -1,8 +1,9 @@
-"""The rows of layers.py: PyTorch's layers with the shapes that networks train them with. Each is a name, what makes the module, and its input's shape."""
+"""The rows of layers.py: PyTorch layers with the shapes with which networks train them. Each row is a name, a function that creates the module, and the
+shape of its input."""
 
 
 class Wrapped:
-    """A function as a module; `made` makes the parts that hold parameters."""
+    """A function as a module; `made` are the submodules with parameters."""
 
     def __new__(cls, function, **made):
         import torch
@@ -119,7 +120,7 @@ def attention(width, heads, causal=False):
 
 
 def rows():
-    """[(name, module, shape)], each module made with its row's own figures."""
+    """Returns [(name, module factory, shape)]."""
     listed = []
     for family in (convolutions, pools, norms, elementwise, products):
         for name, make, shape in family():

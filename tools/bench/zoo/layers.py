@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Measures training steps of single layers, with shapes as networks have them: dlc against eager PyTorch in both memory formats, interleaved in one process.
+"""Measures training steps of single layers with the shapes of networks: dlc against eager PyTorch in both memory formats, interleaved in one process.
 
     tools/bench/zoo/layers.py [--only depthwise] [--threads 2] [--rounds 9] [--results build/zoo/layers]
     tools/bench/zoo/layers.py --report [--below 1.0]
 
-A cliff in one gradient is a cliff in every network that has it, and no sample of networks has all of them. The rows stand in layer_rows.py. A row's input is multiplied by
-a parameter, so that its gradient is asked for too; the loss is the mean squared error, and the step plain SGD. Each row runs in a process of its own and leaves a file
-in the folder of results; what has one is not measured again (--again does). Right: three losses within 1e-3 of PyTorch's. Ratio and interval as in operators.py.
+A slow gradient slows down every network that contains it, and no sample of networks contains all gradients. The rows are in layer_rows.py. A row's input is
+multiplied by a parameter, so that its gradient is computed, too; the loss is the mean squared error, and the update is plain SGD. Each row runs in its own
+process and writes a file to the folder of results. Rows with a file are not measured again, unless --again is given. Correct: three losses within 1e-3 of
+PyTorch's.
+Ratio and interval are as in operators.py.
 """
 import json
 import os
@@ -96,7 +98,7 @@ def line(r):
 
 
 def prepare(o):
-    import onnx, torch, worker  # noqa: E401, F401: once for all children
+    import onnx, torch, worker  # noqa: E401, F401: imported once for all child processes
     import layer_rows
     return {row[0]: row for row in layer_rows.rows()}
 

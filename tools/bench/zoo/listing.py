@@ -1,4 +1,4 @@
-"""The networks of the zoo: what a row of networks.json means, as a PyTorch module and its inputs."""
+"""The networks of the zoo: creates PyTorch modules and their inputs from rows of networks.json."""
 import importlib
 import inspect
 import os
@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 
 class Flat(nn.Module):
-    """A module whose results are its tensors alone, in order: no dictionaries, no tuples in tuples, nothing twice."""
+    """A module that returns only the tensors of another module's results, in order, without dictionaries, nested tuples and duplicates."""
 
     def __init__(self, module, names):
         super().__init__()
@@ -35,7 +35,7 @@ class Flat(nn.Module):
 
 
 def settle(module):
-    """Norms and scales as training would leave them: at their start they are nothing (1, 0, or 1e-6), and errors would hide behind them."""
+    """Initializes norms and scales as if after training. Their initial values (1, 0 or 1e-6) would hide errors."""
     torch.manual_seed(0)
     for part in module.modules():
         for name, value in list(part.named_parameters(recurse=False)) + list(part.named_buffers(recurse=False)):
@@ -84,7 +84,8 @@ SOURCES = {"timm": timm_network, "torchvision": torchvision_network, "transforme
 
 
 def build(row, batch):
-    """The module, settled and wrapped; its inputs by name, each ("float", shape), ("double", shape) or (bound of integers, shape), shapes with the batch."""
+    """Returns the module, initialized and wrapped, and its inputs by name, each as ("float", shape), ("double", shape) or (bound of integers, shape);
+    shapes include the batch."""
     torch.manual_seed(0)
     module, inputs = SOURCES[row["source"]](row)
     module = module.eval()

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures how networks of the zoo run where they are not alone: beside busy processes, beside a second session, between operations of PyTorch.
+"""Measures networks of the zoo while other work is running: next to busy processes, next to a second session, and between operations of PyTorch.
 
     tools/bench/zoo/manners.py [--networks timm-csatv2,...] [--threads 2] [--rounds 9] [--json FILE]
 
-Busy processes are loops that never wait. In each round each tool runs alone, beside one and beside two of them; its slow-down is its time beside them to its
-time alone, and what counts is dlc's over the better peer's. Two sessions, in one process and in two, run for the same seconds at once: together they should
-finish as many runs as one alone does. Between operations of PyTorch: after each product of two matrices by PyTorch's threads a run of dlc's, which alone is
-timed; and the same without PyTorch. All are medians over the rounds with the intervals that hold them at 95 %.
+Busy processes are loops that never wait. In each round each tool runs alone, next to one and next to two of them. Its slowdown is the ratio of its time next
+to them to its time alone; the result is dlc's slowdown relative to the better peer's. Two sessions, in one process and in two, run in parallel for the same
+duration: together they should finish as many runs as one session alone. Between operations of PyTorch: a run of dlc follows each matmul on PyTorch's threads,
+and only the run of dlc is timed; and the same without PyTorch. All results are medians over the rounds with their 95 % intervals.
 """
 import argparse
 import json
@@ -28,7 +28,7 @@ BUSY = "while True: pass"
 
 
 def many_runs(run, seconds, before=lambda: None):
-    """Times of runs until the seconds are over; `before` each comes what is not timed."""
+    """Returns the times of runs for a duration; `before` is called before each run and is not timed."""
     times, end = [], time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
         before()
@@ -39,7 +39,7 @@ def many_runs(run, seconds, before=lambda: None):
 
 
 def work(model, given, threads):
-    """Two sessions of dlc and PyTorch in one process: told what to run, it answers with how many runs there were and their times."""
+    """Serves requests in one process with two sessions of dlc and PyTorch: runs the requested combination, and returns the number of runs and their times."""
     import numpy as np
     import torch
     import worker
@@ -75,7 +75,7 @@ def median(values):
 
 
 def beside_busy(workers, o):
-    """{tool: {busy processes: [seconds of each round]}}"""
+    """Returns {tool: {number of busy processes: [seconds of each round]}}."""
     found = {each.tool: {0: [], 1: [], 2: []} for each in workers}
     for _ in range(o.rounds):
         for count in (0, 1, 2):
@@ -93,7 +93,7 @@ def beside_busy(workers, o):
 
 
 def at_once(some, seconds):
-    """How many runs the workers finish together in the same seconds."""
+    """Returns the number of runs that the workers finish together in the same duration."""
     counts = [0] * len(some)
 
     def one(i):

@@ -1,4 +1,4 @@
-"""The rows of operators.py: ONNX operators with the shapes and attributes that networks give them."""
+"""The rows of operators.py: ONNX operators with the shapes and attributes of networks."""
 from dataclasses import dataclass, field
 
 
@@ -7,8 +7,8 @@ class Operand:
     shape: tuple
     kind: str = "float32"
     constant: bool = False
-    given: object = None  # the values themselves
-    low: float = None     # uniform between these, where a normal distribution makes no sense
+    given: object = None  # the values themselves, if given
+    low: float = None  # bounds of a uniform distribution, for operands to which a normal distribution does not apply
     high: float = None
 
     def value(self, rng):
@@ -37,17 +37,17 @@ class Row:
 
 
 def x(*shape, **more):
-    """An input."""
+    """Returns an input operand with this shape."""
     return Operand(shape, **more)
 
 
 def w(*shape, **more):
-    """A weight."""
+    """Returns a weight operand: a random constant with this shape."""
     return Operand(shape, constant=True, **more)
 
 
 def c(*values, kind="int64"):
-    """A constant vector."""
+    """Returns a constant vector with these values."""
     return Operand((len(values),), kind, True, values)
 
 
@@ -97,7 +97,7 @@ def convolutions():
     yield conv("conv-5x5", (1, 64, 28, 28), 96, 5)
     for groups in (2, 8, 32):
         yield conv(f"conv-grouped-{groups}", (1, 256, 28, 28), 256, 3, groups=groups)
-    # RegNets, ResNeXts and ResNeSts: channels, size, channels of a group, stride.
+    # Convolutions of RegNets, ResNeXts and ResNeSts: channels, size, channels per group, stride.
     for channels, size, width, stride in ((48, 56, 8, 2), (104, 28, 8, 1), (128, 56, 4, 1), (120, 28, 24, 1), (256, 28, 8, 1), (240, 28, 40, 2), (512, 14, 16, 1), (336, 14, 56, 1),
                                           (1024, 7, 32, 1), (448, 14, 112, 1)):
         yield conv(f"conv-grouped-of-{width}/{channels}x{size}" + ("-s2" if stride == 2 else ""), (1, channels, size, size), channels, 3, stride, groups=channels // width)

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Measures operators by themselves, with shapes as networks have them: dlc against ONNX Runtime and OpenVINO, interleaved in one process.
+"""Measures single operators with the shapes of networks: dlc against ONNX Runtime and OpenVINO, interleaved in one process.
 
     tools/bench/zoo/operators.py [--only conv] [--threads 2] [--rounds 9] [--results build/zoo/operators]
     tools/bench/zoo/operators.py --report [--below 1.0]
 
-A cliff in one operator is a cliff in every network that has it, and no sample of networks has all of them. The rows stand in operator_rows.py. Each row runs in a
-process of its own and leaves a file in the folder of results; what has one is not measured again (--again does). Right: within 1e-3 of the largest element of ONNX
-Runtime's result. The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is faster), with the interval that holds it at 95 %.
+A slow operator slows down every network that contains it, and no sample of networks contains all operators. The rows are in operator_rows.py. Each row runs
+in its own process and writes a file to the folder of results. Rows with a file are not measured again, unless --again is given. Correct: within 1e-3 of the
+largest element of ONNX Runtime's result. The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is faster), with its 95 %
+interval.
 """
 import json
 import os
@@ -23,7 +24,7 @@ from operator_rows import rows
 
 
 def model_of(row, path):
-    """Writes the row as an ONNX file; gives the inputs by name."""
+    """Writes the row as an ONNX file. Returns the inputs by name."""
     import numpy as np
     import onnx
     from onnx import helper, numpy_helper
@@ -50,7 +51,7 @@ def model_of(row, path):
 
 
 def tools(program, model, threads, feeds):
-    """By name: what runs the tool once, and what gives its results; why a peer does not."""
+    """Returns, by tool, a function that runs it once and one that returns its results; and the errors of peers that cannot run the row."""
     import worker
     found, without = {"dlc": worker.dlc(program, threads, feeds)}, {}
     for name in zoo.PEERS:
@@ -92,7 +93,7 @@ def line(r):
 
 
 def prepare(o):
-    import onnx, onnxruntime, openvino, worker  # noqa: E401, F401: once for all children
+    import onnx, onnxruntime, openvino, worker  # noqa: E401, F401: imported once for all child processes
     os.environ["OMP_NUM_THREADS"] = str(o.threads)
     return {row.name: row for row in rows()}
 

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Measures quantised networks of the zoo: dlc against ONNX Runtime, OpenVINO and its own program of the same network in f32, interleaved.
+"""Measures quantized networks of the zoo: dlc against ONNX Runtime, OpenVINO and dlc's own program of the same network in f32, interleaved.
 
     tools/bench/zoo/quantised.py --prepare [--sample 24] [--kinds dynamic,qdq,dlc,operators] [--models build/zoo/quantised-models]
     tools/bench/zoo/quantised.py [--sample 24] [--networks torchvision-resnet34,...] [--threads 2] [--results build/zoo/quantised]
     tools/bench/zoo/quantised.py --report [--json FILE] [--results build/zoo/quantised]
-    tools/bench/zoo/quantised.py --file model.onnx         # one that is quantised already
+    tools/bench/zoo/quantised.py --file model.onnx         # a model that is already quantized
 
-Networks are drawn by a seed, and each is quantised in one way, by turns: ONNX Runtime's quantize_dynamic, its quantize_static with a scale for each channel (qdq, and
-operators: QOperator), `dlc quantize`; --networks takes those named, in all ways. --prepare makes the files and compiles the programs, which a measurement does too where
-they are missing, or older than dlc. Of each network and way one file in the folder of results; what has one is not measured again (--again does).
-Right: within 1e-3 of the largest element of ONNX Runtime's result, over --inputs inputs; where rounding amplifies, within twice what ONNX Runtime itself is off when its
-inputs change by 1e-6 or it does not optimise (tokens cannot change a little), or with the same largest element in as many rows, or no farther from the network in f32
-than 1.25 times what ONNX Runtime is, and nearer to ONNX Runtime than that. The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is
-faster), with the interval that holds it at 95 %; beside it the same of dlc's f32 program. Where dlc is slower, the commands farthest above the machine's limits are named.
+Networks are selected with a seed, and each is quantized in one way, in turn: ONNX Runtime's quantize_dynamic, its quantize_static with per-channel scales
+(qdq, and operators: QOperator), `dlc quantize`; --networks measures the named networks in all ways. --prepare writes the files and compiles the programs; a
+measurement does the same for files that are missing or older than dlc. Writes one file per network and way to the folder of results; those with a file are
+not measured again, unless --again is given.
+Correct: within 1e-3 of the largest element of ONNX Runtime's result, over --inputs inputs. If rounding errors are amplified, one of the following suffices:
+within twice the difference of ONNX Runtime from itself when its inputs change by 1e-6 or it runs without optimizations (integer inputs cannot change
+slightly); the argmax is equal in as many rows; or the error relative to the f32 network is at most 1.25 times ONNX Runtime's, and the difference from ONNX
+Runtime is not larger than that error. The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is faster), with its 95 %
+interval; and the same for dlc's f32 program. If dlc is slower, the commands that are farthest from the machine's limits are listed.
 """
 import argparse
 import itertools
@@ -37,7 +39,7 @@ SAMPLES, CHANGE = 3, 1e-6
 
 
 def calibration(path):
-    """A few inputs as networks of the zoo get them."""
+    """Returns a few inputs, generated like those of other networks of the zoo."""
     import onnx
     import weightless
     model = onnx.load(path, load_external_data=False)
@@ -45,7 +47,7 @@ def calibration(path):
 
 
 def quantised_by_onnxruntime(f32, path, kind):
-    """Of the model with ONNX Runtime's basic optimisations, as its own preparation leaves it."""
+    """Quantizes the model after ONNX Runtime's basic optimizations, as its own preprocessing does."""
     import onnx
     import onnxruntime
     from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_dynamic, quantize_static
@@ -86,7 +88,7 @@ def quantised_by_dlc(f32, path):
 
 
 def make(kind, model, path, f32):
-    """Writes the network as a file: in f32 from the zoo, otherwise of that file."""
+    """Writes the network as a file: the f32 model from the zoo, or a quantized model from the f32 file."""
     if os.path.exists(path):
         return
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -105,7 +107,7 @@ def make(kind, model, path, f32):
 
 
 def program_of(path, o):
-    """The program beside the model; compiled again where dlc is newer."""
+    """Returns the path of the compiled program next to the model. Compiles it again if it is older than the model or dlc."""
     program = f"{path.removesuffix('.onnx')}-t{o.threads}.dlcx"
     if not os.path.exists(program) or os.path.getmtime(program) < max(os.path.getmtime(path), os.path.getmtime(common.DLC)):
         common.compile_program(path, program, o.threads, os.path.join(o.models, "cache"))
@@ -113,7 +115,7 @@ def program_of(path, o):
 
 
 def prepared(name, kind, o):
-    """The quantised model, its program, that of f32 (None of a file that was quantised elsewhere), and the model whose inputs say what they take."""
+    """Returns the quantized model, its program, the f32 program (None for a file that was quantized elsewhere), and the model that describes the inputs."""
     if kind == "file":
         return name, program_of(name, o), None, name
     at = lambda which: os.path.join(o.models, f"{name}-{which}.onnx")
@@ -123,7 +125,7 @@ def prepared(name, kind, o):
 
 
 def same_largest(found, wanted):
-    """(rows along the last dimension whose largest element is in the same place, all rows) of outputs in floats."""
+    """Returns (rows along the last dimension with equal argmax, all rows) of float outputs."""
     import numpy as np
     pairs = [(f.reshape(-1, f.shape[-1]).argmax(1), w.reshape(-1, w.shape[-1]).argmax(1)) for f, w in zip(found, wanted)
              if w.dtype.kind == "f" and w.ndim and w.shape[-1] > 1 and f.shape == w.shape]
@@ -131,7 +133,8 @@ def same_largest(found, wanted):
 
 
 def check(o):
-    """In a process of its own: how far dlc is from ONNX Runtime over some inputs, and how far this from itself when they change a little or it does not optimise."""
+    """Runs in another process: measures the difference of dlc from ONNX Runtime over several inputs, and that of ONNX Runtime from itself if the inputs
+    change slightly or without optimizations."""
     import numpy as np
     import onnx
     import weightless
@@ -213,7 +216,7 @@ def measure(name, kind, o):
 
 
 def is_right(r):
-    # An error of nothing known is not right.
+    # A missing error counts as infinite, so the result is not correct.
     error = r.get("error", math.inf)
     near = error <= max(1e-3, 2 * r.get("spread", 0)) or 0 < r.get("rows", 0) and r["same"] >= r["same_spread"]
     return near or r.get("loss", math.inf) <= 1.25 * r.get("peer_loss", 0) and error <= r["peer_loss"] < math.inf
@@ -255,13 +258,13 @@ def report(o):
 
 
 def for_tables(r):
-    """A result as tools/bench/tables.py takes it."""
+    """Returns a result in the format of tools/bench/tables.py."""
     return {**{key: r[key] for key in ("name", "threads", "best", "ratio", "interval")}, "quantised": r["kind"], "right": is_right(r), "f32_ratio": r["f32_ratio"][0],
             "ms": {tool: about["median_ms"] for tool, about in {**r["tools"], "f32": r["f32"]}.items() if "median_ms" in about}}
 
 
 def chosen(o):
-    """(name, kind) in the order in which they are measured."""
+    """Returns (name, kind) in the order of measurement."""
     kinds = o.kinds.split(",")
     if o.file:
         return [(os.path.abspath(o.file), "file")]

@@ -1,4 +1,5 @@
-"""Recommendation networks, which no listing has: as their papers draw them, with the sizes of public implementations on Criteo's data (26 categories, 13 numbers)."""
+"""Recommendation networks, which no listing contains: as in their papers, with the sizes of public implementations for the Criteo data set (26 categorical
+and 13 numerical features)."""
 import torch
 from torch import nn
 
@@ -20,7 +21,7 @@ class Base(nn.Module):
 
 
 class DlrmNet(Base):
-    """Naumov et al. 2019: dot products of all pairs."""
+    """DLRM (Naumov et al. 2019): dot products of all pairs of embeddings."""
 
     def __init__(self):
         super().__init__(20000, 64)
@@ -36,7 +37,7 @@ class DlrmNet(Base):
 
 
 class DeepFmNet(Base):
-    """Guo et al. 2017: a factorisation machine beside a deep network."""
+    """DeepFM (Guo et al. 2017): a factorization machine and a deep network in parallel."""
 
     def __init__(self):
         super().__init__(20000, 16)
@@ -52,7 +53,7 @@ class DeepFmNet(Base):
 
 
 class DcnNet(Base):
-    """Wang et al. 2021 (DCN-V2): crosses of low rank, then a deep network."""
+    """DCN-V2 (Wang et al. 2021): low-rank cross layers, then a deep network."""
 
     def __init__(self):
         super().__init__(20000, 16)
@@ -68,7 +69,7 @@ class DcnNet(Base):
 
 
 class TwoTowerNet(nn.Module):
-    """A user's last 50 items by attention against 1,000 candidates."""
+    """A two-tower network: attention over a user's last 50 items, scored against 1,000 candidates."""
 
     def __init__(self):
         super().__init__()

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures the cost model's regret over the kernels of the zoo's networks, and how far kernels stay from the machine's limits.
+"""Measures the cost model's regret over the kernels of the zoo's networks, and the distance of kernels from the machine's limits.
 
     tools/bench/zoo/regret.py [--networks timm-csatv2,...] [--sample 20] [--budget 20s] [--results build/zoo/regret]
     tools/bench/zoo/regret.py --report [--results build/zoo/regret]
 
-`dlc tune` measures all candidates of each distinct operation, for so long a network, those that take most of it first; one database for all. Regret is the time of
-the candidate that the model alone would take, over the best one's: where an operation sat more than once, the sittings in turn name the best, and the others time
-it (whoever wins a contest was lucky in it). Below 20 microseconds operations count in their sum alone. Then the network, compiled by the model alone, is run, and
-its commands are held against the limits measured beside it: multiplications with addition, memory, and waking a thread. Resumable: what a network left is not
-measured again.
+`dlc tune` measures all candidates of each distinct operation within a time budget per network, the most expensive operations first, in one database for all
+networks. Regret is the ratio of the time of the candidate that the cost model would choose to that of the best one. If an operation was measured in several
+sessions, each session in turn determines the best candidate and the others measure it, because the winner of a session is selected by its noise. Operations
+below 20 microseconds count only in their sum. Then the network, compiled with the cost model only, is run, and its commands are compared with the limits
+measured in the same session: FMA rate, memory bandwidth, and the wake-up time of a thread. Resumable: networks with results are not measured again.
 """
 import argparse
 import json
@@ -25,11 +25,12 @@ import common
 import drawn
 import zoo
 
-SMALL, WAKING = 20, 5  # microseconds
+SMALL, WAKING = 20, 5  # in microseconds
 
 
 def regret(entry):
-    """Of one line of the database: (regret, microseconds of the model's choice, its name, the best's name, sittings); nothing where there is no choice."""
+    """Returns (regret, microseconds of the model's choice, its name, the best candidate's name, number of sessions) for one line of the database; None if
+    there is no choice."""
     timed = [c for c in entry["candidates"] if not c.get("rejected") and c.get("median_us", 0) > 0]
     if len(timed) < 2:
         return None
@@ -43,13 +44,13 @@ def regret(entry):
             best = min(timed, key=lambda c: behind(c, names))
             found.append(behind(chosen, times) / behind(best, times))
     best = min(timed, key=lambda c: c["behind"])
-    # Who was beaten clearly sits once: there is no second sample, and no need of one.
+    # Clearly slower candidates are measured in only one session, so there is no second sample for them.
     value = mean(found) if found else chosen["behind"] / best["behind"]
     return max(value, 1.0), chosen["median_us"], chosen["implementation"], best["implementation"], len(sittings)
 
 
 def limits_of(program, threads):
-    """What each command takes, and what it would take at the machine's limits."""
+    """Returns the commands with their times, and with the times that they would take at the machine's limits."""
     found = zoo.watched(program, threads, repeat=15)[2]
     for c in found:
         c["floor_us"] += WAKING * c["times"]
@@ -116,7 +117,7 @@ def main():
         try:
             zoo.write(path, measure(name, o, database))
             print(name, flush=True)
-        except Exception as error:  # of the measurement, or a network that is refused
+        except Exception as error:  # an error of the measurement, or a network that dlc rejects
             print(f"{name}: {type(error).__name__}: {str(error)[:200]}", flush=True)
     report(o, database)
 

@@ -1,4 +1,4 @@
-"""What the sweeps share: rows one after the other, each in a process of its own, whose result is a file."""
+"""Shared part of operators.py and layers.py: runs each row in its own process and writes the result to a file."""
 import argparse
 import json
 import math
@@ -9,11 +9,11 @@ import time
 import common
 import zoo
 
-PAUSE = 0.02  # seconds; a pool's threads spin for a while after its work
+PAUSE = 0.02  # seconds; threads of a pool spin for a while after their work
 
 
 def seconds_of(run, seconds):
-    """The median of so many seconds of runs."""
+    """Returns the median time of runs during `seconds`."""
     times, end = [], time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
         start = time.perf_counter()
@@ -23,7 +23,7 @@ def seconds_of(run, seconds):
 
 
 def rounds(tools, o):
-    """What a result says of each tool, run in turns."""
+    """Runs the tools interleaved, and returns the times of each."""
     times = {name: [] for name in tools}
     for _ in range(o.rounds):
         for name, run in tools.items():
@@ -34,7 +34,7 @@ def rounds(tools, o):
 
 
 def in_a_child(path, name, row, o, measure):
-    """A crash is the row's result, and no library sees another row's threads."""
+    """Measures a row in a forked process. A crash is recorded as the row's result, and libraries have no threads of other rows."""
     child = os.fork()
     if child:
         status = os.waitpid(child, 0)[1]
@@ -45,7 +45,7 @@ def in_a_child(path, name, row, o, measure):
     try:
         zoo.write(path, measure(row, o))
         status = 0
-    except Exception as error:  # of the measurement: not the row's result
+    except Exception as error:  # an error of the measurement, which is not recorded
         print(f"{name}: {type(error).__name__}: {error}", flush=True)
     os._exit(status)
 
@@ -66,7 +66,7 @@ def report(o, line, is_right):
 
 
 def main(description, folder, prepare, measure, line, is_right):
-    """prepare(o) loads what all rows need, and gives the rows by name."""
+    """Runs a sweep. prepare(o) loads the modules that all rows need, and returns the rows by name."""
     common.use_bench_python()
     a = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--only", default="", help="rows whose names begin so, separated by commas")

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Measures torch.compile(module, backend="dlc") on networks of the zoo beside eager PyTorch and Inductor, interleaved: what is left to PyTorch, right, how fast.
+"""Measures torch.compile(module, backend="dlc") on networks of the zoo against eager PyTorch and Inductor, interleaved: operators left to PyTorch, correctness, speed.
 
     tools/bench/zoo/torch_compile.py [--networks timm-csatv2,...] [--sample 60] [--train] [--backends eager,inductor,dlc] [--results build/zoo/NAME]
     tools/bench/zoo/torch_compile.py --report [--train] [--json FILE] [--results build/zoo/NAME]
 
-The rows of networks.json in an order drawn by a seed, until so many are measured. Each backend has a process of its own, with empty caches; one that
-needs more than three minutes for the first result is left out of the times. Inference: outputs within 1e-3 of eager's largest, or
-no farther from eager's than twice Inductor's (detectors put near ties in order: boxes change places). With --train: steps of
-plain SGD, batch norms by the batch's statistics, no dropout, losses and learning rates as in train.py, ten losses within 1e-3 of eager's.
-Ratio and interval: of the best other's times to dlc's, as in zoo.py; ready: seconds until the first result. One file of each network in the folder of
-results; --again measures anew.
+Measures the rows of networks.json in a seeded order, until --sample of them are measured. Each backend runs in its own process with empty caches; a backend
+that needs more than three minutes for the first result is not timed. Inference: outputs within 1e-3 of eager's largest element, or within twice
+Inductor's difference from eager (detectors sort boxes with nearly equal scores, which may swap places). With --train: steps of
+plain SGD, with batch statistics in batch norms, without dropout, with losses and learning rates as in train.py, and ten losses within 1e-3 of eager's.
+Ratio and interval: those of the best other backend's times to dlc's, as in zoo.py; ready: seconds until the first result. Writes one file per network to the
+folder of results; --again measures them again.
 """
 import argparse
 import json
@@ -34,14 +34,14 @@ STEPS, LIMIT, PATIENCE = 10, 1e-3, 180
 
 
 def rows():
-    """All rows in the seed's order; a row's place among the others stays when rows come or go."""
+    """Returns all rows in the seeded order. The relative order of rows does not change if rows are added or removed."""
     return sorted(drawn.rows()["networks"], key=lambda row: random.Random(f"18 {row['name']}").random())
 
 
-# In a process of its own: one backend.
+# Functions that run in the process of one backend.
 
 def about_graphs():
-    """What dlc left to PyTorch."""
+    """Returns the operators that dlc left to PyTorch."""
     import dlc
     graphs = dlc.report()
     eager = {}
@@ -85,7 +85,7 @@ def too_long(*_):
 
 
 def work(backend, folder):
-    """Answers as worker.py does."""
+    """Serves requests with the protocol of worker.py."""
     import importlib
     import torch
     import worker
@@ -96,7 +96,7 @@ def work(backend, folder):
         return zoo.write(os.path.join(folder, "task.json"), train.prepare(row, task, folder))
     importlib.import_module("listing" if row["source"] == "own" else row["source"])
     torch.set_num_threads(task["threads"])
-    # The package is imported as others are, before the clock starts.
+    # dlc is imported before the time measurement starts, like the other libraries.
     if backend == "dlc":
         import dlc
     run = training(row, task, backend, folder) if task["train"] else inference(row, task, backend)
@@ -114,7 +114,7 @@ def work(backend, folder):
     worker.serve(run, lambda: [each.numpy() for each in run()])
 
 
-# Among the processes: who runs when.
+# Functions that run in the controlling process.
 
 def measure(row, o):
     task = {"row": row, "batch": (train.batch_of(row) if o.train else 1) if o.batch is None else o.batch, "threads": o.threads, "optimizer": "sgd", "train": o.train}

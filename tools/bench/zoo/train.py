@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""Measures training steps of networks of the zoo: dlc against eager PyTorch in both memory formats, interleaved; what is refused, right, how fast.
+"""Measures training steps of networks of the zoo: dlc against eager PyTorch in both memory formats, interleaved: rejected networks, correctness, speed.
 
     tools/bench/zoo/train.py [--networks timm-csatv2,...] [--sample 40] [--compile] [--optimizer adam] [--results build/zoo/NAME]
     tools/bench/zoo/train.py --report [--results build/zoo/NAME]
 
-The rows of networks.json in an order drawn by a seed, until so many are measured; those that PyTorch's exporters refuse, or whose first output is no batch of
-floats, are left out and listed. Each is exported as ONNX with its batch norms unfolded, and `dlc compile --train` makes the step of that file; PyTorch trains
-the module itself: same weights, same batch, batch norms by the batch's statistics, no dropout. The loss is cross entropy of the first output where that is
-[batch, classes], else its mean squared error; the learning rate is the largest of 0.01, 0.001, ... with which PyTorch's loss never rises in five steps and
-PyTorch, from parameters one unit in the last place off, stays within 1e-4 of itself: else it would be chance that is compared.
-Right: these five losses are PyTorch's within 1e-3; where no rate is so small, within twice what PyTorch differs from itself.
-Ratio, interval, ready, memory and the commands to blame are those of zoo.py. One file of each network in the folder of results; --again measures anew.
+Measures the rows of networks.json in a seeded order, until --sample of them are measured. Networks that PyTorch's exporters reject, or whose first output is
+not a batch of floats, are excluded and listed. Each network is exported as ONNX without folding its batch norms, and `dlc compile --train` compiles a step
+from that file; PyTorch trains the module itself with the same weights and batch, with batch statistics in batch norms and without dropout. The loss is the
+cross-entropy of the first output if that is [batch, classes], else its mean squared error. The learning rate is the largest of 0.01, 0.001, ... with which
+PyTorch's loss never rises in five steps, and with which PyTorch, from parameters changed by one unit in the last place, stays within 1e-4 of itself;
+otherwise the comparison would be dominated by noise.
+Correct: these five losses are within 1e-3 of PyTorch's; if no such rate exists, within twice PyTorch's difference from itself.
+Ratio, interval, ready, memory and the slowest commands are those of zoo.py. Writes one file per network to the folder of results; --again measures them
+again.
 """
 import argparse
 import importlib
@@ -33,23 +35,23 @@ import drawn
 import zoo
 
 STEPS, LIMIT, OWN_LIMIT = 5, 1e-3, 1e-4
-PEERS = ["torch", "torch-cl"]  # the second where pictures go in
+PEERS = ["torch", "torch-cl"]  # torch-cl (channels last) only for networks with image inputs
 
 
 def rows():
-    """All rows in the seed's order; a row's place among the others stays when rows come or go."""
+    """Returns all rows in the seeded order. The relative order of rows does not change if rows are added or removed."""
     return sorted(drawn.rows()["networks"], key=lambda row: random.Random(f"17 train {row['name']}").random())
 
 
 def batch_of(row):
-    """8, or less where one step would take many seconds; recommenders take rows of a table, many at once."""
+    """Returns the batch size: 8, or less if a step would take many seconds; 128 for recommenders, whose examples are rows of a table."""
     batch = 128 if row["source"] == "own" else 8
     while batch > 2 and batch * row["multiplications"] > 12:
         batch //= 2
     return batch
 
 
-# In a process of its own: PyTorch's part.
+# Functions that run in PyTorch's process.
 
 def build(row, batch, trained=True):
     import torch
@@ -57,7 +59,7 @@ def build(row, batch, trained=True):
     torch.backends.mha.set_fastpath_enabled(False)
     module, inputs = listing.build(row, batch)
     for part in module.modules():
-        # Some of timm's attentions keep in inference what they compute from a parameter.
+        # Some attention modules of timm cache, in eval mode, values computed from a parameter.
         if trained and isinstance(part, torch.nn.modules.batchnorm._BatchNorm) or hasattr(part, "attention_bias_cache"):
             part.training = True
     return module, inputs
@@ -70,12 +72,12 @@ def optimizer_of(task, module):
 
 
 def apart(some, others):
-    """The largest difference of losses, relative."""
+    """Returns the largest relative difference of losses."""
     return max((abs(a - b) / abs(b) if math.isfinite(a) and b else math.inf) for a, b in zip(some, others))
 
 
 def stepper(task, module, inputs, target, compiled=None):
-    """`compiled`: what makes a function of the forward pass and the loss faster, as torch.compile."""
+    """Returns a function that runs one step. `compiled` is a function such as torch.compile that optimizes the forward pass and the loss."""
     import torch
     loss_of = {"cross_entropy": torch.nn.functional.cross_entropy, "mse": torch.nn.functional.mse_loss}[task["loss"]]
     optimizer = optimizer_of(task, module)
@@ -95,7 +97,7 @@ def stepper(task, module, inputs, target, compiled=None):
 
 
 def export(row, module, inputs, examples, path):
-    """By the exporter of the row or the other one; why neither, if so."""
+    """Exports with the exporter of the row or the other one. If both fail, returns the reason."""
     import onnx
     import torch
     why = ""
@@ -112,7 +114,7 @@ def export(row, module, inputs, examples, path):
 
 
 def fixed(model, module):
-    """The names of float tensors in the file that dlc would train and PyTorch does not: buffers, and what is made while exporting."""
+    """Returns the names of float tensors in the file that dlc would train but PyTorch does not: buffers, and tensors created during export."""
     trained = {name for name, p in module.named_parameters(remove_duplicate=False) if p.requires_grad}
     import onnx
     floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.DOUBLE)
@@ -120,7 +122,7 @@ def fixed(model, module):
 
 
 def prepare(row, task, folder):
-    """model.onnx, batch.npz with inputs and target, and the task: how to train it, or why it is left out."""
+    """Writes model.onnx, and batch.npz with inputs and target. Returns the task: how to train the network, or the reason to exclude it."""
     import numpy as np
     import torch
     import listing
@@ -152,7 +154,7 @@ def prepare(row, task, folder):
 
 
 def train(row, task, examples, target, moved=False):
-    """The first losses; from parameters one unit in the last place off, if asked for."""
+    """Returns the first losses; with `moved`, from parameters changed by one unit in the last place."""
     import torch
     module = build(row, task["batch"])[0]
     if moved:
@@ -193,7 +195,7 @@ def too_long(*_):
 
 
 def work(tool, folder):
-    """Answers as worker.py does, its first line with the first losses."""
+    """Serves requests with the protocol of worker.py. The first line has the first losses."""
     import worker
     with open(os.path.join(folder, "task.json")) as file:
         task = json.load(file)
@@ -210,7 +212,7 @@ def work(tool, folder):
         step = dlc_step(task, folder)
     else:
         step = torch_step(tool, row, task, folder)
-        start = time.perf_counter()  # a module is there at once
+        start = time.perf_counter()  # the module already exists
     losses = [step()]
     ready = time.perf_counter() - start
     losses += [step() for _ in range(STEPS - 1)]
@@ -219,7 +221,7 @@ def work(tool, folder):
     worker.serve(step)
 
 
-# Among the processes: who runs when.
+# Functions that run in the controlling process.
 
 def measure(row, o):
     task = {"row": row, "batch": o.batch or batch_of(row), "threads": o.threads, "optimizer": o.optimizer}
@@ -282,7 +284,7 @@ def measure(row, o):
 
 
 def is_right(r):
-    # A spread is unknown where PyTorch's loss rises at every rate.
+    # The spread is unknown if PyTorch's loss rises with every rate.
     return r["error"] <= max(LIMIT, 2 * r.get("spread", 0))
 
 
@@ -313,7 +315,7 @@ def report(o):
 
 
 def measure_each(rows, o, name_of, measure, line):
-    """The rows that `o` asks for, until so many are measured; those that have a file already count, and are measured again where `o` says so."""
+    """Measures the rows that `o` selects, until `o.sample` of them are measured. Rows with a file count as measured, unless `o.again` is set."""
     measured = 0
     for row in [row for row in rows if not o.networks or row["name"] in o.networks.split(",")]:
         if measured >= o.sample:
@@ -325,7 +327,7 @@ def measure_each(rows, o, name_of, measure, line):
             continue
         try:
             result = measure(row, o)
-        except Exception as error:  # of the measurement: not the network's result
+        except Exception as error:  # an error of the measurement, which is not recorded
             print(f"{row['name']}: {type(error).__name__}: {error}", flush=True)
             continue
         measured += "left_out" not in result

@@ -1,4 +1,4 @@
-//===- Conformance.cpp - every operation on the device, slice by slice ----------------------===//
+//===- Conformance.cpp - runs the conformance suite on the device in slices -------------------===//
 #include "tools/gpu/steps/Steps.h"
 
 #include <algorithm>
@@ -8,12 +8,13 @@
 namespace dlc::gpu {
 namespace {
 
-/// Which takes the case of that name, and few others: a comma divides two filters.
+/// Returns a filter for the case of this name, which matches few others. The name is cut at the
+/// first comma, because a comma separates filters.
 std::string filterOf(const std::string &name) { return name.substr(0, name.find(',')); }
 
 constexpr size_t kMessage = 400, kFailures = 400;
 
-/// One way to run the suite.
+/// One configuration of the suite, split into slices.
 struct Part {
   std::string name;
   std::vector<std::string> arguments;
@@ -46,7 +47,7 @@ public:
   }
 
 private:
-  /// In the short form the first of the slices stand for all.
+  /// Returns the number of slices to run. In the short form only the first two are run.
   int count(const Part &part) const {
     return settings.small ? std::min(part.slices, 2) : part.slices;
   }
@@ -96,7 +97,8 @@ private:
       json["failed"] = failed;
     } else {
       json["said"] = endOf(outcome.err, 600);
-      // A hang hides the others: the slice is cut up, as long as there is something to cut.
+      // After a crash or hang the results of the slice are unknown, so it is split into four
+      // smaller slices, down to a limit.
       if (!isEnded && slices < 8000) {
         json["status"] = std::string(nameOf(outcome.end)) + ", cut up";
         for (int i = 0; i < 4; ++i)
@@ -106,7 +108,7 @@ private:
     store.put(part.name, keyOf(slices, k), json);
   }
 
-  /// "name: reason".
+  /// Records a failure, given as "name: reason".
   void failure(const Part &part, const std::string &text) {
     size_t colon = text.find(": ");
     std::string name = text.substr(0, colon), key = part.name + " " + name;
@@ -133,14 +135,15 @@ private:
                                   {"process_seconds", seconds}};
   }
 
-  /// A lost context fails whatever comes after it in the same process: each by itself tells which
-  /// case it was.
+  /// Runs failed cases again in processes of their own. After an error that destroys the device
+  /// context, all later cases in the same process fail; only a separate run tells which case caused
+  /// it.
   void alone() {
     std::set<std::string> families;
     std::vector<std::pair<std::string, Json>> failures;
     for (const auto &[key, failure] : entriesOf(store.whole(), "failures"))
       failures.push_back({key, failure});
-    // One of each operation first.
+    // One failure of each operation comes first.
     std::stable_partition(failures.begin(), failures.end(), [&](const auto &each) {
       return families.insert(each.first.substr(0, each.first.find('/'))).second;
     });
@@ -156,7 +159,7 @@ private:
       Job job;
       job.key = key;
       job.command = command();
-      // Kernels, but no filter: that is the name.
+      // Keeps the option --kernels; --filter is replaced by the name of the case.
       for (size_t i = 0; i + 1 < of->arguments.size(); i += 2)
         if (of->arguments[i] != "--filter")
           job.command.insert(job.command.end(), {of->arguments[i], of->arguments[i + 1]});

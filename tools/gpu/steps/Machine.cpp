@@ -1,4 +1,4 @@
-//===- Machine.cpp - what the machine is, which libraries it has, what it can do at most ----===//
+//===- Machine.cpp - machine, libraries and peak performance --------------===//
 #include "tools/gpu/steps/Steps.h"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ public:
       store["found"][name] = variable(name);
     store["found"]["system"] = said({"uname", "-srm"});
     smi("before");
-    // As a user's programs search, and with what the kit found.
+    // Runs `dlc devices` with a user's library search path, then with the libraries that the kit
+    // found.
     devices("devices", {{"DLC_CUDA_DRIVER", variable("KIT_OWN_DRIVER")},
                         {"DLC_CUDA_NVRTC", variable("KIT_OWN_NVRTC")},
                         {"DLC_CUDA_CUBLASLT", ""},
@@ -27,7 +28,7 @@ public:
                         {"LD_LIBRARY_PATH", variable("KIT_OWN_LIBRARIES")}});
     devices("devices_as_found", {});
     work("open", {});
-    // What comes first is what everything else stands on.
+    // The most basic measurements come first, because all others depend on them.
     const bool small = settings.small;
     work("vectors", {"--size", small ? "65536" : "268435456", "--rounds", small ? "1" : "20"});
     work("copies", {"--size", small ? "1048576" : "2147483648", "--rounds", small ? "1" : "15"});
@@ -55,7 +56,7 @@ private:
     return endOf(outcome.out + (outcome.good() ? "" : outcome.err), 4000);
   }
 
-  /// Some versions lack some of the words.
+  /// Queries are separate, because some versions of nvidia-smi do not support all fields.
   void smi(const char *when) {
     std::string program = variable("KIT_NVIDIA_SMI");
     if (program.empty()) {
@@ -103,7 +104,7 @@ private:
     return cases[key]["result"].value(figure, 0.0);
   }
 
-  /// What other steps hold their figures against.
+  /// Derives the peak performance that other steps compare their results with.
   void peaks() {
     Json peaks;
     peaks["gigabytes"] = std::max(found("copies", "within_gb_s"), found("vectors", "gb_s"));

@@ -1,4 +1,4 @@
-//===- Networks.cpp - which networks there are, and their results against the processor's ---===//
+//===- Networks.cpp - list of networks, and comparison of their results with the CPU's --------===//
 #include "tools/gpu/steps/Steps.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::vector<Network> networksOf(const Settings &settings) {
 std::vector<std::string> precisionsOf(const Settings &settings, const Network &network) {
   if (!settings.small)
     return {"f32", "tf32", "bf16"};
-  // An emulated GPU takes half a minute for large products of 16 bits.
+  // An emulated GPU takes half a minute for large 16-bit matmuls.
   if (network.name == "fcn-r")
     return {"f32"};
   return {"f32", "bf16"};
@@ -67,7 +67,7 @@ public:
   }
 
 private:
-  /// "what key": the rest is known by it.
+  /// Creates a job with the key "WHAT CONFIG", from which take() recovers both.
   Job job(const std::string &what, const Config &config, double limit) {
     Job job;
     job.key = what + " " + config.key();
@@ -107,7 +107,7 @@ private:
         if (!settings.again && store.has("cases", next.key()))
           continue;
         Job compare = job("compare", next, settings.small ? 60 : 120);
-        // Networks are finished one by one.
+        // Scheduled first, so that networks are completed one by one.
         compare.last = false;
         if (outcome.good())
           pool.add(compare);
@@ -121,7 +121,7 @@ private:
       store.put("cases", config.key(), json);
       if (json["status"] == "ok" || asked++ >= (settings.small ? 0 : 8))
         return;
-      // What tells the next one where to look.
+      // Repeats a failed comparison with other settings, to narrow down the cause.
       if (hasLibraries())
         pool.add(job("generated", config, 90));
       pool.add(job("plain", config, 90));

@@ -1,4 +1,4 @@
-//===- Peers.cpp - PyTorch beside dlc, and NVIDIA's checker over it -------------------------===//
+//===- Peers.cpp - comparison with PyTorch, and compute-sanitizer runs ----===//
 #include "tools/gpu/steps/Steps.h"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ void torchStep(const Settings &settings) {
     store.finish("cases", 0);
     return;
   }
-  // The script keeps the file, in the same way.
+  // The script writes the results file itself, in the same format.
   Job job{"torch",
           {python, settings.kit + "/torch/torch_ratios.py", "--work",
            settings.program("dlc-gpu-work"), "--state", settings.state, "--out", settings.out,
            "--device", settings.device, "--seconds", std::to_string(settings.left() - 12)},
           settings.left() - 6};
-  // Its own libraries are its own affair; dlc's come back for dlc.
+  // PyTorch runs with its own libraries; the script restores dlc's library path for dlc.
   job.environment = {{"LD_LIBRARY_PATH", variable("KIT_THEIR_LIBRARIES")},
                      {"KIT_LIBRARIES", variable("LD_LIBRARY_PATH")}};
   if (access(tunedCache(settings).c_str(), F_OK) == 0)
@@ -48,7 +48,8 @@ void torchStep(const Settings &settings) {
 
 namespace {
 
-/// What the checker says of errors: the first of them with where they were, and the sum.
+/// Parses the report of compute-sanitizer: the first errors with their locations, and the number of
+/// errors.
 Json findingsOf(const Outcome &outcome) {
   Json json = {{"status", nameOf(outcome.end)}, {"seconds", outcome.seconds}};
   std::string first;
@@ -63,7 +64,7 @@ Json findingsOf(const Outcome &outcome) {
       errors += here;
       continue;
     }
-    // Programs that end with a status of their own are no finding.
+    // Collects report lines. A non-zero exit status of the program is not an error by itself.
     if (line.rfind("=========", 0) == 0 && lines < 40 &&
         line.find("COMPUTE-SANITIZER") == std::string::npos) {
       first += line.substr(9) + "\n";
@@ -118,7 +119,7 @@ void sanitizerStep(const Settings &settings) {
     all.insert(all.end(), arguments.begin(), arguments.end());
     return all;
   };
-  // What failed has something to tell.
+  // Cases that failed in the conformance step are checked first.
   Json conformance = readJson(settings.state + "/conformance.json");
   std::vector<std::string> failing;
   if (conformance.is_object())

@@ -1,4 +1,4 @@
-//===- Process.cpp - programs run side by side, each with a limit ---------------------------===//
+//===- Process.cpp - runs programs in parallel, each with a time limit ----===//
 #include "tools/gpu/steps/Process.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 volatile std::sig_atomic_t stopped = 0;
 
-/// Of each stream of a program, so much is kept: its beginning and its end.
+/// Maximum bytes that are kept of each output stream: half from its beginning, half from its end.
 constexpr size_t kKept = 1 << 20;
 
 std::string readKept(const std::string &path) {
@@ -35,13 +35,14 @@ struct Running {
   Job job;
   std::string out, err;
   double start = 0;
-  /// When it was asked to end; 0: not yet.
+  /// Time at which the process was sent SIGTERM; 0 if it was not.
   double asked = 0;
   bool late = false, cut = false;
   int slot = 0;
 };
 
-/// The slot's part of the processors: programs have as many threads as they may use processors.
+/// Restricts the process to its slot's share of the CPUs. Programs start as many threads as CPUs
+/// are available to them.
 void takeShare(int slot, int slots) {
   cpu_set_t all, own;
   CPU_ZERO(&own);
@@ -49,7 +50,7 @@ void takeShare(int slot, int slots) {
     return;
   int count = CPU_COUNT(&all), number = 0;
   int first = slot * count / slots, last = (slot + 1) * count / slots;
-  // More jobs than processors: some share one.
+  // With more jobs than CPUs, several jobs share one.
   last = last > first ? last : first + 1;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(cpu, &all)) {
@@ -66,7 +67,7 @@ pid_t start(const Job &job, const std::string &out, const std::string &err, int 
     return pid;
   if (job.shares)
     takeShare(slot, slots);
-  // A group of its own, so that what it starts ends with it.
+  // A process group of its own, so that child processes are killed together with it.
   setpgid(0, 0);
   int in = open("/dev/null", O_RDONLY), to = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644),
       errors = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
@@ -91,7 +92,7 @@ pid_t start(const Job &job, const std::string &out, const std::string &err, int 
   _exit(127);
 }
 
-/// First asked, then made to.
+/// Sends SIGTERM first, and SIGKILL after 3 seconds.
 void end(pid_t pid, Running &running) {
   double since = running.asked > 0 ? now() - running.asked : 0;
   if (running.asked == 0) {
@@ -192,7 +193,7 @@ void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
     if (found != running.end()) {
       Running one = std::move(found->second);
       running.erase(found);
-      // What it started and left behind goes with it.
+      // Kills child processes that are still running.
       kill(-pid, SIGKILL);
       Outcome outcome = outcomeOf(one, status);
       if (one.cut)
@@ -209,7 +210,7 @@ void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
       one.cut |= over && !one.late;
       end(each, one);
     }
-    // One that not even a kill ends (its device does not answer) is left behind.
+    // A process that SIGKILL does not end, because its device hangs, is abandoned.
     for (auto it = running.begin(); it != running.end();) {
       if (it->second.asked == 0 || now() - it->second.asked < 20) {
         ++it;

@@ -1,4 +1,4 @@
-//===- Process.h - programs run side by side, each with a limit -----------===//
+//===- Process.h - runs programs in parallel, each with a time limit ------===//
 #ifndef DLC_TOOLS_GPU_STEPS_PROCESS_H
 #define DLC_TOOLS_GPU_STEPS_PROCESS_H
 
@@ -10,24 +10,25 @@
 
 namespace dlc::gpu {
 
-/// Seconds of a clock that never goes back.
+/// Seconds of a monotonic clock.
 double now();
 
 struct Job {
   std::string key;
   std::vector<std::string> command;
-  /// Seconds that it may take.
+  /// Time limit in seconds.
   double limit = 60;
-  /// Set besides what is set; an empty value takes one away.
+  /// Additional environment variables. An empty value unsets the variable.
   std::map<std::string, std::string> environment = {};
-  /// Behind those that are waiting, not before them.
+  /// Whether the job is queued after the waiting jobs instead of before them.
   bool last = true;
-  /// Gets its part of the processors, where the pool has several jobs at a time.
+  /// Whether the job is restricted to its share of the CPUs if the pool runs several jobs at a
+  /// time.
   bool shares = false;
 };
 
 struct Outcome {
-  /// Cut: the step's time was over, and the job is to be done another time.
+  /// Cut: the step's deadline passed; the job will be repeated in another session.
   enum class End { Done, Failed, Late, Crashed, Cut } end = End::Done;
   int status = 0;
   double seconds = 0;
@@ -36,16 +37,16 @@ struct Outcome {
 };
 const char *nameOf(Outcome::End end);
 
-/// Jobs, so many at a time, until all are done or the time is over.
+/// Runs jobs, `atOnce` at a time, until all are done or the deadline has passed.
 class Pool {
 public:
-  /// `folder`: where what they say is kept meanwhile. `deadline`: by now().
+  /// `folder` contains the jobs' output temporarily. `deadline` is a time of now().
   Pool(int atOnce, double deadline, std::string folder)
       : atOnce(atOnce), deadline(deadline), folder(std::move(folder)) {}
   void add(Job job);
-  /// `done` may add others.
+  /// Calls `done` for each finished job. `done` may add jobs.
   void run(const std::function<void(const Job &, const Outcome &)> &done);
-  /// What nobody came to.
+  /// Number of jobs that were not run or were interrupted by the deadline.
   size_t left() const { return waiting.size() + cut; }
 
 private:
@@ -57,13 +58,13 @@ private:
   int started = 0;
 };
 
-/// That this process may use.
+/// Number of CPUs that this process may use.
 int processors();
 
-/// One program, to its end.
+/// Runs one program until it ends.
 Outcome runOne(const Job &job, double deadline, const std::string &folder);
 
-/// Whether somebody asked this process to stop.
+/// Returns true if this process has received a signal to stop.
 bool isStopped();
 void stopOnSignals();
 

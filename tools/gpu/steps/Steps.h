@@ -1,4 +1,4 @@
-//===- Steps.h - what the kit does, step by step --------------------------===//
+//===- Steps.h - the steps of the kit -------------------------------------===//
 #ifndef DLC_TOOLS_GPU_STEPS_H
 #define DLC_TOOLS_GPU_STEPS_H
 
@@ -6,13 +6,13 @@
 
 namespace dlc::gpu {
 
-/// A network in the shapes that are measured.
+/// A network and the batch size with which it is measured.
 struct Network {
   std::string name;
   int batch;
   bool trains = true;
 };
-/// Those that matter most come first.
+/// Ordered by decreasing importance.
 std::vector<Network> networksOf(const Settings &settings);
 std::vector<std::string> precisionsOf(const Settings &settings, const Network &network);
 
@@ -21,20 +21,20 @@ struct Config {
   Network network;
   std::string mode, precision;
   std::string key() const { return network.name + "/" + mode + "/" + precision; }
-  /// The words behind the command that name it.
+  /// Command-line arguments that select the network and configuration.
   std::vector<std::string> arguments() const {
     return {network.name,  "--mode", mode, "--batch", std::to_string(network.batch),
             "--precision", precision};
   }
 };
-/// Of the precisions given, the most worthwhile first.
+/// Returns the configurations in the given precisions, ordered by decreasing importance.
 std::vector<Config> configsOf(const Settings &settings, const std::vector<std::string> &precisions);
 
-/// What has every program of dlc work with generated kernels alone.
+/// Environment variables with which all programs of dlc use only generated kernels.
 std::map<std::string, std::string> withoutLibraries();
 bool hasLibraries();
 
-/// The cache folder with the database of what step `tune` measured.
+/// Cache folder with the tuning database of the step `tune`.
 std::string tunedCache(const Settings &settings);
 
 void machineStep(const Settings &settings);
@@ -45,7 +45,7 @@ void torchStep(const Settings &settings);
 void librariesStep(const Settings &settings);
 void sanitizerStep(const Settings &settings);
 
-/// What a reader must know first, of all files that are there.
+/// Returns a summary of all result files.
 std::string summaryOf(const Settings &settings);
 
 } // namespace dlc::gpu

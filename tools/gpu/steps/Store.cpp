@@ -1,4 +1,4 @@
-//===- Store.cpp - a step's results, on the disk at any moment ------------------------------===//
+//===- Store.cpp - results of a step, written to disk continuously --------===//
 #include "tools/gpu/steps/Store.h"
 
 #include <cstdio>
@@ -60,7 +60,7 @@ bool Store::has(const std::string &part, const std::string &key) const {
 
 void Store::put(const std::string &part, const std::string &key, const Json &value) {
   all[part][key] = value;
-  // Large files are not written a hundred times a second.
+  // Limits the rate of writes, because files may be large.
   if (now() - written > 0.5)
     write();
 }

@@ -1,4 +1,4 @@
-//===- Store.h - a step's results, on the disk at any moment --------------===//
+//===- Store.h - results of a step, written to disk continuously ----------===//
 #ifndef DLC_TOOLS_GPU_STEPS_STORE_H
 #define DLC_TOOLS_GPU_STEPS_STORE_H
 
@@ -13,44 +13,44 @@ namespace dlc::gpu {
 
 using Json = nlohmann::ordered_json;
 
-/// What a step was told.
+/// Settings of a step.
 struct Settings {
   std::string step;
-  std::string kit;   ///< the folder with bin/ and torch/
-  std::string state; ///< what goes on where it was left
-  std::string out;   ///< where the reader finds the files
+  std::string kit;   ///< folder with bin/ and torch/
+  std::string state; ///< folder of the state with which a later session continues
+  std::string out;   ///< folder of the results for the reader
   std::string device = "cuda:0";
   double seconds = 300;
   bool small = false, again = false;
-  double deadline = 0; ///< by now()
+  double deadline = 0; ///< a time of now()
 
   std::string program(const char *name) const { return kit + "/bin/" + name; }
   std::string folder() const { return state + "/files"; }
   double left() const { return deadline - now(); }
 };
 
-/// The object of that name, or an empty one.
+/// Returns the object of this name, or an empty object.
 Json partOf(const Json &json, const std::string &name);
-/// What is in it, to go through.
+/// Returns the entries of the object of this name, for iteration.
 std::vector<std::pair<std::string, Json>> entriesOf(const Json &json, const std::string &name);
-/// Null where there is none, or it is no JSON.
+/// Returns null if the file does not exist or is not valid JSON.
 Json readJson(const std::string &path);
-/// Whole or not at all.
+/// Writes the file atomically.
 void writeText(const std::string &path, const std::string &text);
 
-/// One file of results by key. Everything that is put in is written at once.
+/// A results file with entries by key. The file is written soon after each entry is added.
 class Store {
 public:
-  /// Goes on with what is there, unless it is to be done again. `file`: as in "networks.json".
+  /// Continues with the existing file. `file` is a name such as "networks.json".
   Store(const Settings &settings, const std::string &file);
-  /// Under a name of the whole file.
+  /// Accesses a top-level member of the file.
   Json &operator[](const char *name) { return all[name]; }
-  /// What stood in the way before and does no more.
+  /// Removes a top-level member that no longer applies, such as "skipped".
   void forget(const char *name) { all.erase(name); }
   const Json &whole() const { return all; }
   bool has(const std::string &part, const std::string &key) const;
   void put(const std::string &part, const std::string &key, const Json &value);
-  /// Says whether all was done that is to be done.
+  /// Records that a part of the step has ended, with the number of jobs that were not run.
   void finish(const std::string &part, size_t left);
   void write();
 
@@ -62,16 +62,17 @@ private:
   double written = 0;
 };
 
-/// A JSON object in the last line that has one, or null.
+/// Returns the last line that is a JSON object, or null.
 Json lastObject(const std::string &text);
-/// The end of a text, or its beginning, without bytes that are no UTF-8.
+/// Return at most `most` bytes of the end or the beginning of a text.
 std::string endOf(const std::string &text, size_t most);
 std::string startOf(const std::string &text, size_t most);
-/// Status, seconds, the object that it printed, and what it said where it did not end well.
+/// Returns the status, the time, the JSON object that the program printed, and, if it failed, its
+/// error output.
 Json jsonOf(const Outcome &outcome, size_t mostText = 1500);
 
 std::vector<std::string> linesOf(const std::string &text);
-/// What `name` is set to, or nothing.
+/// Returns the value of the environment variable, or an empty string.
 std::string variable(const char *name);
 
 } // namespace dlc::gpu

@@ -1,4 +1,4 @@
-//===- Summary.cpp - what a reader must know first ------------------------------------------===//
+//===- Summary.cpp - summary of the results -------------------------------===//
 #include "tools/gpu/steps/Steps.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace dlc::gpu {
 namespace {
 
-/// A caller sees so much of what is printed.
+/// Maximum size of the summary; callers truncate longer output.
 constexpr size_t kMost = 11500;
 constexpr size_t kShown = 12;
 
@@ -21,7 +21,7 @@ __attribute__((format(printf, 1, 2))) std::string text(const char *format, ...) 
   return buffer;
 }
 
-/// One line, of so many characters at most.
+/// Joins the lines of a text and shortens it to at most `most` characters.
 std::string line(std::string from, size_t most) {
   std::replace(from.begin(), from.end(), '\n', ' ');
   return from.size() <= most ? from : from.substr(0, most - 3) + "...";
@@ -58,7 +58,8 @@ std::string headOf(const char *name, const Json &json) {
   return head;
 }
 
-/// Failures that say the same, numbers apart, in one line, with the first names.
+/// Groups failures whose messages are equal except for digits. Each group is printed as one line
+/// with the first names.
 class Groups {
 public:
   void add(const std::string &name, const std::string &message) {
@@ -94,7 +95,7 @@ private:
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;
 };
 
-/// Without the name of the program that said it.
+/// Returns the error output without the prefix "dlc-gpu-work: ".
 std::string saidBy(const Json &each) {
   std::string said = each.value("said", "");
   size_t at = said.find("dlc-gpu-work: ");
@@ -143,7 +144,7 @@ std::string machineText(const Json &json) {
   for (const auto &[name, path] : entriesOf(json, "found"))
     if (name.rfind("DLC_CUDA_", 0) == 0)
       all += text("%s %s\n", name.c_str(), line(path.get<std::string>(), 100).c_str());
-  // dlc's own search against the kit's.
+  // Reports libraries that dlc's own search does not find.
   if (json.is_object() && json.contains("devices"))
     for (const Json &each : json["devices"])
       if (each.get<std::string>().find("missing") != std::string::npos)
@@ -320,7 +321,7 @@ std::string summaryOf(const Settings &settings) {
     texts.push_back(make(readJson(settings.state + "/" + name + ".json")));
     size += texts.back().size();
   }
-  // The longest give way, each at its end.
+  // While the summary is too long, shortens the longest part at its end.
   while (size > kMost) {
     auto longest = std::max_element(
         texts.begin(), texts.end(),

@@ -1,4 +1,4 @@
-//===- Tune.cpp - kernels measured, and where the networks' time goes -----------------------===//
+//===- Tune.cpp - kernel tuning, and profiles of the networks -------------===//
 #include "tools/gpu/steps/Steps.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace dlc::gpu {
 namespace {
 
-/// Bytes of the tuning database that come along.
+/// Maximum bytes of the tuning database that are copied into the results.
 constexpr size_t kDatabase = 4 << 20;
 
 class Tuning {
@@ -33,11 +33,11 @@ public:
                                            : std::vector<std::string>{"bf16", "tf32"});
     if (settings.small)
       configs.resize(1);
-    // Code that is there already is there for these, too.
+    // Starts from the existing cache, so that kernels are not compiled again.
     if (access(tunedCache(settings).c_str(), F_OK) != 0)
       runOne({"", {"cp", "-a", "-l", variable("DLC_CACHE_DIR"), tunedCache(settings)}, 60},
              settings.deadline, settings.folder());
-    // All are looked at before one is looked at closely.
+    // Profiles all networks with the cost model before tuning any.
     for (const Config &config : configs)
       add("model", "profile", config, 60);
     for (const Config &config : configs) {
@@ -73,15 +73,16 @@ private:
       job.command.insert(job.command.end(), limits.begin(), limits.end());
       job.command.insert(job.command.end(), {"--rounds", settings.small ? "1" : "10"});
     }
-    // The short form needs time for a compiler of the host's.
+    // In the short form the host's compiler needs more time.
     job.limit = settings.small ? 60 : limit;
-    // What is measured is no part of what the cost model knows.
+    // Measurements must not influence the results of the cost model, so tuning uses another cache
+    // folder.
     if (part != "model")
       job.environment["DLC_CACHE_DIR"] = tunedCache(settings);
     pool.add(job);
   }
 
-  /// At which a figure was taken, where nvidia-smi is there.
+  /// Returns the clocks and temperature at the time of a measurement, if nvidia-smi is available.
   std::string clocks() {
     std::string program = variable("KIT_NVIDIA_SMI");
     if (program.empty())
@@ -94,7 +95,7 @@ private:
     return outcome.out.substr(0, outcome.out.find('\n'));
   }
 
-  /// To be shipped, or to see what the contests were.
+  /// Copies the tuning database into the results, to be shipped or inspected.
   void database() {
     std::ifstream file(tunedCache(settings) + "/tuning.jsonl");
     Json lines = Json::array();

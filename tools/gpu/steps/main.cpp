@@ -1,10 +1,10 @@
-//===- main.cpp - dlc-gpu-steps: one step of the kit, or the summary ------------------------===//
+//===- main.cpp - dlc-gpu-steps: runs one step of the kit, or prints the summary --------------===//
 //
 // dlc-gpu-steps STEP|summary --kit FOLDER --state FOLDER --out FOLDER [--seconds N] [--device NAME]
 // [--small] [--again]
 //
-// A step starts programs and keeps what they found in a file of JSON, which is whole at any moment.
-// It needs no library of dlc.
+// A step starts programs and collects their results in a JSON file, which is valid at any time.
+// This program does not link dlc's libraries.
 //
 //===----------------------------------------------------------------------------------------===//
 #include "tools/gpu/steps/Steps.h"

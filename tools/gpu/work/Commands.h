@@ -1,4 +1,4 @@
-//===- Commands.h - what the worker can be asked for ----------------------===//
+//===- Commands.h - commands of the worker --------------------------------===//
 #ifndef DLC_TOOLS_GPU_WORK_COMMANDS_H
 #define DLC_TOOLS_GPU_WORK_COMMANDS_H
 
@@ -6,9 +6,9 @@
 
 namespace dlc::gpu {
 
-/// The limits of the device, as step `machine` found them; 0 where unknown.
+/// Peak performance of the device, as measured by the step `machine`; 0 if unknown.
 struct Peaks {
-  double gigabytes = 0;               ///< a second, read and written
+  double gigabytes = 0;               ///< GB/s, read and written
   double f32 = 0, tf32 = 0, bf16 = 0; ///< TFLOP/s
 
   double of(const std::string &precision) const {
@@ -16,28 +16,30 @@ struct Peaks {
   }
 };
 
-/// What the device says about itself, its clocks and attributes included.
+/// Returns the properties of the device, including clocks and attributes.
 Json openedDevice(const std::string &device);
-/// GB/s of copies within the device and to and from the host, and what an event costs.
+/// Measures the bandwidth of copies within the device and to and from the host in GB/s, and the
+/// time between two events.
 Json copies(const std::string &device, int64_t bytes, int rounds);
-/// GB/s of a generated elementwise kernel.
+/// Measures the bandwidth of a generated elementwise kernel in GB/s.
 Json vectors(const std::string &device, int64_t elements, int rounds, const std::string &folder);
-/// TFLOP/s of a product of square matrices.
+/// Measures a matmul of square matrices in TFLOP/s.
 Json product(const Task &task, int64_t size, int rounds, const std::string &folder);
-/// Microseconds that each of many small kernels takes, launched one by one and as a graph.
+/// Measures the time per small kernel in microseconds, in a sequence of kernels.
 Json launches(const std::string &device, int kernels, int rounds, const std::string &folder);
 
-/// Runs the network on the processor and keeps results in the folder.
+/// Runs the network on the CPU and writes the results to the folder.
 Json reference(const Task &task, int steps, const std::string &folder);
-/// Runs it on the task's device and holds the results against the folder's; so many more runs of
-/// inference are timed.
+/// Runs the network on the task's device and compares the results with those in the folder. Then
+/// times `rounds` runs of inference.
 Json compareWith(const Task &task, int steps, int rounds, const std::string &folder);
 
-/// Compiles, with every candidate measured that the database does not know.
+/// Compiles the network with autotuning of all candidates that are not in the database.
 Json tune(const Task &task);
-/// Where the time of one run goes.
+/// Profiles the network by command.
 Json profile(const Task &task, const Peaks &peaks, int rounds, const std::string &folder);
-/// Runs for as long as each line of stdin asks, {"seconds": 0.1}, and answers {"times": [..]}.
+/// Serves timing requests: each line of stdin, such as {"seconds": 0.1}, runs the network for this
+/// duration. Replies with {"times": [..]}.
 void serve(const Task &task);
 
 } // namespace dlc::gpu

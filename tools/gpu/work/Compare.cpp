@@ -1,4 +1,4 @@
-//===- Compare.cpp - a network on one device held against another ---------------------------===//
+//===- Compare.cpp - compares the results of a network between devices ----===//
 #include "tools/gpu/work/Commands.h"
 
 #include <cmath>
@@ -9,8 +9,8 @@
 namespace dlc::gpu {
 namespace {
 
-/// How far results may lie apart, relatively, by precision: several times what processors' bf16 was
-/// seen to be off (outputs 1.2e-2, updates 1e-2, of ResNet-56 2e-1).
+/// Maximum relative differences by precision: several times the observed error of bf16 on CPUs
+/// (outputs 1.2e-2, updates 1e-2, updates of ResNet-56 2e-1).
 struct Tolerances {
   double output, loss, update;
 };
@@ -82,7 +82,8 @@ Trained trained(const Task &task, int steps) {
     double start = now();
     result.losses.push_back(step.run(batch));
     times.push_back((now() - start) * 1e3);
-    // One step's update is the gradient; deep networks multiply roundings with each that follows.
+    // Parameters are compared after the first step, where the update is proportional to the
+    // gradient. Deep networks amplify rounding errors in each further step.
     if (i == 0)
       result.parameters = parametersOf(*prepared.module);
   }
@@ -94,7 +95,7 @@ Json jsonOf(const Difference &difference) {
   return {{"norm", difference.norm}, {"largest", difference.largest}, {"bad", difference.bad}};
 }
 
-/// How many commands each kind of kernel has.
+/// Returns the number of commands of each kind.
 Json kindsOf(const std::vector<runtime::CommandInfo> &commands) {
   std::map<std::string, int> kinds;
   for (const runtime::CommandInfo &command : commands)
@@ -109,7 +110,7 @@ void judge(Json &result, const std::string &why) {
 }
 
 std::string beyond(const char *what, double found, double most) {
-  // No number is beyond it, too.
+  // Written so that NaN counts as exceeding the limit.
   if (found <= most)
     return "";
   char text[160];
@@ -125,7 +126,8 @@ Json compareInference(const Task &task, int rounds, const std::string &folder) {
   std::unique_ptr<Bench> bench = benchOf(model, prepared, task, folder);
   Json result = {{"compile_s", compiled}, {"commands", kindsOf(bench->session().commands())}};
   Tolerances tolerances = tolerancesOf(task.precision);
-  // The first run gives commands one by one, the second is captured, the third is a graph.
+  // The first run launches commands one by one, the second is captured, the third launches the
+  // graph.
   std::vector<char> first;
   int differ = 0;
   for (int i = 0; i < 3; ++i) {
@@ -172,7 +174,7 @@ Json compareTraining(const Task &task, int steps, const std::string &folder) {
   result["loss"] = apart;
   result["losses"] = got.losses;
   result["wanted"] = losses;
-  // What the first step changed, not where it began.
+  // Compares the update of the first step instead of the parameters.
   for (size_t i = 0; i < got.before.size(); ++i) {
     got.parameters[i] -= got.before[i];
     parameters.at(i) -= got.before[i];

@@ -1,4 +1,4 @@
-//===- Machine.cpp - what the device can do at most -----------------------------------------===//
+//===- Machine.cpp - peak performance of the device -----------------------===//
 #include "tools/gpu/work/Commands.h"
 
 #include "runtime/device/Device.h"
@@ -14,7 +14,7 @@ runtime::Device &opened(const std::string &device) {
   return runtime::openDevice(*runtime::parseDeviceName(device));
 }
 
-/// Milliseconds between two events of a stream, around what goes into it.
+/// Measures the time of work in a stream between two events, in milliseconds.
 class Watch {
 public:
   explicit Watch(runtime::Device &device) : device(device) {
@@ -38,7 +38,7 @@ public:
       device.call(device.table.event_synchronize, to);
       float ms = 0;
       device.call(device.table.event_elapsed, from, to, &ms);
-      // The first touches memory.
+      // The first round touches memory for the first time.
       if (i > 0)
         times.push_back(ms);
     }
@@ -54,7 +54,7 @@ double gigabytes(double bytes, double milliseconds) {
   return milliseconds > 0 ? bytes / milliseconds * 1e-6 : 0;
 }
 
-/// The work of one run in microseconds, by the device's clock.
+/// Returns the time of one run's kernels in microseconds, from device timestamps.
 double workOf(Bench &bench) {
   runtime::Session &session = bench.session();
   session.setTrace(true);
@@ -82,7 +82,7 @@ Json openedDevice(const std::string &device) {
                {"multiprocessors", found.multiprocessors},
                {"total_bytes", found.total_bytes},
                {"free_bytes", found.free_bytes}};
-  // What the table has no room for is asked of the driver.
+  // Queries further attributes directly from the driver.
   const char *path = std::getenv("DLC_CUDA_DRIVER");
   void *driver = dlopen(path && *path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   using Ask = int (*)(int *, int, int);
@@ -92,7 +92,7 @@ Json openedDevice(const std::string &device) {
   int value = 0;
   if (version && version(&value) == 0)
     json["driver_cuda"] = value;
-  // Numbers of CUdevice_attribute.
+  // Values of CUdevice_attribute.
   const std::pair<const char *, int> attributes[] = {{"clock_khz", 13},
                                                      {"memory_clock_khz", 36},
                                                      {"memory_bus_bits", 37},
@@ -193,9 +193,10 @@ Json product(const Task &task, int64_t size, int rounds, const std::string &fold
     plain.push_back(prepared.batch.back().to(DType::F32));
   }
   ModelOptions options = optionsOf(task);
-  // The operands have the type already.
+  // The operands already have the required type.
   options.precision = "none";
-  // Integers as quantised models have them: weights with their neighbours along the depth.
+  // Integer matmul as in quantized models: the weights are stored transposed, contiguous along the
+  // reduction axis.
   auto multiplied = [&](trace::Tensor x, trace::Tensor w) {
     return bytes ? matmul(cast(x, DType::I32), transpose(cast(w, DType::I32), 0, 1)) : matmul(x, w);
   };
@@ -206,7 +207,7 @@ Json product(const Task &task, int64_t size, int rounds, const std::string &fold
   Tensor result(bytes ? DType::I32 : dtype, {size, size});
   std::copy(got.begin(), got.end(), static_cast<char *>(result.raw()));
   result = result.to(DType::F32);
-  // Some places in f64.
+  // Checks sampled elements against f64.
   std::vector<float> have, want;
   for (int64_t i = 0; i < 256; ++i) {
     int64_t row = i * 7919 % size, column = i * 104729 % size;
@@ -239,7 +240,7 @@ Json launches(const std::string &device, int kernels, int rounds, const std::str
   prepared.inputs = {{"x", {64, 64}}};
   prepared.batch = {randomTensor(prepared.inputs[0], 0, 1)};
   auto chain = [&](trace::Tensor x) {
-    // Sums between keep one from being fused with the next.
+    // The axes alternate, so that the reductions of consecutive kernels prevent fusion.
     for (int i = 0; i < kernels; ++i)
       x = softmax(x, i % 2);
     return x;

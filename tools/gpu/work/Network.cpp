@@ -1,4 +1,4 @@
-//===- Network.cpp - networks, their parameters and inputs, made from seeds ---------------===//
+//===- Network.cpp - networks with parameters and inputs generated from seeds -----------------===//
 #include "tools/gpu/work/Network.h"
 
 #include "runtime/device/Device.h"
@@ -22,12 +22,12 @@ uint64_t mixed(uint64_t z) {
   return z ^ z >> 31;
 }
 
-/// In [0, 1).
+/// Returns a number in [0, 1).
 double uniform(uint64_t seed, int64_t index) {
   return double(mixed(seed * 0xd1342543de82ef95u + uint64_t(index)) >> 40) * 0x1p-24;
 }
 
-/// About normal: four uniform numbers, which is all that a scale needs.
+/// Returns an approximately normal number with variance 1: a scaled sum of four uniform ones.
 double normal(uint64_t seed, int64_t index) {
   uint64_t bits = mixed(seed * 0xd1342543de82ef95u + uint64_t(index));
   double sum = 0;
@@ -70,8 +70,8 @@ void enliven(nn::Module &module) {
   }
 }
 
-/// By the end of a norm's name: the size of its scales, the mean of its biases. Those that end a
-/// residual branch are weak; as tools/bench/networks.py has them.
+/// Returns the scale and mean bias of a norm by the end of its name. Norms that end a residual
+/// branch have small scales. The values are those of tools/bench/networks.py.
 std::pair<double, double> sizesOf(const std::string &norm) {
   const std::pair<const char *, std::pair<double, double>> ends[] = {{".b2", {0.25, 0}},
                                                                      {".bn3", {0.05, 0}},
@@ -95,7 +95,7 @@ void settle(nn::Module &module) {
     trace::Array now = parameter.value();
     std::string part = name.substr(0, dot);
     trace::Parameter weight = module.find(part + ".weight");
-    // What has a weight of one dimension is a norm.
+    // Layers with a one-dimensional weight are norms.
     bool norm = weight && weight.shape().size() == 1;
     bool zero = true;
     for (int64_t i = 0; i < now.size() && zero; ++i)
@@ -122,7 +122,7 @@ std::shared_ptr<runtime::Program> throughFile(const Model &model, const std::str
   std::string path = temporaryFile(folder);
   model.save(path);
   auto program = std::make_shared<runtime::Program>(runtime::readProgram(path));
-  // What is mapped stays.
+  // The mapped file remains accessible after unlink.
   unlink(path.c_str());
   return program;
 }
@@ -137,7 +137,7 @@ ModelOptions optionsOf(const Task &task) {
   ModelOptions options{.device = task.device};
   options.precision = task.precision == "bf16" ? "bf16" : "none";
   options.matmulPrecision = task.precision == "tf32" ? "high" : "highest";
-  // What is compared is the other device, not another way to sum.
+  // Strict accuracy, so that devices are compared and not summation orders.
   options.accuracy = "strict";
   options.tune = task.tune;
   return options;

@@ -1,4 +1,4 @@
-//===- Network.h - a benchmark network made for one measurement -----------===//
+//===- Network.h - a benchmark network prepared for one measurement -------===//
 #ifndef DLC_TOOLS_GPU_WORK_NETWORK_H
 #define DLC_TOOLS_GPU_WORK_NETWORK_H
 
@@ -16,10 +16,10 @@ namespace dlc::gpu {
 
 using Json = nlohmann::ordered_json;
 
-/// What is measured: a network in a mode and a precision, on a device.
+/// Specification of a measurement: a network in a mode and precision on a device.
 struct Task {
   std::string network, mode = "inference", precision = "f32", device = "cuda:0";
-  int64_t batch = 0; ///< 0: the network's usual one
+  int64_t batch = 0; ///< 0: the network's default batch size
   bool tune = false;
 
   bool trains() const { return mode == "training"; }
@@ -27,40 +27,42 @@ struct Task {
 
 double now();
 
-/// f32: products as written; tf32: they may round their operands; bf16: 16 bits wherever the
-/// compiler's precision says so.
+/// Returns the compile options for the precision. f32: matmuls in f32; tf32: matmuls may round
+/// their operands to TF32; bf16: option `precision` is bf16.
 ModelOptions optionsOf(const Task &task);
 
-/// The same elements on every machine: floats in [-1, 1), integers below `limit`.
+/// Returns a tensor with the same elements on every machine: floats in [-1, 1), integers in [0,
+/// limit).
 Tensor randomTensor(const trace::Spec &spec, int64_t limit, uint64_t seed);
 
-/// The inputs, and for training the target behind them, in the host's memory.
+/// The network's inputs in host memory; for training, the target is the last one.
 struct Prepared {
   std::shared_ptr<nn::Module> module;
   std::vector<trace::Spec> inputs;
   std::vector<Tensor> batch;
 };
-/// The parameters' values.
+/// Initialization of the parameters.
 enum class Start {
-  Usual,  ///< what training starts with
-  Lively, ///< keep numbers of one size through many layers: the usual ones may make them smaller in
-          ///< each, until nothing is compared
-  Settled, ///< the usual ones, with norms that do not multiply roundings in deep networks, and
-           ///< random numbers for what starts at 0 or 1, where errors would hide
+  Usual,   ///< the default initialization of training
+  Lively,  ///< keeps activations at the same magnitude through many layers; with the default
+           ///< initialization they may vanish, so that a comparison is meaningless
+  Settled, ///< the default initialization, but with norms that do not amplify rounding errors in
+           ///< deep networks, and random numbers for parameters that are 0 or 1, where errors would
+           ///< be hidden
 };
 Prepared prepare(const Task &task, Start start);
 
 Model inferenceModel(const Task &task, const Prepared &prepared);
 Step trainingStep(const Task &task, const Prepared &prepared);
 
-/// A program with its arrays on its device, so that nothing crosses and runs can be captured.
+/// A program with its arrays on its device. No transfers take place, so runs can be captured.
 class Bench {
 public:
   Bench(std::shared_ptr<runtime::Program> program, const std::vector<trace::Spec> &inputs,
         const std::vector<Tensor> &batch, const std::string &device);
   ~Bench();
   void run();
-  /// Bytes of each output, with whatever they were before the run spoiled.
+  /// Fills the outputs with a garbage pattern, runs, and returns the bytes of each output.
   std::vector<std::vector<char>> runSpoiled();
   runtime::Session &session() { return *made; }
 
@@ -69,18 +71,18 @@ private:
   std::unique_ptr<runtime::Session> made;
   std::unique_ptr<Arrays> arrays;
 };
-/// Of a model that has no state; `folder` holds its file for a moment.
+/// For a stateless model. The program is written to `folder` temporarily.
 std::unique_ptr<Bench> benchOf(const Model &model, const Prepared &prepared, const Task &task,
                                const std::string &folder);
-/// Of a training step, which gets its parameters.
+/// For a training step, with its current state.
 std::unique_ptr<Bench> benchOf(Step &step, const Prepared &prepared, const Task &task,
                                const std::string &folder);
 
-/// How two arrays of f32 differ.
+/// Difference between two f32 arrays.
 struct Difference {
   double norm = 0;    ///< ‖got − want‖ / ‖want‖
-  double largest = 0; ///< the largest difference over the largest value
-  int64_t bad = 0;    ///< elements that are no finite numbers
+  double largest = 0; ///< the largest absolute difference over the largest absolute value
+  int64_t bad = 0;    ///< number of elements that are not finite
 };
 Difference differenceOf(const float *got, const float *want, size_t count);
 

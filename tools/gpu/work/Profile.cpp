@@ -1,4 +1,4 @@
-//===- Profile.cpp - where a run's time goes, against what the device can do ----------------===//
+//===- Profile.cpp - profile of a run relative to the device's peak performance ---------------===//
 #include "tools/gpu/work/Commands.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace dlc::gpu {
 namespace {
 
 constexpr size_t kSlowest = 40, kKernels = 60;
-/// Of each command; names and places in the source can be as long as they like.
+/// Maximum length of a command's name and source location.
 constexpr size_t kText = 90;
 
 std::string endOf(const std::string &text) {
@@ -20,11 +20,12 @@ std::string endOf(const std::string &text) {
 struct Timed {
   runtime::CommandInfo info;
   Json candidates;
-  std::vector<double> us; ///< of each watched run
-  double times = 0;       ///< that one run does it
+  std::vector<double> us; ///< of each traced run
+  double times = 0;       ///< executions in one run
 };
 
-/// Whether tensor cores, or what stands for them, could do it: else memory is its limit.
+/// Returns true if the command may be bound by arithmetic (matmuls and similar); other commands are
+/// bound by memory bandwidth.
 bool multiplies(const runtime::CommandInfo &info) {
   if (info.op == "library")
     return true;
@@ -35,7 +36,7 @@ bool multiplies(const runtime::CommandInfo &info) {
   return false;
 }
 
-/// The manifest's candidates in the order of Session::commands().
+/// Collects the manifest's candidates in the order of Session::commands().
 void collectCandidates(const nlohmann::json &commands, std::vector<Json> &to) {
   if (!commands.is_array())
     return;
@@ -102,7 +103,7 @@ Json jsonOf(const Timed &command, const Task &task, const Peaks &peaks, double w
   return json;
 }
 
-/// A program to be watched, and the same as a user runs it.
+/// A program for profiling, and a function that runs it as a user does.
 struct Made {
   std::unique_ptr<Bench> bench;
   std::function<void()> asUsed;
@@ -139,7 +140,7 @@ Made makeTask(const Task &task, const std::string &folder) {
   return made;
 }
 
-/// All commands of one kernel in sum, the slowest first.
+/// Sums up the commands of each name, slowest first.
 Json byKernel(const std::vector<Json> &commands) {
   std::map<std::string, Json> sums;
   for (const Json &command : commands) {
@@ -165,7 +166,7 @@ Json byKernel(const std::vector<Json> &commands) {
   return list;
 }
 
-/// Microseconds of each.
+/// Returns the time of each round in microseconds, after `warm` warm-up runs.
 std::vector<double> timesOf(const std::function<void()> &run, int warm, int rounds) {
   for (int i = 0; i < warm; ++i)
     run();
@@ -193,7 +194,7 @@ Json profile(const Task &task, const Peaks &peaks, int rounds, const std::string
   Made made = makeTask(task, folder);
   Bench *bench = made.bench.get();
   runtime::Session &session = bench->session();
-  // Code is loaded by the first, the second is captured.
+  // Warm-up: the first run loads code, the second is captured as a graph.
   std::vector<double> runs = timesOf([&] { bench->run(); }, 3, 2 * rounds);
   std::vector<double> used = timesOf(made.asUsed, 2, rounds);
   std::vector<Timed> commands = watched(session, *bench, rounds);
@@ -246,7 +247,7 @@ void serve(const Task &task) {
   for (std::string line; std::getline(std::cin, line);) {
     double seconds = Json::parse(line).at("seconds"), sum = 0;
     std::vector<double> times;
-    run(); // caches are the other tool's at first
+    run(); // warm-up: the peer has evicted this process's data from the caches
     while (sum < seconds || times.size() < 2) {
       double before = now();
       run();

@@ -1,7 +1,7 @@
-//===- main.cpp - dlc-gpu-work: one measurement, in a process of its own --------------------===//
+//===- main.cpp - dlc-gpu-work: one measurement in its own process --------===//
 //
-// Prints its result as one line of JSON; what goes wrong is told on stderr. The kit's steps start
-// it (tools/gpu/README.md).
+// Prints the result as one line of JSON, and errors on stderr. The steps of the kit start this
+// program (tools/gpu/README.md).
 //
 //===----------------------------------------------------------------------------------------===//
 #include "tools/gpu/work/Commands.h"
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
       result = profile(task, peaks, rounds, folder);
     else if (*served)
       return serve(task), 0;
-    // Names may hold what is no UTF-8.
+    // Names may contain invalid UTF-8.
     std::cout << result.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n" << std::flush;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "dlc-gpu-work: %s\n", error.what());

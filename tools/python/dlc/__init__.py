@@ -1,18 +1,18 @@
 """dlc: a graph compiler for deep learning.
 
     import dlc
-    net = dlc.compile("model.onnx")     # .onnx, .mlir, a compiled .dlcx, or such a file's bytes
-    y = net(x)                          # NumPy, PyTorch or whatever has __dlpack__; y is of x's kind
-    net.save("model.dlcx")              # one file: code, constants and plan
+    net = dlc.compile("model.onnx")     # .onnx, .mlir, a compiled .dlcx, or the bytes of such a file
+    y = net(x)                          # x: an array of NumPy, PyTorch or any type with __dlpack__; y: of the same library
+    net.save("model.dlcx")              # one file: code, constants and execution plan
     net = dlc.load("model.dlcx")        # runs without the compiler
-    net = dlc.compile(module, (x,))     # a torch.nn.Module
+    net = dlc.compile(module, (x,))     # a torch.nn.Module, with example inputs
     model = torch.compile(module, backend="dlc")
     step = dlc.train_step(module, loss, optimizer)      # a whole training step as one program
     step = dlc.train_step(.., data_parallel=True)       # in several processes: mpirun, srun, torchrun
-    dlc.quantize("model.onnx", {"x": samples}, "model-int8.onnx")   # a model of eight bits
+    dlc.quantize("model.onnx", {"x": samples}, "model-int8.onnx")   # an 8-bit model
 
-Errors are Python's own exceptions; the message says what was required, what was found, and how to mend it: ValueError for models, shapes, options and
-damaged files, TypeError for element types and names of inputs, FileNotFoundError and its kin for paths, RuntimeError for what goes wrong while a program
+Errors are standard Python exceptions. The message says what was required, what was found, and how to fix it: ValueError for models, shapes, options and
+damaged files, TypeError for element types and names of inputs, FileNotFoundError and other OSErrors for paths, RuntimeError for errors while a program
 runs, MemoryError.
 """
 

@@ -1,5 +1,5 @@
-"""Effects of eager autograd that torch.export does not record: hooks, custom backward functions, changes of requires_grad. A training step
-does the same, or is refused by name."""
+"""Handles effects of eager autograd that torch.export does not record: hooks, custom backward functions, changes of requires_grad. A training step either
+reproduces an effect or rejects it by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dlc._custom_gradient import TracedFunctions, name_of
 from dlc._graph import Refused
 
 _EAGER = 'remove it, or use torch.compile(module, backend="dlc")'
-#: Calls on tensors that a graph does not contain, and what each is.
+#: Functions that have no representation in a traced graph, with a description for messages.
 _REFUSED = {
     torch.Tensor.register_hook: "registers a hook on a gradient (Tensor.register_hook)",
     torch.Tensor.register_post_accumulate_grad_hook: "registers a hook on a gradient (Tensor.register_post_accumulate_grad_hook)",
@@ -31,7 +31,7 @@ _REQUIRES = (torch.Tensor.requires_grad_, torch.Tensor.requires_grad.__set__)  #
 
 
 class EagerCalls(TorchFunctionMode):
-    """While a module is traced: gives calls that the graph would lose their meaning, or refuses them."""
+    """Active while a module is traced. Replaces calls that a graph would not represent correctly, and rejects those that it cannot represent."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -49,21 +49,21 @@ class EagerCalls(TorchFunctionMode):
 
 
 def _check_saving() -> None:
-    """Errors for hooks on what is saved for the backward pass, but for those of PyTorch's checkpoints, which keep the values."""
+    """Rejects hooks on tensors saved for the backward pass. Hooks of PyTorch's checkpoints are allowed, because they do not change the values."""
     hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
     if hooks and not hooks[0].__module__.startswith("torch."):
         raise Refused(f"the module or the loss has hooks on the tensors that are saved for gradients (torch.autograd.graph.saved_tensors_hooks); required: none; {_EAGER}")
 
 
 def _stopped(args: Any, result: Any) -> Any:
-    """In inference mode no gradient reaches what a result is computed from."""
+    """Detaches the results of a call in inference mode, so that no gradient reaches its operands."""
     if isinstance(result, torch.Tensor) and result.is_floating_point() and all(result is not each for each in args):
         return result.detach()
     return type(result)(_stopped(args, each) for each in result) if type(result) in (tuple, list) else result
 
 
 def keep_buffers(assigned: Iterable[tuple[str, dict[str, Any], str, Any]]) -> None:
-    """Writes buffers that forward has assigned to the memory that they had, so that the graph contains the change. Other assignments are errors."""
+    """Copies buffers that forward has reassigned into their original memory, so that the graph contains the update. Rejects other assignments."""
     for name, table, key, before in list(assigned):
         now = table.get(key)
         both = isinstance(now, torch.Tensor) and isinstance(before, torch.Tensor)
@@ -80,7 +80,7 @@ def _kind(value: Any) -> str:
 
 @contextlib.contextmanager
 def without_python_random() -> Iterator[None]:
-    """Errors where Python or NumPy draw random numbers, which every step would draw again."""
+    """Rejects random numbers drawn from Python or NumPy: a compiled step would not draw them again."""
     states = [random.getstate(), repr(np.random.get_state())]
     yield
     if states != [random.getstate(), repr(np.random.get_state())]:
@@ -88,7 +88,7 @@ def without_python_random() -> Iterator[None]:
 
 
 def _nodes(loss: torch.Tensor) -> Iterator[Any]:
-    """The nodes of autograd's graph."""
+    """Iterates over the nodes of autograd's graph."""
     waiting, seen = [loss.grad_fn], set()
     while waiting:
         node = waiting.pop()
@@ -100,7 +100,7 @@ def _nodes(loss: torch.Tensor) -> Iterator[Any]:
 
 
 def check_graph(loss: torch.Tensor, functions: TracedFunctions) -> None:
-    """Errors for a backward function in the graph of the traced loss that is in no operator of PyTorch's and was not traced."""
+    """Rejects custom backward functions in the graph of the traced loss that were not traced and belong to no PyTorch operator."""
     if not isinstance(loss, torch.Tensor):
         return
     for node in _nodes(loss):
@@ -112,7 +112,7 @@ def check_graph(loss: torch.Tensor, functions: TracedFunctions) -> None:
 
 
 def check_hooks(modules: Iterable[tuple[str, torch.nn.Module]], parameters: Iterable[tuple[str, torch.Tensor]]) -> None:
-    """Errors for hooks that are called in eager's backward pass."""
+    """Rejects hooks that eager PyTorch would call in the backward pass."""
     if nn_module._global_backward_hooks or nn_module._global_backward_pre_hooks:
         raise Refused(f"all modules have a backward hook (torch.nn.modules.module.register_module_full_backward_hook); required: none; {_EAGER}")
     for name, module in modules:

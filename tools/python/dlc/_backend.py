@@ -1,4 +1,4 @@
-"""torch.compile(model, backend="dlc"): graphs of aot_autograd, split into what dlc runs and what PyTorch runs."""
+"""torch.compile(model, backend="dlc"): splits the graphs of aot_autograd into parts for dlc and parts for PyTorch."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ from dlc._options import require_threads
 
 PRECISIONS = ("none", "bf16", "f16")
 ACCURACIES = ("strict", "default", "fast")
-#: How many sets of sizes a graph with dynamic dimensions is kept for.
+#: Maximum number of specializations of a graph with dynamic dimensions.
 KEPT = 16
-#: So many get a program as soon as they come, with parameters as constants; others when PyTorch has taken as long for them as a program takes to make.
+#: The first AT_ONCE specializations are compiled immediately, with parameters as constants. Later ones are compiled once PyTorch has spent as much time on
+#: them as a compilation takes.
 AT_ONCE = 4
-#: Sets of sizes for which it is remembered how long PyTorch took.
+#: Maximum number of sets of sizes for which the time in PyTorch is recorded.
 REMEMBERED = 4096
-#: After so many calls in which no parameter changed, parameters are constants of programs again.
+#: Number of calls without a parameter change after which parameters become constants of programs again.
 SETTLED = 8
-#: Why a view stays in PyTorch.
+#: Reason why a view remains in PyTorch.
 VIEW = "a view of memory that is there"
-#: Why an operator stays there that dlc has. With `strict` dlc runs it.
+#: Reason why an operator remains in PyTorch although dlc supports it. With `strict`, dlc runs it.
 FASTER = "PyTorch's own kernel takes less time"
 FASTER_IN_PYTORCH = {
     torch.ops.aten.grid_sampler_2d_backward.default,
@@ -44,7 +45,7 @@ ADAPTIVE = {torch.ops.aten.adaptive_max_pool2d.default, torch.ops.aten.adaptive_
 
 
 class Options:
-    """What torch.compile's `options` may say."""
+    """Values of torch.compile's argument `options`."""
 
     def __init__(self, strict: bool = False, freeze: bool = True, threads: int = 0, precision: str = "none", accuracy: str = "default"):
         require_threads(threads)
@@ -71,14 +72,14 @@ class _Support(OperatorSupportBase):
 
 
 def _computes(node: fx.Node) -> bool:
-    """Whether it is more than another view of memory that is there."""
+    """Returns True if the node computes new values instead of a view of existing memory."""
     if _graph.is_item(node):
         return False
     return not any(result.alias_info is not None for result in node.target._schema.returns)
 
 
 def _views_for(graph: fx.Graph, refused: Mapping[str, str]) -> dict[str, str]:
-    """Views that only what stays in PyTorch reads: there they cost nothing, while a program would copy what they show."""
+    """Returns the views whose users all remain in PyTorch. They cost nothing in PyTorch, while a program would have to copy their elements."""
     found: dict[str, str] = {}
     for node in reversed(graph.nodes):
         if node.op != "call_function" or node.name in refused or _graph.is_item(node) or _computes(node) or not node.users:
@@ -89,7 +90,7 @@ def _views_for(graph: fx.Graph, refused: Mapping[str, str]) -> dict[str, str]:
 
 
 def _shown_by(node: Any) -> Any:
-    """What a view shows, or None where a node is no view."""
+    """Returns the operand of a view, or None if the node is not a view."""
     if not isinstance(node, fx.Node) or node.op != "call_function":
         return None
     if _graph.is_item(node):
@@ -98,7 +99,7 @@ def _shown_by(node: Any) -> Any:
 
 
 def _keep_aliases(graph: fx.Graph) -> dict[str, str]:
-    """Results that show the memory of another result are to show it with dlc, too: views of their own, which stay in PyTorch."""
+    """Preserves aliasing of results: a result that is a view of another result is replaced by a new view, which remains in PyTorch."""
     output = graph.output_node()
     bases: dict[fx.Node, fx.Node] = {}
     for result in output.all_input_nodes:
@@ -124,19 +125,19 @@ def _keep_aliases(graph: fx.Graph) -> dict[str, str]:
 
 
 def _tensor(array: Any) -> torch.Tensor:
-    """Of NumPy's array, whose bfloat16 PyTorch does not know."""
+    """Converts a NumPy array, including those with bfloat16 elements of ml_dtypes, to a tensor."""
     return torch.from_numpy(array.view("int16")).view(torch.bfloat16) if array.dtype.name == "bfloat16" else torch.from_numpy(array)
 
 
 def _strided(tensor: torch.Tensor, strides: Sequence[int]) -> torch.Tensor:
-    """A copy with these strides; what repeats the same elements repeats them in the copy."""
+    """Copies a tensor to memory with these strides. Dimensions with stride 0 remain expanded."""
     once = tuple(slice(0, 1) if not step and size > 1 else slice(None) for size, step in zip(tensor.shape, strides))
     part = tensor[once]
     return torch.empty_strided(part.shape, strides, dtype=tensor.dtype).copy_(part).expand(tensor.shape)
 
 
 class Piece:
-    """A part of a graph, as a program; `constants` are those of its inputs whose elements are known, by the names of their nodes."""
+    """A subgraph compiled to a program. `constants` are the inputs with known elements, by node name."""
 
     def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph):
         kept = _kept.among(part.graph)
@@ -150,7 +151,7 @@ class Piece:
         compiler = Compiler(_graph.GraphSource(text, constants, "graph"), options.made, False)
         self._run = Model(compiler.inputs, compiler.outputs, compiler=compiler)
         self._run.prepare()
-        # PyTorch has said how results lie; programs make them contiguous.
+        # The strides that PyTorch expects of results; programs produce contiguous results.
         self._strides = {i: node.meta["val"].stride() for i, node in enumerate(nodes) if i not in kept and not node.meta["val"].is_contiguous()}
         layouts = {each.name: each.layout for each in self._run._sessions[0].outputs}
         for i, each in kept.items():
@@ -180,14 +181,14 @@ class Piece:
 
 
 class _Orders(NamedTuple):
-    """Of inputs, and of results, the permutations that bring them into the order that they have in memory, and back."""
+    """For inputs (`given`) and results (`made`): permutations between the order of dimensions in PyTorch and the order in memory."""
 
     given: dict[int, list[int]]
     made: dict[int, list[int]]
 
 
 def _order_of(value: Any) -> list[int] | None:
-    """In which order a tensor's dimensions lie in memory, where it is dense in another than theirs."""
+    """Returns the order of a tensor's dimensions in memory if the tensor is dense but not contiguous, else None."""
     if not isinstance(value, torch.Tensor) or value.is_contiguous():
         return None
     order = sorted(range(value.dim()), key=lambda d: (-value.stride(d), -value.size(d)))
@@ -195,7 +196,8 @@ def _order_of(value: Any) -> list[int] | None:
 
 
 def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Collection[int]) -> tuple[fx.Graph, _Orders]:
-    """The graph with inputs and results in the order in which they lie in memory, so that nobody has to copy them; what is kept has an order of its own."""
+    """Returns the graph with inputs and results in the order of their dimensions in memory, so that they need not be copied. Values saved for the backward
+    graph are skipped, because they have a layout of their own."""
     orders = _Orders({}, {})
     if not any(_order_of(node.meta.get("val")) for node in [*graph.find_nodes(op="placeholder"), *graph.output_node().all_input_nodes]):
         return graph, orders
@@ -230,7 +232,7 @@ def _strict(message: str) -> ValueError:
 
 
 def _refusals(graph: fx.Graph) -> dict[str, str]:
-    """The nodes that stay in PyTorch, and why."""
+    """Returns the nodes that remain in PyTorch, with the reason for each."""
     found = {name: reason.split("): ", 1)[-1] for name, reason in _graph.refusals(graph).items()}
     for node in graph.nodes:
         if node.name in found and _random.is_random(node):
@@ -240,7 +242,7 @@ def _refusals(graph: fx.Graph) -> dict[str, str]:
 
 def _is_faster_in_pytorch(node: fx.Node) -> bool:
     if node.target in ADAPTIVE:
-        # Parts that are not alike.
+        # Adaptive pooling with windows of different sizes.
         is_gradient = isinstance(node.args[1], fx.Node)
         parts = node.args[0].meta["val"].shape[-2:] if is_gradient else node.args[1]
         image = node.args[is_gradient].meta["val"].shape[-2:]
@@ -249,7 +251,7 @@ def _is_faster_in_pytorch(node: fx.Node) -> bool:
 
 
 def split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor] = {}) -> fx.GraphModule:
-    """Replaces what dlc takes by programs, in which the inputs named in `constants` are constants."""
+    """Replaces the subgraphs that dlc supports by programs. The inputs named in `constants` become constants of the programs."""
     with _graph.tracing():
         return _split(module, options, report, constants)
 
@@ -260,7 +262,7 @@ def _split(module: fx.GraphModule, options: Options, report: _report.Graph, cons
     shown = _complex.in_pairs(graph)
     _random.detach(graph)
     _graph.settle(graph)
-    # Where there are gradients, PyTorch itself sees to this.
+    # In training, PyTorch itself preserves aliasing.
     aliases = {**(_keep_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
     nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases and not _kept.is_laid(node)]
     report.operators += len(nodes)
@@ -270,7 +272,7 @@ def _split(module: fx.GraphModule, options: Options, report: _report.Graph, cons
     if not options.strict:
         refused.update({node.name: FASTER for node in nodes if _is_faster_in_pytorch(node)})
     views = _views_for(graph, refused)
-    # By the node's name.
+    # Reasons by node name.
     left = {name: reason for name, reason in {**refused, **views}.items() if name in overloads}
     partitioner = CapabilityBasedPartitioner(module, _Support({**refused, **views, **aliases}), allows_single_node_partition=True)
     parts = []
@@ -291,7 +293,7 @@ def _split(module: fx.GraphModule, options: Options, report: _report.Graph, cons
 
 
 def _replace(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> None:
-    """A part of a graph becomes a program; `constants` by the names that they have in the whole."""
+    """Replaces a subgraph by a program. `constants` are named as in the whole graph."""
     part = getattr(whole, name)
     (call,) = whole.graph.find_nodes(op="call_module", target=name)
     _kept.forget(part.graph, call)
@@ -300,7 +302,7 @@ def _replace(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Ten
 
 
 def _program(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph, left: dict[str, str]) -> torch.nn.Module:
-    """Where the compiler refuses it, one program for each half, so that what hinders it stays in PyTorch alone."""
+    """Compiles a subgraph. If the compiler rejects it, compiles each half separately, so that only the rejected operators remain in PyTorch."""
     nodes = [node for node in part.graph.nodes if node.op == "call_function"]
     operators = [node for node in nodes if not _graph.is_item(node)]
     try:
@@ -314,7 +316,7 @@ def _program(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], option
             left[operators[0].name] = f"the program cannot be compiled: {error}"
             return part
     half = set(operators[: len(operators) // 2])
-    # What takes one of several results stands with what makes them.
+    # getitem nodes stay in the same half as the node whose results they select.
     first = dict.fromkeys(node for node in nodes if (node.args[0] if _graph.is_item(node) else node) in half)
     halves = [first, dict.fromkeys(node for node in nodes if node not in first)]
     fused = fuse_by_partitions(part, halves)
@@ -325,7 +327,7 @@ def _program(part: fx.GraphModule, constants: Mapping[str, torch.Tensor], option
 
 
 class _Call(torch.nn.Module):
-    """What a graph can call."""
+    """Wraps a callable as a module, so that a graph can call it."""
 
     def __init__(self, run: Callable[..., Any]):
         super().__init__()
@@ -338,7 +340,7 @@ class _Call(torch.nn.Module):
 
 
 def _boxed(run: Callable[..., Any]) -> Callable[[list[Any]], Any]:
-    """One list, which is emptied, so that inputs can die early."""
+    """Wraps a function for the boxed calling convention: it takes one list and clears it, so that inputs can be freed early."""
 
     def call(arguments: list[Any]) -> Any:
         given = tuple(arguments)
@@ -359,14 +361,14 @@ def _is_dynamic(module: fx.GraphModule) -> bool:
 
 
 class _Specialised:
-    """A graph with dynamic dimensions: programs for the first sets of sizes that it is called with, and for those that come so often that a program pays.
-    Sizes that grow with each call, as those of a language model's cache, would be compiled for ever: PyTorch runs them."""
+    """A graph with dynamic dimensions. Compiles programs for the first sets of sizes that occur, and for those that occur often enough to pay off. PyTorch
+    runs all other sizes; otherwise sizes that grow with each call, such as those of a language model's KV cache, would be compiled again and again."""
 
     def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
         self._module, self._static, self._options, self._report = module, static, options, report
         self._made: dict[Any, Callable[..., Any]] = {}
-        self._spent: dict[Any, float] = {}  # seconds that PyTorch took for sizes without a program
-        self._cost = 0.0  # seconds that the last program took to make
+        self._spent: dict[Any, float] = {}  # seconds that PyTorch spent on sizes without a program
+        self._cost = 0.0  # seconds that the last compilation took
 
     def __call__(self, *arguments: Any) -> Any:
         key = tuple(tuple(each.shape) if isinstance(each, torch.Tensor) else each for each in arguments)
@@ -382,7 +384,8 @@ class _Specialised:
         return run(*arguments)
 
     def _is_worth(self, key: Any) -> bool:
-        """Whether a program is made for these sizes: then at most twice as much time is lost as by whoever knew what comes."""
+        """Returns True if a program is to be compiled for these sizes. The total cost is at most twice that of an optimal decision (as in the ski rental
+        problem)."""
         if self._options.strict or len(self._made) < AT_ONCE:
             return True
         return len(self._made) < KEPT and key in self._spent and self._spent[key] >= self._cost
@@ -405,14 +408,14 @@ class _Specialised:
         self._report.notes.append(f"dynamic dimensions: programs for {sizes} alone")
         with _graph.tracing(), torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
-        # Each program would keep packed weights of its own.
+        # Later programs take parameters as inputs, because each program would hold its own packed copy of the weights.
         static = self._static if len(self._made) < AT_ONCE else []
         return _made(traced, static, self._options, self._report)
 
 
 class _Frozen:
-    """A graph whose parameters are constants of its programs, packed and folded once, for as long as they do not change. Once they have changed, programs
-    that take them as inputs run until they have settled."""
+    """A graph whose parameters are constants of its programs, which are packed and folded once, as long as they are unchanged. After a change, programs
+    that take the parameters as inputs run until the parameters have been unchanged for SETTLED calls."""
 
     def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
         self._module, self._options, self._report = module, options, report
@@ -421,7 +424,7 @@ class _Frozen:
         self._run: Callable[..., Any] | None = None
         self._plain: Callable[..., Any] | None = None
         self._watch: _runtime.Watch | None = None
-        self._calls = SETTLED  # the first ones are settled
+        self._calls = SETTLED  # parameters count as settled at the first call
 
     def __call__(self, *arguments: Any) -> Any:
         parameters = [arguments[i] for i in self._static]
@@ -446,9 +449,9 @@ class _Frozen:
         return self._plain
 
     def _split(self, constants: Mapping[str, torch.Tensor]) -> Callable[..., Any]:
-        # Splitting changes the graph.
+        # A copy, because splitting modifies the graph.
         module = fx.GraphModule(self._module, copy.deepcopy(self._module.graph))
-        # What is made later runs in the same way.
+        # Only the first version is shown in the report; later ones run in the same way.
         report = _report.Graph(self._report.name, self._report.kind) if self._report.operators else self._report
         report.frozen = len(constants)
         made = split(module, self._options, report, constants)
@@ -457,14 +460,14 @@ class _Frozen:
 
 
 def _bytes_spanned(tensor: torch.Tensor) -> int:
-    """From its first element to the end of its last."""
+    """Returns the number of bytes from the first element to the end of the last one."""
     if not tensor.numel():
         return 0
     return (sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
 
 
 def _static_inputs(module: fx.GraphModule) -> list[int]:
-    """Which inputs are parameters and buffers that the graph does not change."""
+    """Returns the indices of inputs that are parameters or buffers and that the graph does not modify."""
     context = torch._guards.TracingContext.try_get()
     about = context.fw_metadata if context else None
     if about is None:
@@ -475,7 +478,7 @@ def _static_inputs(module: fx.GraphModule) -> list[int]:
 
 
 def _made(module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph) -> Callable[..., Any]:
-    """The graph with sizes that are known."""
+    """Compiles a graph with static sizes."""
     if static:
         return _Frozen(module, static, options, report)
     made = split(module, options, report)
@@ -494,7 +497,8 @@ def _compiler_of(kind: str, options: Options) -> Callable[..., Any]:
 
 
 def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
-    """Of what both directions need little is kept: views and functions of single elements are made again, and what depends on nothing always is."""
+    """Minimizes the memory saved between forward and backward: views and elementwise functions are recomputed, and nodes that depend on no input are
+    always recomputed."""
     from functorch.compile import min_cut_rematerialization_partition
     from torch.utils.checkpoint import CheckpointPolicy
 
@@ -505,7 +509,7 @@ def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
             node.meta.setdefault("recompute", CheckpointPolicy.MUST_RECOMPUTE)
             node.meta.setdefault("ac_graph_id", 0)
         elif node.target is torch.ops.aten.native_batch_norm_backward.default and node.args[7]:
-            # With the batch's statistics; the running ones will have moved.
+            # In training mode the gradient uses batch statistics. Drops the running statistics, which will have been updated by then.
             node.args = (*node.args[:3], None, None, *node.args[5:])
     _kept.without_statistics(joint.graph)
     _kept.normalise_again(joint.graph, others["num_fwd_outputs"])
@@ -517,7 +521,7 @@ def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
 
 
 def _decompositions() -> Any:
-    """Dropout draws PyTorch's numbers."""
+    """Returns the decomposition table, with a dropout that draws PyTorch's random numbers."""
     return {**_graph.decompositions(), torch.ops.aten.native_dropout.default: _random.dropout}
 
 
@@ -535,8 +539,8 @@ def _untraced(module: fx.GraphModule, error: str, options: Options) -> None:
 def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str, Any] | None = None, **others: Any) -> Any:
     """The backend of torch.compile.
 
-    options: `strict`: an operator that dlc does not take is an error; `freeze`: parameters are constants of inference programs for as long as they do not
-    change (default: True); `threads`: how many work for a call (default: torch.get_num_threads()); `precision`, `accuracy` as in dlc.compile.
+    options: `strict`: unsupported operators are errors; `freeze`: parameters are constants of inference programs as long as they do not
+    change (default: True); `threads`: number of threads for a call (default: torch.get_num_threads()); `precision`, `accuracy` as in dlc.compile.
     """
     from torch._dynamo.backends.common import aot_autograd
     from torch._dynamo.exc import exceptions_allowed_to_be_fallback
@@ -553,6 +557,6 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
     try:
         return make(module, inputs)
     except exceptions_allowed_to_be_fallback as error:
-        # torch.compile takes these as a request to run the function as it is.
+        # torch.compile falls back to eager execution for these exceptions.
         _untraced(module, str(error), chosen)
         raise

@@ -1,4 +1,4 @@
-"""From a model file to a dlc.Model. The compiler's library is loaded when something is compiled for the first time."""
+"""dlc.compile: compiles a model file to a dlc.Model. The compiler's library is loaded at the first compilation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Shapes = Mapping[str, Sequence[int]]
 #: A path, the bytes of a file, or an onnx.ModelProto.
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Any]
 
-# One compilation at a time, each on all threads that it was given. A fork waits for it: the child could neither end it nor use what it holds.
+# One compilation at a time, because each uses all its threads. A fork waits for a running compilation: the child could neither finish it nor use its locks.
 _compiling = threading.RLock()
 os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release)
 
@@ -37,23 +37,23 @@ def compile(
 ) -> Model:
     """Compiles a model.
 
-    A model whose input shapes are all known, or given by `shapes`, is compiled here. Another is compiled when it is first called, for the shapes of
-    those arrays; a program for each set of shapes is kept, 16 at most.
+    A model whose input shapes are static, or given by `shapes`, is compiled now. Other models are compiled at the first call, for the shapes of
+    that call; at most 16 programs, one for each set of shapes, are cached.
 
     model: the path of an .onnx, .mlir or .dlcx file, the bytes of one, an onnx.ModelProto, a torch.nn.Module or a torch.export.ExportedProgram. The
-        weights of a module are those of now: later changes are not seen.
-    example_inputs: of a torch.nn.Module: a tuple of tensors, for whose shapes the program is made.
-    device: where everything stands, `cpu`, `cuda:0`, `cpu:1`, ..; dlc.devices() lists them.
-    threads: how many work for a call; 0: as many as the process may use.
-    shapes: of inputs by name, {"x": (1, 3, 224, 224)}; those that the model fixes may be left out. An initializer that an ONNX model also lists as
-        an input becomes an input where its shape is given, and a constant otherwise.
-    precision: `none`, `bf16` or `f16`: products take operands of 16 bits and sum in f32; inputs and outputs stay what they are.
-    accuracy: `strict`: sums of f32 as written; `default`: errors up to 2e-5 of the largest result; `fast`.
-    progress: called with what is done, and how many of how many; False for nothing. Otherwise a bar is shown on terminals and in notebooks, where it
-        takes more than half a second.
+        weights of a module are captured now; later changes have no effect.
+    example_inputs: for a torch.nn.Module: a tuple of tensors; the program is compiled for their shapes.
+    device: the device of the model: `cpu`, `cuda:0`, `cpu:1`, ..; dlc.devices() lists them.
+    threads: number of threads for a call; 0: all that the process may use.
+    shapes: shapes by input name, {"x": (1, 3, 224, 224)}; inputs with a static shape may be omitted. An initializer that an ONNX model also lists as
+        an input becomes an input if its shape is given, and a constant otherwise.
+    precision: `none`, `bf16` or `f16`: matmuls and convolutions take 16-bit operands and accumulate in f32; inputs and outputs keep their types.
+    accuracy: `strict`: f32 sums as written; `default`: errors up to 2e-5 of the largest result; `fast`.
+    progress: called with the current activity, and the number of finished and total items; False disables it. By default a progress bar is shown on
+        terminals and in notebooks if compilation takes more than half a second.
 
-    Raises FileNotFoundError and other OSErrors for the path, ValueError for a model, shape or option that dlc cannot take, RuntimeError where this
-    machine lacks what the program needs. Ctrl-C ends a compilation soon, with KeyboardInterrupt; so does what `progress` raises.
+    Raises FileNotFoundError and other OSErrors for the path, ValueError for a model, shape or option that dlc does not support, RuntimeError if this
+    machine lacks a feature that the program needs. Ctrl-C cancels the compilation with KeyboardInterrupt; an exception raised by `progress` cancels it, too.
     """
     require_texts(device=device, precision=precision, accuracy=accuracy)
     require_threads(threads)
@@ -74,14 +74,14 @@ def compile(
         try:
             made.prepare()
         except ValueError:
-            # Shapes may depend on what small inputs hold; the first call tells, or fails in the same way.
+            # Shapes may depend on the values of small inputs. The first call provides the values, or raises the same error.
             if not any(value.dtype in ("i64", "i32") for value in made.inputs):
                 raise
     return made
 
 
 def _torch_source(model: Any, example_inputs: Any) -> Any:
-    """Of PyTorch's modules; where PyTorch is not loaded, nothing is one."""
+    """Returns the source of a PyTorch module, or None for other models. If PyTorch is not loaded, no object is a module."""
     if "torch" in sys.modules:
         from dlc import _export
 
@@ -93,7 +93,7 @@ def _torch_source(model: Any, example_inputs: Any) -> Any:
 
 
 class Compiler:
-    """A model and the C++ object that compiles it, made anew in a forked process."""
+    """A model and the C++ object that compiles it. The C++ object is created again in a forked process."""
 
     def __init__(self, source: Any, options: tuple[str, int, str, str], progress: Progress | None):
         self._source, self._options, self._progress, self._busy = source, options, progress, False
@@ -127,7 +127,7 @@ class Compiler:
 
 
 class _Source:
-    """A file, or bytes as a file that lives as long as this."""
+    """A model file, or bytes that are written to a temporary file, which is deleted with this object."""
 
     def __init__(self, model: Source):
         if hasattr(model, "SerializeToString"):
@@ -159,7 +159,7 @@ class _Source:
         return load(self.path, threads=threads)
 
     def __del__(self) -> None:
-        # A forked process leaves its parent's file alone.
+        # A forked process does not delete its parent's file.
         if getattr(self, "_process", None) == os.getpid():
             try:
                 os.unlink(self.path)

@@ -1,7 +1,7 @@
-"""Backward functions of torch.autograd.Function in a traced graph.
+"""Traces the backward functions of torch.autograd.Function.
 
-torch.export traces the forward function of a torch.autograd.Function alone. Here the backward function is traced with it, on placeholders for the
-gradients of its outputs (dlc::cotangent), and dlc::custom_gradient ties its results to the outputs and the inputs.
+torch.export traces only the forward function of a torch.autograd.Function. This module traces the backward function with it, on placeholders for the
+gradients of its outputs (dlc::cotangent). dlc::custom_gradient connects the results of backward to the outputs and the inputs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch.utils.checkpoint import CheckpointFunction
 
 from dlc._graph import Refused
 
-#: Functions of PyTorch that compute what their argument computes: checkpoints. Their backward functions compute it again.
+#: Modules of PyTorch whose functions compute the same as their argument: checkpoints. Their backward functions recompute it.
 TRANSPARENT = ("torch.utils.checkpoint",)
 
 
@@ -34,7 +34,7 @@ def _(y: torch.Tensor) -> torch.Tensor:
 
 @torch.library.custom_op("dlc::custom_gradient", mutates_args=())
 def custom_gradient(ys: list[torch.Tensor], cotangents: list[torch.Tensor], xs: list[torch.Tensor], dxs: list[torch.Tensor]) -> list[torch.Tensor]:
-    """The values ys, whose gradients in xs are dxs where `cotangents` are the gradients of ys."""
+    """Returns the values ys. Their gradients with respect to xs are dxs, computed from `cotangents`, the gradients of ys."""
     return [y.clone() for y in ys]
 
 
@@ -44,7 +44,7 @@ def _(ys: Any, cotangents: Any, xs: Any, dxs: Any) -> list[torch.Tensor]:
 
 
 class _Context:
-    """The `ctx` of forward and backward while they are traced."""
+    """The `ctx` argument of forward and backward during tracing."""
 
     def __init__(self, name: str, needs: Sequence[bool]):
         self._name = name
@@ -57,7 +57,7 @@ class _Context:
         self.saved_tensors = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """For forward-mode derivatives, which a training step does not use."""
+        """Used by forward-mode derivatives only, which a training step does not need."""
 
     def mark_dirty(self, *tensors: torch.Tensor) -> None:
         raise Refused(f"torch.autograd.Function '{self._name}' changes its inputs (mark_dirty); required: one that returns new tensors; copy the input in its forward")
@@ -80,12 +80,12 @@ def name_of(function: type) -> str:
 
 
 class TracedFunctions:
-    """While it is entered, calls of torch.autograd.Function in this thread are traced with their backward functions."""
+    """Context manager: calls of torch.autograd.Function in this thread are traced together with their backward functions."""
 
     def __init__(self) -> None:
-        #: Whether a forward or backward function is being traced.
+        #: True while a forward or backward function is being traced.
         self.is_inside = False
-        #: The functions whose backward functions the graph contains.
+        #: Functions whose backward functions are part of the graph.
         self.traced: set[type] = set()
         self._thread = 0
         self._replaced: list[tuple[type, str, Any]] = []
@@ -93,7 +93,7 @@ class TracedFunctions:
     def __enter__(self) -> TracedFunctions:
         self._thread = threading.get_ident()
         functions = {each: each.forward for each in _subclasses(Function) if not each.__module__.startswith(TRANSPARENT)}
-        # PyTorch looks `forward` up at each call: a name such as `f = F.apply` may be older than this.
+        # Replaces `forward`, which PyTorch looks up at each call. `apply` may have been bound to a name before, as in `f = F.apply`.
         for each, forward in functions.items():
             self._replace(each, "forward", staticmethod(self._wrapped(each, forward)))
         self._replace(CheckpointFunction, "apply", classmethod(self._checkpointed(CheckpointFunction.apply)))
@@ -112,7 +112,8 @@ class TracedFunctions:
         setattr(function, name, value)
 
     def _checkpointed(self, apply: Callable[..., Any]) -> Callable[..., Any]:
-        """Reentrant checkpoints compute the gradients of the function itself, if one of the arguments has a gradient."""
+        """Returns a replacement of `apply` for reentrant checkpoints: calls the function directly, with gradients enabled if one of the arguments requires
+        a gradient."""
 
         def traced(_: type, function: Callable[..., Any], preserve: bool, *arguments: Any) -> Any:
             if threading.get_ident() != self._thread:
@@ -152,7 +153,7 @@ class TracedFunctions:
 
 
 def _with_gradient(function: type, context: _Context, inputs: Sequence[Any], outputs: Any) -> tuple[Any, list[torch.Tensor]]:
-    """The outputs, tied to the results of the function's backward, and those that have no gradient."""
+    """Returns the outputs, connected to the results of the function's backward, and the outputs that have no gradient."""
     every = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
     marked = {id(each) for each in context.non_differentiable}
     floats = [i for i, y in enumerate(every) if isinstance(y, torch.Tensor) and y.is_floating_point()]
@@ -173,7 +174,7 @@ def _with_gradient(function: type, context: _Context, inputs: Sequence[Any], out
 
 
 def _gradients(function: Any, context: _Context, inputs: Sequence[Any], given: Sequence[Any]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-    """The inputs that have gradients, and the results of backward for them, with the types of the inputs."""
+    """Calls backward. Returns the inputs that have gradients, and these gradients, converted to the shapes and types of the inputs."""
     backward = function.backward if function.vjp is Function.vjp else function.vjp
     try:
         found = backward(context, *given)

@@ -1,4 +1,4 @@
-"""What there is to run on."""
+"""dlc.devices: the devices of this machine."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dlc import _runtime
 
 
 class Device(NamedTuple):
-    """A device: `name` is what `dlc.compile(.., device=name)` takes; memory is in bytes. `cores` are a GPU's multiprocessors; `capability` is a GPU's
-    compute capability, (0, 0) for a processor."""
+    """A device. `name` is the argument of `dlc.compile(.., device=name)`; memory is in bytes. `cores` is the number of CPU cores or GPU multiprocessors;
+    `capability` is a GPU's compute capability, (0, 0) for a CPU."""
 
     name: str
     description: str
@@ -20,7 +20,7 @@ class Device(NamedTuple):
 
 
 def devices() -> list[Device]:
-    """The devices of this machine: the processor, virtual devices on it, GPUs, those of plugins."""
+    """Returns the devices of this machine: the CPU, virtual devices on it, GPUs, and devices of plugins."""
     return [
         Device(name, description, total, free, cores, (major, minor)) for name, description, total, free, cores, major, minor in _runtime.devices()
     ]

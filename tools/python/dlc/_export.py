@@ -1,4 +1,4 @@
-"""dlc.compile of a torch.nn.Module or an ExportedProgram: one program with the weights in it."""
+"""dlc.compile for a torch.nn.Module or an ExportedProgram: one program that contains the weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _exported(model: Any, inputs: Sequence[Any] | None) -> ExportedProgram:
 
 
 def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
-    """What the compiler reads. ValueError names the operators that dlc does not take."""
+    """Returns the source for the compiler. Raises ValueError with the names of operators that dlc does not support."""
     program = _exported(model, inputs)
     with _graph.tracing(), torch.no_grad():
         program = program.run_decompositions(_graph.decompositions())
@@ -64,7 +64,7 @@ def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
 
 
 def _dead(graph: fx.Graph, names: dict[str, str]) -> None:
-    """Takes out what nothing uses (checks of the example's values), and non-tensor inputs with it."""
+    """Removes dead code, such as checks of example values, and non-tensor inputs that are then unused."""
     graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
     for node in graph.find_nodes(op="placeholder"):
         if not node.users and not isinstance(node.meta.get("val"), torch.Tensor):

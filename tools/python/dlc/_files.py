@@ -1,4 +1,4 @@
-"""Errors of files as Python's own exceptions, before C++ sees a path."""
+"""Raises file errors as Python exceptions before a path is passed to C++."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 
 def require_file(path: str, what: str) -> None:
-    """Raises an OSError where the path names no file that can be read."""
+    """Raises an OSError if the path is not a readable file."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, f"is a folder; required: {what}", path)
     try:
@@ -17,7 +17,7 @@ def require_file(path: str, what: str) -> None:
 
 
 def require_target(path: str) -> None:
-    """Raises an OSError where no file can be written under that path."""
+    """Raises an OSError if no file can be written to this path."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, "is a folder; required: the name of a file to write", path)
     folder = os.path.dirname(path) or "."

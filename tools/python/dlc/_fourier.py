@@ -1,4 +1,4 @@
-"""Replaces Fourier transforms by matrix products with constants, in graphs that dlc computes whole. torch.compile leaves transforms to PyTorch."""
+"""Rewrites Fourier transforms as matmuls with constant matrices, in graphs that dlc compiles whole. With torch.compile, transforms remain in PyTorch."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _multiply(b: _Rewriting, x: fx.Node, dim: int, pairs: bool, matrix: Callable
 
 
 def _scaled(b: _Rewriting, y: fx.Node, sizes: Sequence[int], normalization: int) -> fx.Node:
-    """Divides by what at::native::fft_norm_mode says: 1, the square root of the number of elements, or that number."""
+    """Scales the result according to at::native::fft_norm_mode: by 1, by 1 / sqrt(n), or by 1 / n, with n elements."""
     factor = {0: 1.0, 1: math.prod(sizes) ** -0.5, 2: 1 / math.prod(sizes)}[normalization]
     return y if factor == 1 else b.call(aten.mul.Scalar, y, factor)
 

@@ -1,4 +1,4 @@
-"""A graph of torch.fx as the text that C++ reads (frontend/aten/README.md). What an operator means is said there, not here."""
+"""Serializes a torch.fx graph as text for the C++ importer (frontend/aten/README.md). The importer, not this module, defines the semantics of operators."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ ELEMENTS = {
 }
 
 
-#: What they make depends on how their operand lies in memory.
+#: Operators whose results depend on the memory layout of their operand.
 STRIDED = {torch.ops.aten.as_strided.default, torch.ops.aten.as_strided_copy.default, torch.ops.aten.as_strided_scatter.default}
 
 
 class Refused(ValueError):
-    """A node, or a part of a module, that dlc does not take; the text says why."""
+    """Raised for a node or a part of a module that dlc does not support; the message has the reason."""
 
 
 def tracing() -> contextlib.AbstractContextManager[Any]:
-    """Held while graphs are traced or changed, which PyTorch can do in one thread at a time: its own lock for that, which a thread may take again."""
+    """Returns the lock to hold while graphs are traced or modified, which PyTorch supports in one thread at a time. It is PyTorch's own reentrant lock."""
     from torch._dynamo.convert_frame import compile_lock
 
     return compile_lock
 
 
 def type_of(value: Any) -> list[Any] | None:
-    """[element, sizes], or None for what is no tensor that dlc can hold."""
+    """Returns [element type, sizes], or None if the value is not a tensor that dlc supports."""
     if not isinstance(value, torch.Tensor) or value.dtype not in ELEMENTS or value.layout != torch.strided:
         return None
     sizes = list(value.shape)
@@ -70,7 +70,7 @@ def is_item(node: fx.Node) -> bool:
 
 
 def name_of(node: fx.Node) -> str:
-    """Of the overload: add.Tensor, or dlc::recurrent.default of one of dlc's own, and so for what decompositions are made of and for other libraries'."""
+    """Returns the name of a node's overload, such as add.Tensor. Names outside of the namespace aten are qualified, such as dlc::recurrent.default."""
     target = node.target
     if not isinstance(target, torch._ops.OpOverload):
         raise Refused(f"{target} is no operator of PyTorch's")
@@ -79,7 +79,7 @@ def name_of(node: fx.Node) -> str:
 
 
 def encode(value: Any) -> Any:
-    """An argument as JSON."""
+    """Converts an argument to JSON."""
     if isinstance(value, fx.Node):
         if is_item(value):
             return {"of": value.args[0].name, "at": value.args[1]}
@@ -100,7 +100,7 @@ def encode(value: Any) -> Any:
 
 
 def arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
-    """The arguments by their names in the schema, with defaults, and the names of the optional ones that differ from their defaults."""
+    """Returns the arguments by schema name, including defaults, and the names of optional arguments that differ from their defaults."""
     given = dict(node.kwargs)
     schema = node.target._schema.arguments
     found, changed = {}, []
@@ -108,7 +108,7 @@ def arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
         default = argument.default_value if argument.has_default_value() else None
         value = node.args[at] if at < len(node.args) else given.get(argument.name, default)
         found[argument.name] = encode(value)
-        # As text: 1 and True are equal in Python.
+        # Compared as JSON text, because 1 == True in Python.
         if argument.has_default_value() and json.dumps(found[argument.name]) != json.dumps(encode(default)):
             changed.append(argument.name)
     if node.target in STRIDED:
@@ -117,13 +117,13 @@ def arguments(node: fx.Node) -> tuple[dict[str, Any], list[str]]:
 
 
 def _memory_of(node: fx.Node) -> dict[str, Any]:
-    """How an operand lies in memory, of which a view is taken by steps."""
+    """Returns strides and offset of the operand of a strided view."""
     value = node.meta["val"]
     return {"self_stride": encode(list(value.stride())), "self_offset": encode(value.storage_offset())}
 
 
 def used(node: fx.Node) -> set[int]:
-    """Which results of several somebody uses."""
+    """Returns the indices of the results that are used, for a node with several results."""
     return {user.args[1] for user in node.users if is_item(user) and user.users}
 
 
@@ -145,7 +145,7 @@ def results(node: fx.Node) -> list[Any]:
 
 
 def where(node: fx.Node) -> str:
-    """The line of the model's source, or the node's name."""
+    """Returns the line of the model's source code, or the node's name if it is unknown."""
     places = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
     return ":".join(places[-1]) if places else node.name
 
@@ -166,9 +166,8 @@ def row(name: str, value: Any) -> list[Any]:
 def text(
     graph: fx.Graph, constants: Mapping[str, torch.Tensor], inputs: Mapping[str, str], outputs: list[tuple[str, fx.Node]], seed: int | None = None, free: Collection[str] = ()
 ) -> str:
-    """The whole graph. `constants` are tensors by the name of their node, `inputs` the names that other nodes without operands are to have. With a
-    seed it may have random numbers, which only a training step has. Outputs named in `free` may lie in any
-    layout."""
+    """Serializes the whole graph. `constants` are tensors by node name; `inputs` maps the names of other nodes without operands to input names. A seed
+    permits random numbers, which only training steps may draw. Outputs named in `free` may have any layout."""
     top: dict[str, Any] = {"aten": VERSION, "inputs": [], "constants": [], "nodes": [], "outputs": []}
     if seed is not None:
         top["seed"] = seed
@@ -187,7 +186,7 @@ def text(
 
 
 def _apart(graph: fx.Graph, taken: Collection[str]) -> dict[str, str]:
-    """Other names for the nodes that have the name of an input."""
+    """Returns new names for the nodes that have the name of an input."""
     names = {node.name for node in graph.nodes} | set(taken)
     found = {}
     for node in graph.nodes:
@@ -204,7 +203,7 @@ def _rename(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def settle(graph: fx.Graph) -> None:
-    """Statistics of batch norm beside 16-bit images are f32 in both directions, as PyTorch computes them; what it says of their types is 16-bit."""
+    """Sets the type of batch norm statistics of 16-bit inputs to f32, in both directions. PyTorch computes them in f32, but reports a 16-bit type."""
     aten = torch.ops.aten
 
     def wide(node: Any, at: int | None = None) -> None:
@@ -229,7 +228,7 @@ def settle(graph: fx.Graph) -> None:
 
 
 def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
-    """The nodes that dlc does not take, by name, and why."""
+    """Returns the nodes that dlc does not support by name, with the reason for each."""
     from dlc import _compiler
 
     found: dict[str, str] = {}
@@ -246,7 +245,7 @@ def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
                 top["nodes"].append(describe(node))
             except Refused as reason:
                 found[node.name] = str(reason)
-                # Others are still judged by what it makes.
+                # Other nodes can still be examined, given the types of this node's results.
                 value = node.meta.get("val")
                 types = [type_of(each) for each in (value if isinstance(value, (list, tuple)) else [value])]
                 top["nodes"].append({"name": node.name, "op": str(node.target), "args": {}, "results": types})
@@ -256,20 +255,20 @@ def refusals(graph: fx.Graph, seed: int | None = None) -> dict[str, str]:
 
 
 def memory(constants: Mapping[str, torch.Tensor]) -> dict[str, tuple[int, int, torch.Tensor]]:
-    """Where constants lie; one that is not contiguous, or stands for its memory's negative, is copied."""
+    """Returns the memory of constants. A constant that is not contiguous, or is a lazy negation, is copied."""
     held = {name: tensor.detach().resolve_neg().contiguous() for name, tensor in constants.items()}
     return {name: (tensor.data_ptr(), tensor.numel() * tensor.element_size(), tensor) for name, tensor in held.items()}
 
 
 def _each(overload: torch._ops.OpOverload, alone: Any) -> Any:
-    """Of an operator on lists of tensors, as optimizers have them, the one on tensors for each place."""
+    """Converts an operator on lists of tensors (`_foreach_*`, used by optimizers) to a list of calls of the operator on single tensors."""
     names = [argument.name for argument in overload._schema.arguments]
 
     def apart(*args: Any, **kwargs: Any) -> list[torch.Tensor]:
         given = {**dict(zip(names, args)), **kwargs}
         count = next(len(value) for value in given.values() if isinstance(value, (list, tuple)))
         each = {name: value if isinstance(value, (list, tuple)) else [value] * count for name, value in given.items()}
-        # Factors of products have to be named where they are numbers.
+        # Scalar factors of addcmul and addcdiv must be passed by keyword.
         named = {"value": each.pop(name) for name in ("value", "scalars") if name in each and "tensor1" in each}
         named.update({name: each.pop(name) for name in ("alpha",) if name in each})
         return [alone(*[values[i] for values in each.values()], **{name: values[i] for name, values in named.items()}) for i in range(count)]
@@ -295,7 +294,7 @@ def _norms(each: list[torch.Tensor], ord: float = 2, dtype: torch.dtype | None =
 
 
 def decompositions() -> Any:
-    """PyTorch's table to core ATen, without the operators that dlc has whole."""
+    """Returns PyTorch's decomposition table to core ATen, without the operators that dlc supports directly."""
     from torch._decomp import core_aten_decompositions
 
     from dlc import _compiler
@@ -306,13 +305,13 @@ def decompositions() -> Any:
         if isinstance(overload, torch._ops.OpOverload) and overload.namespace == "aten" and f"{overload._opname}.{overload._overloadname}" in whole:
             table.pop(overload)
     table.update(_lists())
-    # Gradients in the forward direction begin with these, which have no memory.
+    # Forward-mode derivatives start with these tensors, which have no memory.
     table[torch.ops.aten._efficientzerotensor.default] = torch.ops.aten.zeros.default
     return table
 
 
 class GraphSource:
-    """What dlc._compile.Compiler compiles: the text and its constants."""
+    """A source for dlc._compile.Compiler: the graph's text and its constants."""
 
     is_program = False
 

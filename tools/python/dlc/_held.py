@@ -1,4 +1,4 @@
-"""A program's states in PyTorch's memory: what a session reads and writes is the tensor itself, wherever it can be."""
+"""Binds the states of a program to PyTorch's memory: if possible, the session reads and writes the tensor itself."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from dlc._graph import ELEMENTS
 
 
 class Stale(ValueError):
-    """A tensor has another type or shape than the program was made for."""
+    """Raised if a tensor's type or shape differs from those for which the program was compiled."""
 
 
 class Held:
-    """One state of a session, and the tensor that it is."""
+    """One state of a session, and the tensor that it is bound to."""
 
     def __init__(self, session: _runtime.Session, index: int, find: Callable[[], torch.Tensor], changes: bool):
         self.name, self._element, self._shape, _ = session.states[index]
         self._session, self._index, self._find, self.changes = session, index, find, changes
-        #: PyTorch's, and where the program works: the same memory, or a copy where PyTorch's is laid out otherwise.
+        #: PyTorch's tensor, and the program's buffer: null if they are the same memory, else a contiguous copy.
         self.tensor: torch.Tensor | None = None
         self._inner: torch.Tensor | None = None
-        #: Where the tensor's elements lay, and how.
+        #: Address and layout of the tensor at the last bind.
         self._seen: tuple[Any, ...] = ()
 
     def before(self) -> None:
-        """Before a run: finds the tensor as it is now."""
+        """Called before a run. Binds the tensor again if it has changed, and copies it to the program's buffer if there is one."""
         tensor = self._find()
         if tensor is not self.tensor or _place(tensor) != self._seen:
             self._bind(tensor)
@@ -36,12 +36,12 @@ class Held:
             self._inner.copy_(tensor.detach())
 
     def after(self) -> None:
-        """After a run."""
+        """Called after a run. Copies the program's buffer back to the tensor if there is one."""
         if self._inner is not None and self.changes and self.tensor is not None:
             self.tensor.detach().copy_(self._inner)
 
     def take(self) -> None:
-        """After somebody else has given the state another value."""
+        """Called after another component has assigned a new value to the state."""
         if self.tensor is None:
             return
         if self._inner is not None:
@@ -68,14 +68,14 @@ def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 
 def _reach(tensor: torch.Tensor) -> int:
-    """The bytes of its storage up to the end of its last element."""
+    """Returns the number of bytes of the storage up to the end of the tensor's last element."""
     if not tensor.numel():
         return 0
     return (tensor.storage_offset() + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
 
 
 def own(session: _runtime.Session, index: int) -> torch.Tensor:
-    """A tensor that begins as the session's state does."""
+    """Returns a new tensor with the session's initial state."""
     _, element, shape, _ = session.states[index]
     dtype = next(each for each, name in ELEMENTS.items() if name == element)
     data: Any = bytearray(session.state_bytes(index))

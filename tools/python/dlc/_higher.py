@@ -1,4 +1,4 @@
-"""Operators of PyTorch's whose arguments are graphs: some are spelled out in the graph that has them, of the others dlc runs what their graphs compute."""
+"""Handles PyTorch's higher-order operators, whose arguments are graphs: some are inlined; for the others, dlc compiles parts of their subgraphs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from dlc import _graph
 
 
-#: Those that are few operators on whole tensors, as PyTorch itself computes them.
+#: Operators that PyTorch itself decomposes into few operators on whole tensors.
 SPELLED_OUT = ("flex_attention", "associative_scan")
 
 
@@ -21,7 +21,7 @@ def _graphs_of(module: fx.GraphModule, node: fx.Node) -> list[fx.Node]:
 
 
 def _inline(module: fx.GraphModule, node: fx.Node, meaning: Callable[..., Any], mode: FakeTensorMode) -> None:
-    """Puts what the operator computes in its place."""
+    """Replaces the operator by its decomposition."""
     from torch.fx.experimental.proxy_tensor import make_fx
 
     given = [each for each in node.all_input_nodes if isinstance(each.meta.get("val"), torch.Tensor)]
@@ -52,7 +52,7 @@ def _inline(module: fx.GraphModule, node: fx.Node, meaning: Callable[..., Any], 
 
 
 def open_up(module: fx.GraphModule, run: Callable[[fx.GraphModule], fx.GraphModule]) -> None:
-    """`run` makes of a graph one that dlc runs."""
+    """Inlines higher-order operators or applies `run`, which splits a graph between dlc and PyTorch, to their subgraphs."""
     nodes = [node for node in module.graph.nodes if node.op == "call_function" and isinstance(node.target, torch._ops.HigherOrderOperator) and _graphs_of(module, node)]
     if not nodes:
         return

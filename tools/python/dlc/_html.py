@@ -1,4 +1,4 @@
-"""Models and profiles as notebooks show them."""
+"""HTML representations of models and profiles for notebooks."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def _table(header: list[str], lines: list[list[Any]]) -> str:
     return "<table><thead>" + row(header, "th") + "</thead><tbody>" + "".join(row(line, "td") for line in lines) + "</tbody></table>"
 
 
-#: Graphs of more commands say nothing to the eye, and take long to lay out.
+#: Maximum number of commands in a drawing. Larger graphs are unreadable and slow to lay out.
 MOST_DRAWN = 200
-#: Seconds for one.
+#: Timeout in seconds of Graphviz.
 PATIENCE = 10
 
 
 def _drawing(session: _runtime.Session) -> str:
-    """What flows between the commands, laid out by Graphviz; nothing where the machine has none."""
+    """Returns an SVG drawing of the commands and their dependencies, laid out by Graphviz. Empty if Graphviz is not installed."""
     dot, commands = shutil.which("dot"), session.commands
     if dot is None or not 0 < len(commands) <= MOST_DRAWN:
         return ""

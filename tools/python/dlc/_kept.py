@@ -1,4 +1,4 @@
-"""What a forward graph keeps for the backward graph lies as the forward program has it, since nobody else looks at it."""
+"""Chooses layouts for values saved for the backward graph: they remain in the layout of the forward program, since no other code reads them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from torch import fx
 
 from dlc import _graph
 
-#: Of a node whose value is kept: a Kept.
+#: Key in a node's metadata of its Kept, if the value is saved for the backward graph.
 META = "dlc_kept"
-#: Of a batch norm without statistics: the name of the one that moves them.
+#: Key in the metadata of a batch norm without running statistics: the name of the batch norm that updates them.
 AGAIN = "dlc_again"
 
 
 @torch.library.custom_op("dlc::laid", mutates_args=())
 def laid(x: torch.Tensor, layout: str) -> torch.Tensor:
-    """The tensor whose elements x has in a layout, as oneDNN writes it. Here is what runs where dlc does not take it."""
+    """Returns the tensor whose elements x holds in a layout, in oneDNN's notation. This implementation runs if the node remains in PyTorch."""
     letters, block, _ = re.fullmatch(r"([a-zA-Z]+?)(?:(\d+)([a-z]))?", layout).groups()  # type: ignore[union-attr]
     order = [ord(letter) - ord("a") for letter in letters.lower()]
     sizes = [x.shape[d] for d in order]
@@ -43,9 +43,10 @@ def is_laid(node: fx.Node) -> bool:
 
 
 def normalise_again(joint: fx.Graph, count: int) -> None:
-    """Gradients that ask for what a batch norm makes get it of what its own gradient keeps, in the kernel that reads that anyway: one image less is kept."""
+    """Recomputes batch norm in the backward direction: gradients that read its result use x and the saved statistics instead, which its own gradient reads
+    anyway. This saves one activation."""
     aten = torch.ops.aten
-    # What the first so many outputs are made of.
+    # Nodes of which the first `count` outputs are computed.
     forward = {node for node in joint.output_node().args[0][:count] if isinstance(node, fx.Node)}
     for node in reversed(joint.nodes):
         if node in forward:
@@ -57,7 +58,7 @@ def normalise_again(joint: fx.Graph, count: int) -> None:
         if not is_plain or not {0, 1, 2} <= set(results):
             continue
         readers = [user for user in results[0].users if user not in forward]
-        # Where others than functions of it alone want it, it is there in any case.
+        # If a node with several operands also reads the result, it is saved in any case.
         if not readers or any(len(user.all_input_nodes) > 1 or user.op == "output" for user in results[0].users if user not in readers):
             continue
         shape = [-1, *[1] * (x.meta["val"].dim() - 2)]
@@ -79,8 +80,8 @@ def normalise_again(joint: fx.Graph, count: int) -> None:
 
 
 def without_statistics(joint: fx.Graph) -> None:
-    """A checkpoint's batch norm is computed again in the backward direction, which needs no running statistics: by then they have moved. Of the two nodes
-    that this makes of it, one moves the statistics and the other may be computed again."""
+    """Splits a batch norm that a checkpoint recomputes into one that updates the running statistics and one without them. Only the latter is recomputed:
+    the backward direction does not need running statistics, and they have been updated by then."""
     aten = torch.ops.aten
     for norm in joint.find_nodes(op="call_function", target=aten._native_batch_norm_legit_functional.default):
         x, weight, bias, _, _, training, momentum, eps = norm.args
@@ -97,7 +98,7 @@ def without_statistics(joint: fx.Graph) -> None:
 
 
 def join_statistics(forward: fx.Graph) -> None:
-    """What the forward direction computes in any case it need not compute twice."""
+    """Merges the two batch norms again if the forward graph contains both, so that the result is computed once."""
     norms = {node.name: node for node in forward.find_nodes(op="call_function", target=torch.ops.aten._native_batch_norm_legit_functional.default)}
     for plain in forward.find_nodes(op="call_function", target=torch.ops.aten._native_batch_norm_legit.no_stats):
         norm = norms.get(plain.meta.get(AGAIN, ""))
@@ -110,7 +111,7 @@ def join_statistics(forward: fx.Graph) -> None:
 
 
 class Kept:
-    """A result of the forward graph; the backward graph takes it."""
+    """A result of the forward graph that is saved for the backward graph."""
 
     def __init__(self, taken: fx.Node):
         self._taken = taken
@@ -119,11 +120,11 @@ class Kept:
         return self
 
     def lies(self, layout: str) -> None:
-        """From now on the backward graph says how the value comes: when the forward program is made, and before its own is."""
+        """Tells the backward graph the layout of the value. Called when the forward program has been compiled, before the backward program is."""
         taken, graph = self._taken, self._taken.graph
         if not layout:
             return
-        # Nothing stands between placeholders.
+        # Placeholders must remain contiguous in the node list.
         with graph.inserting_before(next(node for node in graph.nodes if node.op != "placeholder")):
             seen = graph.call_function(laid._opoverload, (taken, layout))
         taken.replace_all_uses_with(seen, delete_user_cb=lambda user: user is not seen)
@@ -132,7 +133,7 @@ class Kept:
 
 
 def mark(forward: fx.Graph, backward: fx.Graph, results: int) -> None:
-    """What is kept and nothing else: of the forward graph's outputs those behind its results."""
+    """Marks the values that are saved only for the backward graph: the outputs of the forward graph after its first `results`."""
     taken = {node.name: node for node in backward.find_nodes(op="placeholder")}
     outputs = forward.output_node().args[0]
     count = Counter(outputs)
@@ -140,7 +141,7 @@ def mark(forward: fx.Graph, backward: fx.Graph, results: int) -> None:
         value = node.meta.get("val") if isinstance(node, fx.Node) else None
         if count[node] > 1 or node.op != "call_function" or node.name not in taken or _graph.type_of(value) is None:
             continue
-        # Another order than that of the dimensions is one that was asked for.
+        # Only values whose dimensions are in the default order are free; another order was requested explicitly.
         if value.is_contiguous():
             node.meta[META] = Kept(taken[node.name])
 
@@ -151,7 +152,8 @@ def results_of(graph: fx.Graph) -> list[fx.Node]:
 
 
 def forget(part: fx.Graph, call: fx.Node) -> None:
-    """Of a part's results, and of the call that makes them: what others than the graph's output ask for as well lies as they expect it."""
+    """Unmarks results of a subgraph that nodes other than the graph's output read, because these expect the default layout. `call` is the node that calls
+    the subgraph."""
     results = results_of(part)
     outside = {0: call} if isinstance(part.output_node().args[0], fx.Node) else {user.args[1]: user for user in call.users}
     for i, node in outside.items():
@@ -160,5 +162,5 @@ def forget(part: fx.Graph, call: fx.Node) -> None:
 
 
 def among(graph: fx.Graph) -> dict[int, Kept]:
-    """The kept ones of a part's results, by their places."""
+    """Returns the marked results of a subgraph by index."""
     return {i: node.meta[META] for i, node in enumerate(results_of(graph)) if META in node.meta}

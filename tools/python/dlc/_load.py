@@ -1,4 +1,4 @@
-"""Loads GCC's libraries that came with the package, where the machine has none that are new enough."""
+"""Loads the GCC runtime libraries of the package if the machine has none that are recent enough."""
 
 import ctypes
 import os

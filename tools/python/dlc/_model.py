@@ -1,4 +1,4 @@
-"""A model that can be called."""
+"""dlc.Model: a callable model."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 class Model(_runtime.Runner):
-    """A compiled model; dlc.compile and dlc.load make it.
+    """A compiled model, created by dlc.compile and dlc.load.
 
-    net(x), net(x, mask=m): inputs by place and by name; one output as an array, several as a tuple in the order of `net.outputs`.
-    net.run({"x": x}): inputs by names of any form; all outputs by name.
+    net(x), net(x, mask=m): inputs by position and by name; returns an array, or a tuple in the order of `net.outputs` if there are several outputs.
+    net.run({"x": x}): inputs by name, also names that are not valid identifiers; returns all outputs by name.
 
-    Inputs are arrays in the host's memory: NumPy's, PyTorch's, or of anything with `__dlpack__`. They are read where they are. Those that are not
-    contiguous are copied first; read-only ones are fine. Outputs are new arrays of the kind of the first input, which the program writes directly:
-    NumPy's for NumPy's, PyTorch's for PyTorch's, for others what their `__array_namespace__` makes of a NumPy array.
+    Inputs are arrays in host memory: NumPy's, PyTorch's, or of any type with `__dlpack__`. They are read in place; arrays that are not contiguous are
+    copied first; read-only arrays are accepted. Outputs are new arrays of the same library as the first input, which the program writes directly:
+    NumPy arrays for NumPy, tensors for PyTorch, and for other libraries the result of `__array_namespace__().from_dlpack` on a NumPy array.
 
-    Any thread may call; calls of one program take turns, and the interpreter is free for other threads meanwhile. A forked process calls the model
-    on sessions of its own.
+    Thread-safe; calls of one program are serialized, and the GIL is released while a program runs. A forked process calls the model
+    with sessions of its own.
 
-    Raises TypeError for a name, a number of inputs or an element type that is not the model's, ValueError for a shape or a device, RuntimeError for
-    what goes wrong while it runs (an index out of range).
+    Raises TypeError for an unknown name, a wrong number of inputs or a wrong element type, ValueError for a wrong shape or device, RuntimeError for
+    errors while the program runs (such as an index out of range).
     """
 
-    #: Its inputs and outputs in order, each with name, dtype, shape and device.
+    #: Inputs and outputs in order, each with name, dtype, shape and device.
     inputs: list[_runtime.Value]
     outputs: list[_runtime.Value]
     _compiler: Compiler | None = None
@@ -45,7 +45,7 @@ class Model(_runtime.Runner):
             self._add(session)
 
     def _make(self, shapes: Mapping[str, Sequence[int]], values: Mapping[str, tuple[str, bytes]]) -> _runtime.Session:
-        """Called from C++ where no session is for these shapes."""
+        """Called from C++ if there is no session for these shapes."""
         if self._compiler is None:
             given = ", ".join(f"{name} {list(shape)}" for name, shape in shapes.items())
             here = [_shapes(session) for session in self._sessions]
@@ -55,13 +55,13 @@ class Model(_runtime.Runner):
         return self._compiler.session(shapes, values)
 
     def prepare(self, shapes: Mapping[str, Sequence[int]] | None = None) -> None:
-        """Compiles for these shapes now rather than at the first call; inputs whose shape is static may be left out."""
+        """Compiles for these shapes now instead of at the first call. Inputs with a static shape may be omitted."""
         if self._compiler is None:
             raise ValueError("the model is compiled already; required: one that dlc.compile made of .onnx or .mlir")
         self._add(self._compiler.session({} if shapes is None else sizes_of(shapes), {}))
 
     def _one(self, shapes: Mapping[str, Sequence[int]] | None, doing: str) -> _runtime.Session:
-        """The session for these shapes, or the only one."""
+        """Returns the session for these shapes, or the only session."""
         sessions = self._sessions
         if shapes is not None and self._compiler is not None:
             self.prepare(shapes)
@@ -72,19 +72,20 @@ class Model(_runtime.Runner):
         return sessions[0]
 
     def save(self, path: str | os.PathLike[str], *, shapes: Mapping[str, Sequence[int]] | None = None) -> None:
-        """Writes the program as an artefact (.dlcx), whole or not at all; dlc.load, `dlc run` and the C interface open it.
+        """Writes the program to an artifact file (.dlcx), atomically; dlc.load, `dlc run` and the C interface read it.
 
-        shapes: of which program, where there are several; compiled where it is not there yet.
-        Raises OSError for the path, ValueError where it is open which program is meant.
+        shapes: selects the program if there are several; it is compiled if necessary.
+
+        Raises OSError for the path, ValueError if the program is ambiguous.
         """
         path = os.fspath(path)
         require_target(path)
         self._one(shapes, "save").save(path)
 
     def profile(self, *arrays: Any, repeat: int = 10, **named: Any) -> Profile:
-        """Runs the model `repeat` times and returns what each command did and how long it took, as a table: of the run that took least.
+        """Runs the model `repeat` times and returns the work and the time of each command in the fastest run, as a table.
 
-        Inputs are given as in a call; without any they are random (floats in [-1, 1), integers 0 or 1), which needs a model with one program.
+        Inputs are passed as in a call. Without inputs random ones are used (floats in [-1, 1), integers 0 or 1); this requires a model with one program.
         """
         if not isinstance(repeat, int) or repeat < 1:
             raise ValueError(f"repeat: required: a number of runs, at least 1; found: {repeat!r}")
@@ -96,7 +97,7 @@ class Model(_runtime.Runner):
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes of the program that was used last: arena, scratch, constants, code, state."""
+        """Memory use in bytes of the most recently used program: arena, scratch, constants, code, state."""
         return self._sessions[0].memory if self._sessions else {}
 
     def __repr__(self) -> str:
@@ -116,19 +117,20 @@ class Model(_runtime.Runner):
         return _restore, (type(self), values, [_bytes(session) for session in sessions], sessions[0].threads)
 
     def __copy__(self) -> Model:
-        """Shares the programs, their memory and their state."""
+        """Returns a model that shares the programs, their memory and their state."""
         return type(self)(self.inputs, self.outputs, compiler=self._compiler, sessions=self._sessions)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Model:
-        """Memory and state of its own, so that calls of both run at once; code and constants, which never change, are shared."""
+        """Returns a model with its own memory and state, so that both can be called in parallel; code and constants are immutable and shared."""
         return type(self)(self.inputs, self.outputs, compiler=self._compiler, sessions=[session.again() for session in self._sessions])
 
 
 def load(path: str | os.PathLike[str], *, threads: int = 0) -> Model:
-    """Loads an artefact (.dlcx). Constants and code stay in the file until they are used.
+    """Loads an artifact file (.dlcx). Constants and code are mapped and read on demand.
 
-    threads: how many work for a call; 0: as many as it was compiled for, at most the machine's.
-    Raises OSError for the path, ValueError for a file that is damaged or no artefact, RuntimeError where this machine lacks what the program needs.
+    threads: number of threads for a call; 0: as many as it was compiled for, at most those of the machine.
+
+    Raises OSError for the path, ValueError for a file that is damaged or not an artifact, RuntimeError if this machine lacks a feature that the program needs.
     """
     path = os.fspath(path)
     require_file(path, "a compiled program (.dlcx)")

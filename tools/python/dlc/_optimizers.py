@@ -1,4 +1,4 @@
-"""PyTorch's optimizers as dlc's: their options, and where their state lies."""
+"""Maps PyTorch optimizers to dlc's: their options, and their state tensors."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from torch.optim import optimizer as torch_optimizer
 from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
 
 
-#: Options that change how PyTorch computes, and those that are read elsewhere.
+#: Options that do not change what an update computes, or are read elsewhere.
 WITHOUT_EFFECT = ("lr", "foreach", "fused", "capturable", "differentiable", "decoupled_weight_decay")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What dlc takes of an optimizer."""
+    """How an optimizer class is mapped to dlc."""
 
-    #: dlc's name, which a group's options may decide about.
+    #: Returns dlc's name of the optimizer; it may depend on a group's options.
     name: Callable[[Mapping[str, Any]], str]
     #: Options that have the same name in dlc.
     options: tuple[str, ...]
-    #: dlc's slots in the order in which PyTorch makes them, and PyTorch's names.
+    #: dlc's state slots in the order in which PyTorch creates them, mapped to PyTorch's names.
     slots: Mapping[str, str]
     #: Whether PyTorch counts the updates of each parameter.
     counts: bool = True
-    #: Whether updates are divided by the size of the gradients.
+    #: Whether updates are divided by the magnitude of the gradients.
     divides: bool = True
 
 
@@ -50,7 +50,7 @@ KINDS: dict[type[Optimizer], Kind] = {
 
 
 def kind_of(optimizer: Any) -> Kind:
-    """By the very class: one of its subclasses may do something else."""
+    """Returns the mapping of an optimizer. The class must match exactly, because a subclass may behave differently."""
     found = KINDS.get(type(optimizer))
     if found is None:
         names = ", ".join(f"torch.optim.{each.__name__}" for each in KINDS)
@@ -63,18 +63,18 @@ def kind_of(optimizer: Any) -> Kind:
 
 
 def check_calls(optimizer: Optimizer) -> None:
-    """Errors for Python functions that are called in the optimizer's step, which a compiled step does not call."""
+    """Rejects hooks and replacements of the optimizer's step, because a compiled step does not call them."""
     ours = (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks)
     if any((*ours, torch_optimizer._global_optimizer_pre_hooks, torch_optimizer._global_optimizer_post_hooks)):
         raise ValueError("optimizer: has hooks on its step, which is not called here; required: none; call them beside the step")
-    # Learning rate schedulers wrap the method to count its calls.
+    # Learning rate schedulers wrap the method to count its calls; this is allowed.
     step = optimizer.__dict__.get("step")
     if step is not None and not getattr(step, "_wrapped_by_lr_sched", False):
         raise ValueError("optimizer: its step() was replaced, and is not called here; required: the step of its class; call the other function beside the step")
 
 
 def settings_of(kind: Kind, group: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What the program depends on of a group."""
+    """Returns the options of a group that the compiled program depends on."""
     values = [group.get(option) for option in ("decoupled_weight_decay", "differentiable", *kind.options)]
     return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
@@ -87,7 +87,7 @@ def rate_of(group: Mapping[str, Any]) -> float:
 
 
 def options_of(kind: Kind, group: Mapping[str, Any]) -> dict[str, Any]:
-    """As tools/compiler/GraphSteps.h says, without the parameters."""
+    """Returns the options of a group in the format of tools/compiler/GraphSteps.h, without the parameters."""
     if group.get("differentiable"):
         raise ValueError("optimizer: required: differentiable=False; found: True, for gradients through the update, which dlc does not take")
     options: dict[str, Any] = {"optimizer": kind.name(group)}
@@ -111,7 +111,7 @@ def _number(option: str, value: Any) -> float:
 
 
 class Counts:
-    """The number of updates, which PyTorch has as a tensor of each parameter: here views of one tensor, so that all of them count at once."""
+    """The update counts, of which PyTorch stores one tensor per parameter. These are views of one tensor here, so that one operation increments all."""
 
     def __init__(self, optimizer: Optimizer, parameters: Sequence[torch.Tensor]):
         self._optimizer, self._parameters = optimizer, parameters
@@ -120,7 +120,7 @@ class Counts:
         self._count, self._version = 0, -1
 
     def read(self) -> int:
-        """The count as it is now, the same for all."""
+        """Returns the current count, which must be equal for all parameters."""
         state = self._optimizer.state
         if self._version == self._all._version and all(state[each].get("step") is view for each, view in zip(self._parameters, self._views)):
             return self._count

@@ -1,4 +1,4 @@
-"""Where the time of a run goes, as a table."""
+"""Profiles of a program's runs, as tables."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """One command of a program: what it does, with which kernel, how much it moves and computes, and how long it took (all of its runs, where it
-    stands in a loop)."""
+    """One command of a program: its op, kernel, data movement, operations, and time. The time covers all iterations if the command is in a loop."""
 
     op: str
     name: str
@@ -29,7 +28,7 @@ class Row(NamedTuple):
 
 
 class Profile:
-    """The commands of a program with their times; `microseconds` is the whole run. A sequence of rows, which print as a table."""
+    """The commands of a program with their times; `microseconds` is the time of the whole run. A sequence of rows that prints as a table."""
 
     def __init__(self, rows: list[Row], microseconds: float):
         self.rows, self.microseconds = rows, microseconds
@@ -44,15 +43,15 @@ class Profile:
         return iter(self.rows)
 
     def sorted(self) -> Profile:
-        """Those that take longest first."""
+        """Returns the profile sorted by decreasing time."""
         return Profile(sorted(self.rows, key=lambda row: -row.microseconds), self.microseconds)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """The columns by name, as pandas.DataFrame takes them."""
+        """Returns the columns by name, as pandas.DataFrame accepts them."""
         return {field: [getattr(row, field) for row in self.rows] for field in Row._fields}
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """The header and the lines as text."""
+        """Returns the header and the rows as text."""
         lines = [
             [str(i), row.device, row.op, scaled(row.bytes, "B", 1024), scaled(row.flops, "FLOP", 1000), f"{row.microseconds:.1f}", f"{row.percent:.1f}",
              row.kernel if row.kernel == row.name or not row.name else f"{row.kernel} ({row.name})"]
@@ -69,7 +68,7 @@ class Profile:
 
 
 def random_arrays(session: _runtime.Session) -> dict[str, Any]:
-    """An array for each input: floats uniform in [-1, 1), integers 0 or 1."""
+    """Returns a random array for each input: floats uniform in [-1, 1), integers 0 or 1."""
     import numpy
 
     names = {"bool": "bool", "f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "i4": "int8", "u4": "uint8"}

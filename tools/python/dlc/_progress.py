@@ -1,4 +1,4 @@
-"""A bar for what takes long."""
+"""Progress bars."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Union
 
-#: Called with what is done, and how many of how many; False for nothing.
+#: Called with the current activity and the number of finished and total items; False disables progress.
 Progress = Union[Callable[[str, int, int], object], bool]
 
 PATIENCE, WIDTH = 0.5, 32
@@ -16,7 +16,7 @@ PATIENCE, WIDTH = 0.5, 32
 
 @contextlib.contextmanager
 def shown(progress: Progress | None) -> Iterator[Callable[[str, int, int], object] | None]:
-    """What is to be called meanwhile; None where nobody looks."""
+    """Returns the progress callback, or None if there is no output to show progress on."""
     if callable(progress):
         yield progress
     elif progress is False or not (sys.stderr and sys.stderr.isatty() or "ipykernel" in sys.modules):
@@ -30,7 +30,7 @@ def shown(progress: Progress | None) -> Iterator[Callable[[str, int, int], objec
 
 
 class _Bar:
-    """One line of stderr, which goes when all is done."""
+    """A progress bar on one line of stderr, which is erased at the end."""
 
     def __init__(self) -> None:
         self._begin, self._width = time.monotonic(), 0
@@ -53,5 +53,5 @@ class _Bar:
         try:
             sys.stderr.write("\r" + line)
             sys.stderr.flush()
-        except (OSError, ValueError):  # nobody reads it any more, or cannot show it
+        except (OSError, ValueError):  # stderr is closed, or cannot encode the bar
             pass

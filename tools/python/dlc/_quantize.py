@@ -1,4 +1,4 @@
-"""From an ONNX model in f32 to one of eight bits, or with weights of four."""
+"""dlc.quantize: quantizes an f32 ONNX model to 8 bits, or its weights to 4 bits."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dlc._options import require_number, require_size, require_texts, require_th
 from dlc._progress import Progress, shown
 from dlc._text import aligned, scaled
 
-#: Arrays by inputs, or the only input's; samples along the first dimension. Or several such, one after another.
+#: Arrays by input name, or the array of the only input, with samples along the first dimension; or an iterable of such batches.
 Data = Union[Mapping[str, Any], Any, Iterable[Union[Mapping[str, Any], Any]]]
 
 
 class Layer(NamedTuple):
-    """A convolution or a product by constant weights, and what became of it.
+    """A convolution or a matmul with constant weights, and the result of its quantization.
 
-    shape: of its weights. becomes: `int8`, `int4` or `f32`. snr_db: how much stronger its results are than what changes in them when it alone is
-    quantised, in dB (6 dB are one bit); None where nothing was measured. why: why it stays in f32.
+    shape: shape of the weights. becomes: `int8`, `int4` or `f32`. snr_db: signal-to-noise ratio in dB of its result if only this layer is
+    quantized (6 dB are one bit); None if it was not measured. why: reason why it remains in f32.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Layer(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What an output of the model is after quantising: its signal to noise in dB, and of how many rows in a hundred the largest element stays the same."""
+    """Error of a model output after quantization: signal-to-noise ratio in dB, and the percentage of rows whose argmax is unchanged."""
 
     name: str
     snr_db: float
@@ -39,10 +39,10 @@ class Output(NamedTuple):
 
 
 class QuantizeReport:
-    """What dlc.quantize made of a model; printed, a table.
+    """Report of dlc.quantize; prints as a table.
 
-    path: the file. layers, outputs: each with what it loses; outputs are empty without data. samples: with how many it was calibrated; samples_left:
-    those at the end that made no whole batch. bytes_before, bytes_after: of the model.
+    path: the output file. layers, outputs: with the loss of each; outputs are empty without data. samples: number of calibration samples; samples_left:
+    unused samples at the end that do not fill a batch. bytes_before, bytes_after: size of the model.
     """
 
     def __init__(self, path: str, layers: list[Layer], outputs: list[Output], samples: int, samples_left: int, bytes_before: int, bytes_after: int):
@@ -80,24 +80,24 @@ def quantize(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> QuantizeReport:
-    """Writes an ONNX model of eight bits (QuantizeLinear and DequantizeLinear, which other runtimes take too) made of one in f32, and says what is lost.
+    """Quantizes an f32 ONNX model to 8 bits, with QuantizeLinear and DequantizeLinear, which other runtimes support as well, and reports the loss.
 
     model: the path of an .onnx file, its bytes, or an onnx.ModelProto; in f32, of opset 13 or later.
-    data: what the model will be given, a hundred samples or so: arrays by the names of inputs, with samples along the first dimension, {"x": f32[100, 3,
-        224, 224]}; of a model with one input, the array alone; or an iterable of such dicts or arrays, batches of any sizes. Element types are the
-        model's. None: weights alone are quantised, values stay in f32.
+    data: calibration data, about a hundred samples: arrays by input name, with samples along the first dimension, {"x": f32[100, 3, 224, 224]}; for a
+        model with one input, the array alone; or an iterable of such dicts or arrays, in batches of any sizes. Element types must be the
+        model's. None: only weights are quantized, values remain in f32.
     output: the path of the ONNX file to write.
-    weights: `int8` with a scale for each channel; `int4` with one for each block and values in f32 (products; convolutions stay in f32).
-    block: of int4: so many weights have one scale; a power of two from 16 on.
-    ranges: how scales of values follow from the data: `mse` (least square error), `minmax` (all that was seen), `percentile` (all but outliers), `entropy`.
-    percentile: of `percentile`: so many of a hundred values lie within, at each end; 50 to 100.
-    keep: patterns of names or kinds of layers that stay in f32; `*` any characters, `?` one.
-    least_snr: in dB: layers that lose more stay in f32.
-    threads: how many work; 0: as many as the process may use.
-    progress: called with what is done, and how many batches of how many; False for nothing. Otherwise a bar, as in dlc.compile.
+    weights: `int8` with one scale per channel; `int4` with one scale per block and values in f32 (matmuls only; convolutions remain in f32).
+    block: for int4: number of weights per scale; a power of two, at least 16.
+    ranges: how scales of values are derived from the data: `mse` (least square error), `minmax` (full range), `percentile` (without outliers), `entropy`.
+    percentile: for `percentile`: percentage of the values that are not clipped, at each end; 50 to 100.
+    keep: patterns of names or operator types of layers that remain in f32; `*` matches any characters, `?` matches one.
+    least_snr: layers with a lower signal-to-noise ratio, in dB, remain in f32.
+    threads: number of threads; 0: all that the process may use.
+    progress: called with the current activity and the number of finished and total batches; False disables it. By default a progress bar, as in dlc.compile.
 
-    Raises FileNotFoundError and other OSErrors for paths; TypeError for element types that dlc lacks; ValueError for a model that cannot be quantised, for
-    data that is not as its inputs are, and for options. Where it raises, nothing is written. Ctrl-C ends it, with KeyboardInterrupt.
+    Raises FileNotFoundError and other OSErrors for paths; TypeError for unsupported element types; ValueError for a model that cannot be quantized, for
+    data that does not match its inputs, and for invalid options. In case of an error nothing is written. Ctrl-C cancels with KeyboardInterrupt.
     """
     require_texts(weights=weights, ranges=ranges)
     require_threads(threads)
@@ -121,7 +121,7 @@ def quantize(
 
 
 def _arrays_of(data: Any) -> dict[str, Any]:
-    """NumPy's arrays by name, in C's order; an array without a name has the empty one."""
+    """Returns NumPy arrays by name, in row-major order. An array without a name has the empty name."""
     import numpy
 
     def named(batch: Any) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _joined(batches: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _type_of(array: Any) -> str:
-    """dlc's name of its element type, where there is one."""
+    """Returns dlc's name of the element type, or NumPy's name if dlc has none."""
     name: str = array.dtype.name
     for long, short in (("bfloat", "bf"), ("float", "f"), ("uint", "u"), ("int", "i")):
         if name.startswith(long):

@@ -1,4 +1,4 @@
-"""Random numbers are PyTorch's, of its generators, in the order of the graph. Nothing that draws them waits for a program of dlc's."""
+"""Random numbers are drawn by PyTorch's generators in the order of the graph, and operators that draw them do not depend on programs of dlc."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from torch import fx
 
 aten = torch.ops.aten
 
-#: Of their first argument they read the shape, the type and the strides alone.
+#: Operators that read only shape, type and strides of their first argument.
 SHAPED = {aten.bernoulli.p, aten.rand_like.default, aten.randn_like.default, aten.randint_like.default, aten.randint_like.low_dtype}
-#: On memory that is there for a generator to fill.
+#: Key in the metadata of nodes that allocate memory for a generator to fill.
 MEMORY = "dlc_memory"
 
 
 def is_random(node: fx.Node) -> bool:
-    """Whether it draws numbers; attention does where it drops some of its weights."""
+    """Returns True if a node draws random numbers. Attention does if its dropout probability is not 0."""
     target = node.target
     if not isinstance(target, torch._ops.OpOverload) or torch.Tag.nondeterministic_seeded not in target.tags:
         return False
@@ -25,7 +25,7 @@ def is_random(node: fx.Node) -> bool:
 
 
 def dropout(input: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
-    """aten.native_dropout: what PyTorch does where nothing is compiled, with the same numbers."""
+    """Implements aten.native_dropout with the same random numbers as eager PyTorch."""
     if train is False or p == 0:
         return input.clone(), torch.ones_like(input, dtype=torch.bool)
     if p == 1:
@@ -35,7 +35,7 @@ def dropout(input: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Te
 
 
 def _drawn_like(memory: torch.Tensor, p: float) -> torch.Tensor:
-    """What bernoulli_ leaves in that memory, which it fills in the order in which it lies."""
+    """Returns the same random numbers as bernoulli_, which fills memory in the order of the strides."""
     if memory.is_contiguous():
         return aten.bernoulli.p(memory, p)
     order = sorted(range(memory.dim()), key=lambda d: -memory.stride(d))
@@ -44,7 +44,7 @@ def _drawn_like(memory: torch.Tensor, p: float) -> torch.Tensor:
 
 
 def detach(graph: fx.Graph) -> None:
-    """Gives what reads a shape alone memory of its own, so that it need not wait for the values."""
+    """Replaces operands of which only the shape is read by newly allocated memory, so that the operator does not depend on their values."""
     for node in list(graph.nodes):
         if node.op != "call_function" or node.target not in SHAPED:
             continue

@@ -1,7 +1,7 @@
-"""What a traced forward function read of its modules, and whether that is still so.
+"""Records which Python values a traced forward function reads from its modules, and detects changes.
 
-A compiled step depends on Python values: numbers such as the probability of a dropout, hooks, the functions themselves. While a module is traced, the
-attributes that it reads are recorded. The step is compiled again when one of them has another value.
+A compiled step depends on Python values: numbers such as a dropout probability, hooks, and functions. While a module is traced, all
+attributes that it reads are recorded. The step is compiled again if the value of one of them has changed.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from torch.nn.modules import module as nn_module
 
 from dlc._graph import Refused
 
-#: Attributes that torch.nn.Module manages: parameters, buffers and submodules are found at each call, and the mode is a part of the key.
+#: Attributes that torch.nn.Module manages. Parameters, buffers and submodules are looked up at each call, and the training mode is part of the cache key.
 MANAGED = frozenset(("_parameters", "_buffers", "_modules", "training", "_non_persistent_buffers_set", "_is_full_backward_hook", "_compiled_call_impl"))
-#: Hooks that every module's call runs.
+#: Global hooks that the call of every module runs.
 GLOBAL_HOOKS = tuple(name for name in vars(nn_module) if name.startswith(("_global_forward", "_global_backward")))
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout)
 _MISSING = object()
-#: Represents the frozen value of a container without elements.
+#: Frozen value of an empty container.
 _EMPTY = object()
-#: How deep containers and objects within them are compared.
+#: Depth to which nested containers and objects are compared.
 DEPTH = 4
 
 
 class _Same:
-    """An object that is compared by identity."""
+    """Wraps an object that is compared by identity."""
 
     __slots__ = ("value",)
 
@@ -46,11 +46,11 @@ class _Same:
 
 
 def frozen(value: Any, depth: int = DEPTH) -> Any:
-    """The value in a form that stays when the value changes, and that compares with == to a later one."""
+    """Returns an immutable snapshot of the value, which compares equal to a later snapshot if the value is unchanged."""
     if isinstance(value, _PLAIN):
         return (type(value), repr(value) if isinstance(value, (float, complex)) else value)
     if isinstance(value, torch.nn.Parameter):
-        # Parameters are found at each call. While a module is traced, others are in their place.
+        # Parameters are looked up at each call. While a module is traced, they are replaced by others.
         return torch.nn.Parameter
     if isinstance(value, torch.Tensor):
         return (_Same(value), None if not value.is_leaf or value.is_inference() else value._version)
@@ -81,12 +81,12 @@ def _is_torchs(function: types.FunctionType) -> bool:
 
 
 def _frozen_function(function: types.FunctionType, depth: int) -> Any:
-    """Its code, and the values that it has from outside: defaults, closures and plain globals."""
+    """Returns a snapshot of a function: its code, defaults, closure and plain globals."""
     cells = []
     for cell in function.__closure__ or ():
         try:
             cells.append(frozen(cell.cell_contents, depth - 1))
-        except ValueError:  # The variable has no value yet.
+        except ValueError:  # The variable has not been assigned yet.
             cells.append(None)
     known = {} if _is_torchs(function) else function.__globals__
     plain = tuple((name, frozen(known[name], 1)) for name in function.__code__.co_names if name in known and isinstance(known[name], (*_PLAIN, list, dict, tuple, set)))
@@ -94,7 +94,7 @@ def _frozen_function(function: types.FunctionType, depth: int) -> Any:
 
 
 def _value(module: torch.nn.Module, name: str) -> Any:
-    """The attribute without properties being called: of the module, or of its class."""
+    """Returns the attribute of the module or its class, without evaluating properties."""
     found = module.__dict__.get(name, _MISSING)
     if found is not _MISSING:
         return found
@@ -105,7 +105,7 @@ def _value(module: torch.nn.Module, name: str) -> Any:
 
 
 def _is_fixed(value: Any) -> bool:
-    """Whether the same object always has the same meaning."""
+    """Returns True if the value cannot change without being replaced by another object."""
     return value is _MISSING or isinstance(value, _PLAIN) or isinstance(value, types.FunctionType) and not value.__closure__ and _is_torchs(value)
 
 
@@ -114,7 +114,7 @@ def _is_empty(value: Any) -> bool:
 
 
 def _is_same(now: Any, value: Any, was: Any) -> bool:
-    """Whether the attribute means what it meant when it was recorded."""
+    """Returns True if the attribute is unchanged since it was recorded."""
     if now is value and (was is None or was is _EMPTY and not now):
         return True
     if was is _EMPTY:
@@ -123,12 +123,12 @@ def _is_same(now: Any, value: Any, was: Any) -> bool:
 
 
 class Reads:
-    """Records what is read of modules while it is entered. Afterwards `are_current` compares."""
+    """Records the attributes of modules that are read while this context is active. Afterwards are_current() detects changes."""
 
     def __init__(self, names: Mapping[torch.nn.Module, str], others: Iterable[Any] = ()):
         self._names, self._others = dict(names), list(others)
         self._thread = 0
-        #: For each attribute that was read: the object, and its frozen value, or None where the object says enough.
+        #: For each attribute that was read: the object, and its snapshot, or None if comparing the object is sufficient.
         self._seen: dict[torch.nn.Module, dict[str, tuple[Any, Any]]] = {module: {} for module in names}
         self._before: dict[torch.nn.Module, dict[str, Any]] = {}
         self._tables: dict[torch.nn.Module, dict[str, dict[str, Any]]] = {}
@@ -156,7 +156,7 @@ class Reads:
             self._before, self._tables = {}, {}
 
     def _recorder(self) -> Any:
-        """What every module's attributes are read through."""
+        """Returns the replacement of Module.__getattribute__ that records reads."""
         plain, seen = object.__getattribute__, self._seen
 
         def __getattribute__(module: torch.nn.Module, name: str) -> Any:
@@ -170,14 +170,14 @@ class Reads:
 
     def _record(self, module: torch.nn.Module, name: str, found: dict[str, tuple[Any, Any]]) -> None:
         if object.__getattribute__(module, "__dict__").get(name, _MISSING) is not self._before[module].get(name, _MISSING):
-            return  # The module has assigned it before it reads it.
+            return  # The module assigned the attribute before reading it.
         value = _value(module, name)
         if value is _MISSING and any(name in object.__getattribute__(module, "__dict__")[table] for table in ("_parameters", "_buffers", "_modules")):
             return
         found[name] = (value, None if _is_fixed(value) else _EMPTY if _is_empty(value) else frozen(value))
 
     def _check_changes(self) -> None:
-        """Errors for an attribute that forward reads and then changes: it would keep its first value."""
+        """Rejects attributes that forward reads and then changes: a compiled step would use the first value forever."""
         if self._outside != self._frozen_outside():
             raise Refused("the loss changes a value from outside of it, which a compiled step cannot repeat; required: values that stay; hold what changes in a buffer of a loss module")
         for module, seen in self._seen.items():
@@ -185,7 +185,7 @@ class Reads:
                 if _is_same(now := _value(module, name), value, was):
                     continue
                 if now is value and not isinstance(value, (dict, list, set)):
-                    # An object that has changed itself, as those that prepare themselves at the first call.
+                    # An object that modified itself, such as one that is initialized at the first call.
                     seen[name] = (value, frozen(value))
                     continue
                 where = ".".join(each for each in (self._names[module], name) if each)
@@ -195,7 +195,7 @@ class Reads:
                 )
 
     def assigned(self) -> Iterator[tuple[str, dict[str, Any], str, Any]]:
-        """The parameters, buffers and submodules that forward has assigned: the name, the module's table, the key there, and what it was."""
+        """Iterates over the parameters, buffers and submodules that forward has assigned: their name, the module's table, the key, and the previous value."""
         for module, tables in self._tables.items():
             for table, before in tables.items():
                 now = object.__getattribute__(module, "__dict__")[table]

@@ -1,4 +1,4 @@
-"""What torch.compile's graphs became: dlc.report()."""
+"""dlc.report(): describes how the graphs of torch.compile were split."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ log = logging.getLogger("dlc")
 
 
 class Eager(NamedTuple):
-    """Operators that PyTorch runs: the overload, how many of it, and why."""
+    """Operators that remain in PyTorch: the overload, the number of nodes, and the reason."""
 
     overload: str
     count: int
@@ -18,12 +18,12 @@ class Eager(NamedTuple):
 
 
 class Graph:
-    """A graph that torch.compile handed over.
+    """A graph that torch.compile passed to dlc.
 
-    kind: `inference`, `forward` or `backward`. operators: how many in all. pieces: of how many operators each program of dlc's is made. eager: what
-    PyTorch runs. copied: results that are copied into the layout that PyTorch expects. frozen: parameters that are constants of the programs. notes: what
-    else was decided, as for which sizes it was made. flops: floating point operations in all; eager_flops: those of them that PyTorch runs. Products,
-    convolutions and attention count as torch.utils.flop_counter says, all else one for an element of the result, views none.
+    kind: `inference`, `forward` or `backward`. operators: total number. pieces: number of operators in each program of dlc. eager: operators that
+    remain in PyTorch. copied: number of results copied to the layout that PyTorch expects. frozen: number of parameters that are constants of the programs.
+    notes: other decisions, such as the specialized sizes. flops: total floating-point operations; eager_flops: those in PyTorch. Matmuls,
+    convolutions and attention are counted as in torch.utils.flop_counter, other operators as one per result element, views as none.
     """
 
     def __init__(self, name: str, kind: str):
@@ -35,12 +35,12 @@ class Graph:
         self.notes: list[str] = []
 
     def leave(self, refused: list[tuple[str, str]]) -> None:
-        """(overload, reason) of each node that stays in PyTorch."""
+        """Adds the (overload, reason) of each node that remains in PyTorch."""
         self.eager += [Eager(overload, count, reason) for (overload, reason), count in Counter(refused).items()]
 
     @property
     def eager_share(self) -> float:
-        """The part of the floating point operations that PyTorch runs, of 1."""
+        """Fraction of the floating-point operations that PyTorch runs, from 0 to 1."""
         return self.eager_flops / self.flops if self.flops else float(bool(self.eager) and not self.pieces)
 
     def line(self) -> str:
@@ -55,12 +55,12 @@ class Graph:
         return "\n".join(lines + [f"  in PyTorch: {each.count} x {each.overload}: {each.reason}" for each in self.eager])
 
     def tell(self) -> None:
-        """The log line; louder where something stays in PyTorch."""
+        """Logs the report, as a warning if operators remain in PyTorch."""
         log.log(logging.WARNING if self.eager else logging.INFO, "%s", self)
 
 
 class Report(list):
-    """The graphs in order; printed, a line for each and one for each overload that PyTorch runs."""
+    """The graphs in order. Prints one line per graph, and one for each overload that remains in PyTorch."""
 
     def __str__(self) -> str:
         return "\n".join(map(str, self)) or "torch.compile has handed no graph to dlc"
@@ -78,8 +78,8 @@ def begin(kind: str) -> Graph:
 
 
 def report(clear: bool = False) -> Report:
-    """What torch.compile(.., backend="dlc") made of each graph since the start, or since it was last cleared: what ran where, what is copied, why an
-    operator stays in PyTorch."""
+    """Returns how torch.compile(.., backend="dlc") has split each graph since the start or since the last clear: what runs where, which results are
+    copied, and why operators remain in PyTorch."""
     found = Report(_graphs)
     if clear:
         _graphs.clear()

@@ -1,4 +1,4 @@
-"""What runs programs: the module of C++ that `import dlc` loads. Users reach all of it through dlc.Model and dlc.devices."""
+"""Type stubs of the C++ module that runs programs. `import dlc` loads it; users access it through dlc.Model and dlc.devices."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional, Union
@@ -11,19 +11,19 @@ class Value:
     def name(self) -> str: ...
     @property
     def dtype(self) -> str:
-        """The element type by dlc's name: f32, bf16, i64, bool, .."""
+        """dlc's name of the element type: f32, bf16, i64, bool, .."""
     @property
     def shape(self) -> Optional[tuple[Union[int, str, None], ...]]:
-        """An open dimension is its name, or None; None where even the rank is open."""
+        """Dynamic dimensions are their name, or None. None if the rank is unknown."""
     @property
     def device(self) -> str:
-        """Where the program reads or leaves it: cpu, cuda:0, .."""
+        """Device of the value: cpu, cuda:0, .."""
     @property
     def layout(self) -> str:
-        """How a program has its elements in memory, as oneDNN writes it, aBcd16b; '': row by row."""
+        """Memory layout of a program's value in oneDNN's notation, such as aBcd16b; '' for row-major."""
 
 class Session:
-    """A program ready to run."""
+    """A program that is ready to run."""
 
     @staticmethod
     def load(path: str, threads: int = 0) -> Session: ...
@@ -32,14 +32,14 @@ class Session:
     @staticmethod
     def adopt(capsule: Any) -> Session: ...
     def again(self) -> Session:
-        """Another session of the same program, with the state as it is now."""
+        """Creates another session of the same program, with a copy of the current state."""
     def save(self, path: str) -> None: ...
     def set_trace(self, enabled: bool) -> None: ...
     def take_trace(self) -> list[tuple[int, int, int]]:
-        """(command, start, end) in nanoseconds of what ran since the last call."""
+        """Returns (command, start, end), in nanoseconds, for the commands that ran since the last call."""
     @property
     def is_here(self) -> bool:
-        """False in a process that was forked since."""
+        """False in a process that was forked after the session was created."""
     @property
     def name(self) -> str: ...
     @property
@@ -48,33 +48,33 @@ class Session:
     def outputs(self) -> list[Value]: ...
     @property
     def has_state(self) -> bool:
-        """Whether something lives in it from run to run."""
+        """True if the program has state, which is retained between runs."""
     @property
     def states(self) -> list[tuple[str, str, tuple[int, ...], bool]]:
-        """(name, type, shape, whether gradients go to it) of each."""
+        """(name, type, shape, whether it is a parameter) of each state."""
     def state_bytes(self, index: int) -> bytes: ...
     def bind_state(self, index: int, address: int, bytes: int) -> None:
-        """From now on the state is that memory, with the value that stands there; it must outlive the session, or the next bind."""
+        """Binds a state to this memory and its current value. The memory must outlive the session, or the next call."""
     def share_states(self) -> None:
-        """Rank 0's state becomes that of all processes, where it is; all of them call it together."""
+        """Broadcasts rank 0's state to all processes, in place; all processes must call this together."""
     @property
     def meaning(self) -> list[str]:
-        """A line for each input, output, state and collective."""
+        """Description of the program: a line for each input, output, state and collective."""
     def save_started(self, path: str, training: str) -> None:
-        """The program as a file, with the state as it is now as its beginning; `training` is the JSON for its manifest."""
+        """Writes the program with the current state as its initial state; `training` is JSON for its manifest."""
     @property
     def threads(self) -> int: ...
     @property
     def commands(self) -> list[tuple[str, str, str, str, str, float, float]]:
-        """(op, name, kernel, device, where, flops, bytes) of each, in order."""
+        """(op, name, kernel, device, where, flops, bytes) of each command, in order."""
     @property
     def edges(self) -> list[tuple[int, int]]:
-        """Which command makes what which other reads or changes."""
+        """Pairs of commands: the producer of a value, and a command that reads or modifies it."""
     @property
     def memory(self) -> dict[str, int]: ...
 
 class Runner:
-    """What dlc.Model is made of: values, sessions and calls."""
+    """Base class of dlc.Model: values, sessions and calls."""
 
     def __init__(self, inputs: Sequence[Value], outputs: Sequence[Value]) -> None: ...
     def __call__(self, *arrays: Any, **named: Any) -> Any: ...
@@ -88,32 +88,32 @@ class Runner:
     def _sessions(self) -> list[Session]: ...
     @property
     def _addresses(self) -> tuple[list[int], list[int]]:
-        """Of the arrays that the last call handed to its program."""
+        """Addresses of the input and output arrays of the last call."""
 
 class Watch:
-    """Tensors of PyTorch that a program holds as constants, by address, version and a sample of their elements."""
+    """Detects changes of PyTorch tensors that a program holds as constants, by address, version and a sample of their elements."""
 
     def __init__(self, tensors: list[Any], bytes: Sequence[int]) -> None: ...
     def is_unchanged(self, tensors: list[Any]) -> bool:
-        """Whether these, of the same sizes and in the same order, are those and as they were."""
+        """Returns True if these tensors, in the same order and of the same sizes, are the recorded ones and are unchanged."""
 
 def world() -> tuple[int, int, int, int]:
-    """Rank and size, then the same among the processes of this machine; formed when first asked for."""
+    """Returns rank and size in the world, then rank and size within this machine. The world is formed at the first call."""
 
 def form_world(carrier: Any, place: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
-    """The same, whose collectives the object carries (_torch_world.py)."""
+    """Forms a world whose collectives the object implements (_torch_world.py). Returns the same as world()."""
 
 def agree(what: str, lines: Sequence[str], mend: str) -> None:
-    """ValueError in all processes where one has other lines than the first."""
+    """Raises ValueError in all processes if the lines of one process differ from those of rank 0."""
 
 def set_step(step: int) -> None:
-    """For messages."""
+    """Sets the step number for error messages."""
 
 def abort_world(message: str) -> None:
-    """Ends all processes; a world of one raises RuntimeError."""
+    """Terminates all processes; in a world of one process, raises RuntimeError."""
 
 def leave_world() -> None:
-    """Waits for the others; nothing is shared from then on."""
+    """Waits for the other processes and leaves the world; no collectives may follow."""
 
 def version() -> str: ...
 def devices() -> list[tuple[str, str, int, int, int, int, int]]: ...

@@ -1,4 +1,4 @@
-"""A module and its loss as one graph: what a training step is compiled from."""
+"""Traces a module and its loss to one graph, from which a training step is compiled."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from dlc._custom_gradient import TracedFunctions
 from dlc._graph import Refused
 from dlc._reads import Reads
 
-#: Names that dlc gives to values of its own.
+#: Reserved names of values that dlc adds.
 _TAKEN = {"step", "log", "lr", "loss", "scale", "skipped"}
 
 
 class _Whole(torch.nn.Module):
-    """The module, then the loss, of arguments that are one flat list."""
+    """Calls the module and then the loss, with arguments in one flat list."""
 
     def __init__(self, module: torch.nn.Module, loss: Callable[..., torch.Tensor], spec: _pytree.TreeSpec, reads: Reads):
         super().__init__()
@@ -41,11 +41,11 @@ class _Whole(torch.nn.Module):
 
 @dataclass
 class State:
-    """A parameter or buffer that is state of the program."""
+    """A parameter or buffer that is a state of the program."""
 
     name: str
     tensor: torch.Tensor
-    #: Where the module has it: its own table of parameters or buffers, and the name there.
+    #: The module's table of parameters or buffers that contains it, and its key there.
     table: dict[str, Any]
     key: str
     trained: bool = False
@@ -60,11 +60,11 @@ class StepGraph:
     text: str
     constants: dict[str, torch.Tensor]
     states: list[State]
-    #: The names of the tensors among the arguments.
+    #: Input names of the tensors among the arguments.
     inputs: list[str]
-    #: Constants that were buffers, and what version of them they are.
+    #: Buffers that became constants, with their versions.
     versions: list[tuple[torch.Tensor, int]] = field(default_factory=list)
-    #: What the module and the loss read of Python's values.
+    #: Python values that the module and the loss have read.
     reads: Reads | None = None
 
     def is_current(self) -> bool:
@@ -78,13 +78,13 @@ def _place(whole: torch.nn.Module, target: str) -> tuple[dict[str, Any], str]:
 
 
 def _named(target: str, taken: Collection[str]) -> str:
-    """'module.conv.weight' as 'conv.weight', unless something else has that name."""
+    """Shortens 'module.conv.weight' to 'conv.weight', unless that name is taken."""
     name = target.removeprefix("module.")
     return target if name in taken or name in _TAKEN or name.startswith("optimizer.") else name
 
 
 def input_names(module: torch.nn.Module, arguments: Sequence[Any]) -> list[str]:
-    """Of each flat argument: the names that the module's forward has for them, and `target`."""
+    """Returns a name for each flat argument: the parameter names of the module's forward, and `target`."""
     try:
         parameters = [name for name, each in inspect.signature(module.forward).parameters.items() if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     except (TypeError, ValueError):
@@ -101,7 +101,7 @@ def input_names(module: torch.nn.Module, arguments: Sequence[Any]) -> list[str]:
 
 
 def _writers(node: fx.Node) -> list[fx.Node]:
-    """The operators that write to the memory of the node's value, which views share."""
+    """Returns the operators that write to the memory of the node's value, directly or through views."""
     found = []
     for user in node.users:
         schema = getattr(user.target, "_schema", None)
@@ -117,7 +117,7 @@ def _writers(node: fx.Node) -> list[fx.Node]:
 
 
 def _blocks(user: fx.Node, value: fx.Node) -> list[tuple[fx.Graph, int]]:
-    """The blocks that a higher-order operator runs with the value, and which of their inputs the value is."""
+    """Returns the subgraphs that a higher-order operator calls with the value, and the index of the value among their inputs."""
     given = [each for each in user.args if isinstance(each, fx.Node)]
     inner = [module.graph for each in given if isinstance(module := _submodule(each), fx.GraphModule)]
     others = [each for each in given if not isinstance(_submodule(each), fx.GraphModule)]
@@ -125,12 +125,12 @@ def _blocks(user: fx.Node, value: fx.Node) -> list[tuple[fx.Graph, int]]:
 
 
 def _submodule(node: fx.Node) -> Any:
-    """The graph that a get_attr node names, of a block with gradients disabled."""
+    """Returns the subgraph that a get_attr node refers to, such as a block with gradients disabled."""
     return getattr(node.graph.owning_module, str(node.target), None) if node.op == "get_attr" else None
 
 
 def _keep_detached(program: torch.export.ExportedProgram) -> None:
-    """Stops gradients at detach() and in blocks with gradients disabled, which decompositions of PyTorch would drop."""
+    """Preserves detach() and blocks with gradients disabled, which PyTorch's decompositions would drop, as operators that stop gradients."""
     graph, signature = program.graph_module.graph, program.graph_signature
     for node in list(graph.nodes):
         if node.target is torch.ops.aten.detach.default:
@@ -155,7 +155,7 @@ def _keep_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[st
             f"the module changes '{parameters.get(given.name, given.name).removeprefix('module.')}' in place through detach() or data (max_norm of an embedding does that); required: one that "
             "changes buffers alone; copy what it changes first"
         )
-    # The memory of the buffer changes, and no gradient reaches what is written to it.
+    # The memory of the buffer is modified, and no gradient reaches the written values.
     for writer in writers:
         for operand in [each for each in writer.all_input_nodes if each is not node]:
             _detach_before(writer, operand, lambda user, writer=writer: user is writer)
@@ -163,7 +163,7 @@ def _keep_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[st
 
 
 def _detach_inputs(module: fx.GraphModule) -> None:
-    """Stops the gradients of values that a block computes with gradients disabled. Values that the block writes to stay the same memory."""
+    """Stops the gradients of inputs of a block with gradients disabled. Inputs that the block writes to keep their memory."""
     inputs = module.graph.find_nodes(op="placeholder")
     body = next(node for node in module.graph.nodes if node.op != "placeholder")
     for given in inputs:
@@ -173,7 +173,7 @@ def _detach_inputs(module: fx.GraphModule) -> None:
 
 
 def _detach_before(place: fx.Node, value: fx.Node, is_replaced: Callable[[fx.Node], bool]) -> None:
-    """Uses a copy without gradient of the value in some of its users."""
+    """Replaces the value by a detached copy in the selected users."""
     found = value.meta.get("val")
     if not isinstance(found, torch.Tensor) or not found.is_floating_point():
         return
@@ -186,7 +186,7 @@ def _detach_before(place: fx.Node, value: fx.Node, is_replaced: Callable[[fx.Nod
 def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProgram:
     try:
         with _graph.tracing(), torch.enable_grad(), warnings.catch_warnings():
-            # Recurrent layers keep lists of their weights.
+            # Recurrent layers store lists of their weights in attributes, which causes this warning.
             warnings.filterwarnings("ignore", message="(?s)The tensor attributes.*were assigned during export")
             program = torch.export.export(whole, tuple(flat))
     except Refused:
@@ -218,7 +218,7 @@ def _check(graph: fx.Graph, seed: int) -> None:
 
 
 def _merge_tied(graph: fx.Graph, tensors: dict[str, torch.Tensor]) -> None:
-    """One placeholder for each tensor."""
+    """Merges the placeholders of the same tensor."""
     first: dict[int, fx.Node] = {}
     for node in graph.find_nodes(op="placeholder"):
         tensor = tensors.get(node.name)
@@ -234,7 +234,7 @@ def _module_names(module: torch.nn.Module, loss: Any) -> dict[torch.nn.Module, s
 
 
 def check_hooks(module: torch.nn.Module, loss: Any) -> None:
-    """Errors for hooks of the modules and their parameters that eager's backward pass calls."""
+    """Rejects hooks of the modules and their parameters that eager PyTorch would call in the backward pass."""
     names = _module_names(module, loss)
     parameters = [(f"{path}.{name}" if path else name, each) for owner, path in names.items() for name, each in owner._parameters.items() if each is not None]
     _autograd.check_hooks([(path or type(each).__name__, each) for each, path in names.items()], parameters)
@@ -243,7 +243,7 @@ def check_hooks(module: torch.nn.Module, loss: Any) -> None:
 def graph_of(
     module: torch.nn.Module, loss: Callable[..., torch.Tensor], arguments: Sequence[Any], flat: Sequence[Any], trained: Collection[int], seed: int
 ) -> StepGraph:
-    """`arguments` are those of a call, `flat` their leaves with the sizes to compile for; `trained` are the ids of the parameters to train."""
+    """Traces a step. `arguments` are those of a call, `flat` their leaves with the sizes to compile for, `trained` the ids of the parameters to train."""
     spec = _pytree.tree_structure(tuple(arguments))
     check_hooks(module, loss)
     reads = Reads(_module_names(module, loss), () if isinstance(loss, torch.nn.Module) else (loss,))
@@ -263,7 +263,7 @@ def graph_of(
     given_names = input_names(module, arguments)
     users = iter(zip(given_names, flat))
     by_tensor: dict[int, State] = {}
-    # Checks of the example's values among them.
+    # Removes checks of example values, too.
     graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output"))
     live = {node.name for node in graph.find_nodes(op="placeholder") if node.users}
     for each in signature.input_specs:
@@ -278,7 +278,7 @@ def graph_of(
             table, key = places[node]
             tensor = table[key]
             if each.kind == InputKind.BUFFER and not tensor.is_floating_point() and each.target not in changed:
-                # Small tables of indices, from which much can follow while compiling.
+                # Integer buffers are small index tables; as constants they allow folding at compile time.
                 constants[node] = tensor
                 versions.append((tensor, tensor._version))
                 continue

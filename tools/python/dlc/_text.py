@@ -1,4 +1,4 @@
-"""Tables and sizes as text."""
+"""Formats tables and sizes as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def scaled(value: float, unit: str, step: int) -> str:
-    """12.3 KiB, 4.5 MFLOP: three digits and a unit; nothing for 0."""
+    """Formats a quantity with three digits and a unit, such as 12.3 KiB or 4.5 MFLOP; empty for 0."""
     if not value:
         return ""
     prefixes = ["", "K", "M", "G", "T"]
@@ -18,7 +18,7 @@ def scaled(value: float, unit: str, step: int) -> str:
 
 
 def aligned(header: Sequence[str], lines: Sequence[Sequence[str]], left: set[str]) -> list[str]:
-    """Lines of columns, the header first; those of the names in `left` begin at the left."""
+    """Formats a table as lines of aligned columns, with the header first. Columns named in `left` are left-aligned."""
     widths = [max(map(len, column)) for column in zip(header, *lines)]
     pad = lambda cells: "  ".join(c.ljust(w) if h in left else c.rjust(w) for c, w, h in zip(cells, widths, header)).rstrip()
     return [pad(cells) for cells in (header, *lines)]

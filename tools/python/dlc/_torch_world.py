@@ -1,6 +1,6 @@
-"""Worlds of torch.distributed: what carries collectives where torchrun, or the user's own script, has brought the processes together.
+"""Collectives over torch.distributed, if torchrun or the user's own script has formed the process group.
 
-A group of dlc's own over gloo, and letters through the store, beside whatever the script does with groups of its own. All methods but the first are called by
+Uses a separate gloo group, and messages through the store, independently of the groups of the script. All methods except the constructor are called by
 the world's thread.
 """
 
@@ -16,15 +16,15 @@ from torch import distributed
 
 from dlc._graph import ELEMENTS
 
-#: A step takes as long as it likes: dlc's own watch ends the world.
+#: Timeout of collectives. A step may take arbitrarily long; dlc's own watchdog terminates the world.
 LONG = timedelta(days=30)
-#: Between looks whether others have left.
+#: Polling interval in seconds while waiting for others to leave.
 NAP = 0.02
 TYPES = {name: dtype for dtype, name in ELEMENTS.items()}
 
 
 def carrier() -> Carrier:
-    """Of torch.distributed's processes, or else of those that torchrun has started."""
+    """Creates the carrier for the processes of torch.distributed, or else for those that torchrun has started."""
     if not distributed.is_available() or not distributed.is_gloo_available():
         raise RuntimeError("torch.distributed: required: PyTorch with gloo, which carries dlc's collectives; found: one without; install another, or start the processes by mpirun")
     if distributed.is_initialized():
@@ -34,7 +34,7 @@ def carrier() -> Carrier:
 
 
 class Carrier:
-    """What dlc._runtime's engine calls."""
+    """Implements the interface that dlc._runtime's engine calls."""
 
     def __init__(self, store: distributed.Store, rank: int, size: int):
         self._store = distributed.PrefixStore("dlc", store)
@@ -43,7 +43,7 @@ class Carrier:
         self.place = (rank, size, *self._among_machine())
 
     def _among_machine(self) -> tuple[int, int]:
-        """This process's place among those of its machine."""
+        """Returns this process's rank among the processes of its machine, and their number."""
         with open("/proc/sys/kernel/random/boot_id", "rb") as file:
             machine = file.read()
         self._store.set(f"machine/{self._rank}", machine)
@@ -56,7 +56,7 @@ class Carrier:
         return self._group.allreduce([_tensor(address, count, TYPES[element])], options)
 
     def all_gather(self, start: int, to: int, bytes: int) -> Any:
-        # What is gathered may lie where it goes.
+        # A copy, because source and destination may overlap.
         mine = _tensor(start, bytes, torch.uint8).clone()
         parts = list(_tensor(to, bytes * self._size, torch.uint8).split(bytes))
         return self._group.allgather([parts], [mine])
@@ -67,7 +67,7 @@ class Carrier:
         return self._group.broadcast([_tensor(address, bytes, torch.uint8)], options)
 
     def is_done(self, work: Any) -> bool:
-        """Raises what went wrong."""
+        """Returns True if the work is finished. Raises its error if it failed."""
         return bool(work.is_completed() and work.wait())
 
     def send(self, to: int, letter: bytes) -> None:
@@ -81,15 +81,15 @@ class Carrier:
         return int(sender), letter
 
     def close(self) -> None:
-        """Waits for the others: one of them may hold the store for all."""
+        """Waits for the other processes, because one of them may host the store."""
         try:
             self._store.set(f"left/{self._rank}", b"1")
             while not self._store.check([f"left/{rank}" for rank in range(self._size)]):
                 time.sleep(NAP)
         except RuntimeError:
-            pass  # Who held it has left.
+            pass  # The process that hosted the store has exited.
 
 
 def _tensor(address: int, count: int, dtype: torch.dtype) -> torch.Tensor:
-    """Elements where they lie."""
+    """Returns a tensor that aliases this memory."""
     return torch.frombuffer((ctypes.c_char * (count * dtype.itemsize)).from_address(address), dtype=dtype)

@@ -1,4 +1,4 @@
-"""dlc.train_step. PyTorch is loaded when it is called."""
+"""dlc.train_step. PyTorch is imported when it is called."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ def train_step(
     progress: Progress | None = None,
     check: bool = False,
 ) -> TrainStep:
-    """Makes a training step of a module: forward, loss, backward and update as one compiled program.
+    """Creates a training step of a module: forward, loss, backward and update as one compiled program.
 
         step = dlc.train_step(module, loss, optimizer)
         value = step(x, y)              # the loss; parameters, buffers and the optimizer's state are updated
-        step.save("step.dlcx")          # trains on without Python: `dlc train`, or the C interface
+        step.save("step.dlcx")          # continues without Python: `dlc train`, or the C interface
 
-    A program is compiled at the first call with inputs of certain shapes (with example_inputs, here), and when what it depends on changes: options of
-    the optimizer other than the learning rate, requires_grad, train() and eval(). 16 are kept.
+    A program is compiled at the first call with inputs of new shapes (with example_inputs, immediately), and if settings that it depends on change: options of
+    the optimizer other than the learning rate, requires_grad, train() and eval(). At most 16 programs are cached.
 
-    module: in training mode. It is not changed; its parameters and buffers are the program's own memory.
-    loss: of the module's output and the target, a tensor with one number: a function, or a loss module of torch.nn.
-    optimizer: torch.optim.SGD, Adam, AdamW or RMSprop over the module's parameters. Its groups' learning rates are read at every call.
+    module: in training mode. It is not modified; the program updates its parameters and buffers in place.
+    loss: a function or a loss module of torch.nn that maps the module's output and the target to a scalar tensor.
+    optimizer: torch.optim.SGD, Adam, AdamW or RMSprop over the module's parameters. The learning rates of its groups are read at every call.
     example_inputs: the module's inputs and the target, (x, y).
-    accumulate: into how many parts a batch is cut, one after another, of which losses and gradients are averaged: memory for activations shrinks.
-    clip_norm, clip_value: limits of the gradients' norm together, and of each of their elements; 0: none.
-    loss_scale: what the loss is multiplied with before gradients are taken, to begin with, for f16. A step whose gradients overflow changes nothing but
-        that scale. By default 65536 with precision="f16", else none.
-    seed: of the program's random numbers (dropout), which are others than PyTorch's.
-    data_parallel: the batch is this process's, of a world of any size (dlc.world): loss and gradients are averaged over all processes, which make the
-        same calls. Parameters, buffers and the optimizer's state become those of rank 0 at the first one, where they are.
-    sync_batch_norm: batch norm has the statistics of all processes' batches; else each has its own.
-    gradients: what they travel in between processes: f32, or bf16, half the bytes with 8 significant bits.
-    threads, precision, accuracy, progress: as in dlc.compile; parameters, losses and updates stay what they are.
+    accumulate: number of micro-batches into which a batch is split, to save activation memory; their losses and gradients are averaged.
+    clip_norm, clip_value: maximum norm of all gradients together, and maximum magnitude of each gradient element; 0: no limit.
+    loss_scale: initial loss scale, for f16. A step whose gradients overflow changes only the scale.
+        By default 65536 with precision="f16", else no scaling.
+    seed: seed of the program's random numbers (dropout), which differ from PyTorch's.
+    data_parallel: the batch is that of this process, in a world of any size (dlc.world): loss and gradients are averaged over all processes, which make the
+        same calls. The first call broadcasts rank 0's parameters, buffers and optimizer state, in place.
+    sync_batch_norm: batch norm uses the statistics of the batches of all processes; otherwise each process uses its own.
+    gradients: element type of gradients in collectives: f32, or bf16 with half the bytes and 8 significant bits.
+    threads, precision, accuracy, progress: as in dlc.compile; parameters, losses and updates keep their types.
     check: compares the first step of each program with eager PyTorch on copies of the module, the loss and the optimizer: the loss, the update of each
         parameter, buffers and the optimizer's state, each within 2e-3 of its largest element (f64: 1e-6, precision f16: 3e-2, bf16: 1e-1). Updates of
         Adam, AdamW and RMSprop are not compared where the gradient is less than 1e-4 of the largest one. A step with random numbers is not compared.
 
-    Raises TypeError for arguments of a wrong kind, and ValueError for another optimizer or option, operators that dlc does not take, a loss that is not
-    one number, tensors that are not in the host's memory, and processes that are not at the same step; RuntimeError where no world can be formed, and by check.
+    Raises TypeError for arguments of a wrong type, and ValueError for unsupported optimizers, options or operators, a loss that is not
+    a scalar, tensors that are not in host memory, and processes that are not at the same step; RuntimeError if no world can be formed, or if `check` fails.
     """
     from dlc._step import TrainStep
 
@@ -94,7 +94,7 @@ def train_step(
         "sync_batch_norm": sync_batch_norm,
         "gradients": gradients,
     }
-    # The world before there are threads of programs: it may bind them.
+    # Forms the world before programs start threads, because joining may set the CPU affinity of threads.
     step = TrainStep(module, loss, optimizer, made, ("cpu", threads, precision, accuracy), progress, world() if data_parallel else ALONE, check)
     if example_inputs is not None:
         if not isinstance(example_inputs, (tuple, list)):

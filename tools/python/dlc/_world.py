@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from dlc import _runtime
 
-#: torchrun says so to each process that it starts.
+#: Environment variable that torchrun sets in each process that it starts.
 TORCHRUN = "TORCHELASTIC_RUN_ID"
 
 
 class World(NamedTuple):
-    """A process's place among those that run one program: its rank and their number, then the same among those of its machine."""
+    """Position of a process in its world: rank and size, then rank and size within its machine."""
 
     rank: int
     size: int
@@ -29,13 +29,13 @@ _process = 0
 
 
 def world() -> World:
-    """The processes that run this program together: those of torch.distributed where it is initialised, else those that torchrun, mpirun or srun
-    started, else this one alone.
+    """Returns the world of this process: the processes of torch.distributed if it is initialized, else those that torchrun, mpirun or srun
+    started, else only this process.
 
-    It is formed at the first call, by all processes together (dlc.train_step with data_parallel=True makes it): each binds itself to its share of
-    the machine's processors, unless the launcher has bound it. From then on an exception that nobody catches ends all processes.
+    The world is formed at the first call, which all processes make together (dlc.train_step with data_parallel=True calls this function). Each process binds
+    itself to its share of the machine's CPUs, unless the launcher has bound it. From then on an uncaught exception terminates all processes.
 
-    Raises RuntimeError where no world can be formed: the message says what is missing.
+    Raises RuntimeError if no world can be formed, with the reason in the message.
     """
     global _formed, _process
     if _formed is None:
@@ -61,7 +61,7 @@ def _form() -> World:
 
 
 def _torch_size() -> int:
-    """How many processes torch.distributed has, without loading it."""
+    """Returns the number of processes of torch.distributed, without importing it."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return 1
@@ -69,7 +69,7 @@ def _torch_size() -> int:
 
 
 def _ending(before):  # type: ignore[no-untyped-def]
-    """An exception hook that ends the other processes, too: they would wait for this one."""
+    """Returns an exception hook that also terminates the other processes, which would wait for this one."""
 
     def hook(kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
         before(kind, value, trace)

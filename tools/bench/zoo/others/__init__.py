@@ -1,18 +1,19 @@
-"""Networks of libraries that draw.py does not draw from, at sizes that run in a second: each file has one field, in a table `NETWORKS`; export.py exports them."""
+"""Networks of libraries that draw.py does not select from, at sizes that run in about a second. Each file covers one field, in a table `NETWORKS`;
+export.py exports them."""
 import importlib
 import os
 
 from torch import nn
 
 FIELDS = ("images", "detectors", "restoration", "diffusion", "attention", "sound", "decoders", "graph_networks", "series", "keras_networks", "old_opsets")
-os.environ.update(HF_HUB_OFFLINE="1", YOLO_OFFLINE="1", YOLO_VERBOSE="false")  # no weights are fetched
+os.environ.update(HF_HUB_OFFLINE="1", YOLO_OFFLINE="1", YOLO_VERBOSE="false")  # disables downloads of weights
 
 
 class Table(dict):
-    """Networks by name: what makes one, as (module, inputs) like the functions of listing.py, and options of its row.
+    """Networks by name: a function that creates (module, inputs), like the functions of listing.py, and options of its row.
 
-    The options: `exporters`, if not both; `opset`; `batches`; `whole`, where the inputs' shapes have the batch already; `kept`, of tensors with at most so many
-    elements the values stay, as they are no weights.
+    The options: `exporters`, if not both; `opset`; `batches`; `whole`, if the inputs' shapes already include the batch; `kept`: tensors with at most this number of
+    elements keep their values, because they are not weights.
     """
 
     def __init__(self, prefix="", **options):
@@ -23,16 +24,16 @@ class Table(dict):
         self[self.prefix + name] = make, {**self.options, **options}
 
     def network(self, **options):
-        """Adds the function below by its own name."""
+        """Decorator that adds a function under its own name."""
         return lambda make: self.add(make.__name__, make, **options)
 
     def of(self, name, path, inputs, *arguments, **config):
-        """Adds what the class or function of that path makes of the arguments."""
+        """Adds the result of calling the class or function at this path with the arguments."""
         self.add(name, lambda: (found(path)(*arguments, **config), inputs))
 
 
 class Call(nn.Module):
-    """A module called in another way than by its forward: by a function of the module and the inputs."""
+    """A module whose forward is a function of another module and the inputs."""
 
     def __init__(self, module, call):
         super().__init__()
@@ -56,6 +57,6 @@ def image(*shape):
 
 
 def rows():
-    """All of them, as networks.json would have them."""
+    """Returns the rows of all networks, in the format of networks.json."""
     return [{"source": "others", "field": field, "model": name, "name": name, "batches": [1], "exporter": "export", **options}
             for field in FIELDS for name, (_, options) in importlib.import_module("others." + field).NETWORKS.items()]

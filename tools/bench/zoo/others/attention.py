@@ -1,4 +1,4 @@
-"""Attention in many forms: vit-pytorch, x-transformers, open_clip."""
+"""Variants of attention: vit-pytorch, x-transformers, open_clip."""
 from . import Call, Table, floats, found
 
 NETWORKS = Table()
@@ -61,7 +61,7 @@ layers("sandwich", sandwich_norm=True, shift_tokens=1, ff_no_bias=True)
 
 
 def clip(name, model, side=None):
-    """One part of a model: what embeds images or, without a side, texts."""
+    """Adds one part of a model: the image encoder or, without `side`, the text encoder."""
     def make():
         whole = found("open_clip.create_model")(model, pretrained=None)
         if side:

@@ -1,4 +1,4 @@
-"""Steps of decoders, of transformers: one token, and the keys and values of those before it, which come back with the token's own."""
+"""Decoding steps of transformers: one token with the KV cache of previous tokens, which is returned with the token's own keys and values appended."""
 import torch
 from torch import nn
 
@@ -27,7 +27,7 @@ class Step(nn.Module):
 
 
 class Cross(Step):
-    """With keys and values of an encoder's results, too."""
+    """A step with cross-attention: also takes keys and values of an encoder."""
 
     def forward(self, tokens, *past):
         from transformers import DynamicCache, EncoderDecoderCache

@@ -1,11 +1,11 @@
-"""Detectors with non-maximum suppression inside: what they give back has a size that the run finds, or is filled up to one."""
+"""Detectors that include non-maximum suppression: their results have a data-dependent size, or are padded."""
 from . import Call, Table, found, image
 
 NETWORKS = Table(exporters=("trace",), whole=True, kept=1 << 17)
 
 
 def detector(name, side):
-    """Its scores alone, since boxes of nearly equal scores may stand in any order; spread as training spreads them."""
+    """Returns only the scores, because boxes with nearly equal scores may be in any order. Weights are scaled so that scores are spread as after training."""
     module = found("torchvision.models.detection." + name)(weights=None, weights_backbone=None)
     for part, value in module.named_parameters():
         if "cls" in part or "classification" in part:
@@ -19,7 +19,7 @@ for name, side in (("ssdlite320_mobilenet_v3_large", 320), ("ssd300_vgg16", 300)
 
 
 def yolo(name, side):
-    """As its own exporter makes it with `nms=True`; its scores alone, too."""
+    """The model of Ultralytics' own exporter with `nms=True`; returns only the scores."""
     import ultralytics.cfg
     from ultralytics.engine.exporter import NMSModel
     from . import images

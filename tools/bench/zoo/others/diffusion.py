@@ -1,4 +1,4 @@
-"""Steps of diffusion and what decodes latents, of diffusers: its classes, smaller than the published ones."""
+"""Diffusion steps and latent decoders of diffusers, smaller than the published models."""
 from . import Call, Table, found, image
 
 NETWORKS = Table("diffusers_")
@@ -6,7 +6,7 @@ TIME = 1000, []
 
 
 def add(name, network, inputs, beside={}, whole=False, **config):
-    """One called by the names of its inputs, and with what it wants beside them."""
+    """Adds a network that is called with its inputs by name, and with the further arguments in `beside`."""
     def call(module, *x):
         return module(**dict(zip(inputs, x)), **beside, return_dict=False)
     NETWORKS.add(name, lambda: (Call(found("diffusers." + network)(**config), call), inputs), whole=whole)

@@ -1,4 +1,4 @@
-"""Networks of graphs, of torch_geometric: 1,000 nodes, 5,000 edges."""
+"""Graph neural networks of torch_geometric: 1,000 nodes, 5,000 edges."""
 import torch
 from torch import nn
 
@@ -22,7 +22,7 @@ class Layers(nn.Module):
 
 
 def add(name, layer, *each, **config):
-    """Layers of one kind; of each its sizes, and where it has some its heads."""
+    """Adds a network of several layers of one kind, with input size, output size and optionally heads of each."""
     def make():
         kind = found("torch_geometric.nn." + layer)
         return Layers(*(kind(size, to, **({"heads": heads[0]} if heads else {}), **config) for size, to, *heads in each)), INPUTS

@@ -1,4 +1,4 @@
-"""Images: segmentation_models_pytorch, MONAI, Ultralytics, docTR, Kornia, facenet-pytorch, efficientnet-pytorch, pretrainedmodels."""
+"""Image networks: segmentation_models_pytorch, MONAI, Ultralytics, docTR, Kornia, facenet-pytorch, efficientnet-pytorch, pretrainedmodels."""
 from . import Call, Table, floats, found, image
 
 NETWORKS = Table()
@@ -35,7 +35,7 @@ monai("vitautoenc", "ViTAutoEnc", image(1, 64, 64, 64), 1, (64, 64, 64), (16, 16
 
 
 def yolo(name, side):
-    """As its own exporter makes it: norms within convolutions, boxes of all scales in one result."""
+    """The model of Ultralytics' own exporter: batch norms folded into convolutions, boxes of all scales in one result."""
     import ultralytics
     from ultralytics.nn import modules
     from listing import settle

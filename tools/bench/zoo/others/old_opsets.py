@@ -1,4 +1,4 @@
-"""Files as old exporters wrote them, in the opsets 7 to 9, and networks of f64: of torchvision, and small ones."""
+"""Files in the opsets 7 to 9 as old exporters wrote them, and f64 networks: of torchvision, and small ones."""
 import inspect
 
 import torch

@@ -1,4 +1,4 @@
-"""Images restored and enlarged: the architectures of spandrel, most smaller than their authors' so that they run in a second."""
+"""Image restoration and super-resolution: the architectures of spandrel, mostly smaller than published, so that they run in about a second."""
 from . import Table, floats, image
 
 NETWORKS = Table("spandrel_")

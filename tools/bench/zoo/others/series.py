@@ -1,4 +1,4 @@
-"""Time series and tables: neuralforecast, pytorch_tabnet, tab_transformer_pytorch."""
+"""Networks for time series and tables: neuralforecast, pytorch_tabnet, tab_transformer_pytorch."""
 import sys
 from unittest import mock
 
@@ -13,7 +13,7 @@ NETWORKS = Table()
 def forecast(name, network, h=24, size=96, series=1, **config):
     def make():
         for needless in ("ray", "ray.tune", "ray.tune.integration", "ray.tune.integration.pytorch_lightning", "ray.tune.search", "ray.tune.search.basic_variant"):
-            sys.modules.setdefault(needless, mock.MagicMock())  # it imports what it tunes with
+            sys.modules.setdefault(needless, mock.MagicMock())  # replaces the tuning libraries that neuralforecast imports
         kind = found("neuralforecast.models." + network)
         more = {"n_series": series} if kind.MULTIVARIATE else {}
 

@@ -1,4 +1,4 @@
-"""Speech and music: torchaudio, SpeechBrain, EnCodec, conformer."""
+"""Speech and music networks: torchaudio, SpeechBrain, EnCodec, conformer."""
 import torch
 from torch import nn
 
@@ -8,7 +8,7 @@ NETWORKS = Table("audio-")
 
 
 def add(name, path, inputs, call, *arguments, **config):
-    """One called in another way than by its forward."""
+    """Adds a network that is called by the function `call` instead of its forward."""
     NETWORKS.add(name, lambda: (Call(found(path)(*arguments, **config), call), inputs))
 
 

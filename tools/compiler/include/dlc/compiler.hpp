@@ -1,9 +1,10 @@
-//===- compiler.hpp - compile a model and run it, in one process ------------------===//
+//===- compiler.hpp - compiles a model and runs it in the same process ----===//
 //
 //   auto net = dlc::compile("resnet50.onnx", {.device = "cpu"});
 //   dlc::Tensor y = net.run({{"x", x}})["y"];
 //
-// Errors are dlc::Error: where, what was required, what was found, what to do.
+// Errors are thrown as dlc::Error, with the location, what was required, what was found, and a
+// hint.
 //
 //===-------------------------------------------------------------------------------===//
 #ifndef DLC_COMPILER_HPP
@@ -24,72 +25,74 @@ namespace trace {
 class Graph;
 }
 
-/// What an input or output is; dimensions that are not static are -1.
+/// Description of an input or output. Dynamic dimensions are -1.
 struct ModelValue {
   std::string name;
-  /// Nothing when dlc has no such type; no tensor of it can be given then.
+  /// Element type; unset if dlc does not support it. No tensor can be passed for such a value.
   std::optional<DType> dtype;
   std::vector<int64_t> shape;
   bool hasRank = true;
 };
 
-/// What lives in the model from run to run.
+/// A state: a tensor that the model retains between runs.
 struct ModelState {
   std::string name;
   DType dtype;
   std::vector<int64_t> shape;
-  /// Gradients go to it.
+  /// True if the state is a parameter, which has a gradient.
   bool parameter = false;
 };
 
-/// One thing that a program does, and where.
+/// One command of a program: its op, kernel, device and source location.
 struct ModelCommand {
   std::string op, name, implementation, device, location;
   double flops = 0, bytes = 0;
 };
 
-/// A model with the programs compiled of it. Copies share them; any thread may use any copy.
+/// A model and the programs compiled from it. Copies share the programs. Thread-safe.
 class Model {
 public:
   const std::vector<ModelValue> &inputs() const;
   const std::vector<ModelValue> &outputs() const;
 
-  /// Compiles for the shapes of these inputs, unless a program for them is there, and runs it.
+  /// Runs the program for the shapes of these inputs. Compiles it first if it is not cached.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor> &inputs) const;
 
-  /// Compiles for these shapes without running; inputs whose shape is static may be left out.
-  /// Returns the seconds it took (about 0 when the program was there).
+  /// Compiles for these shapes without running. Inputs with a static shape may be omitted. Returns
+  /// the compile time in seconds, or 0 if the program was cached.
   double prepare(const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
-  /// Writes the program for these shapes as an artefact (.dlcx).
+  /// Writes the program for these shapes to an artifact file (.dlcx).
   void save(const std::string &path,
             const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
-  /// What the program for these shapes does, in order.
+  /// Returns the commands of the program for these shapes, in execution order.
   std::vector<ModelCommand>
   commands(const std::map<std::string, std::vector<int64_t>> &shapes = {}) const;
-  /// How many programs are kept now.
+  /// Number of cached programs.
   size_t programs() const;
-  /// How often a program with faster kernels took over (ModelOptions::tuneInBackground), and
-  /// whether all is measured.
+  /// swaps() returns the number of programs that background tuning has replaced with faster ones
+  /// (ModelOptions::tuneInBackground). isTuned() returns true if no background tuning is running.
   size_t swaps() const;
   bool isTuned() const;
 
-  /// What lives from run to run; such a model is compiled once, for one set of shapes, when it is
-  /// first run or asked for its state. See dlc::Session for what follows.
+  /// State tensors, which are retained between runs. A stateful model is compiled once, for one set
+  /// of shapes, when it is first run or its state is first accessed. dlc::Session describes the
+  /// consequences.
   const std::vector<ModelState> &states() const;
   Tensor state(const std::string &name) const;
   void setState(const std::string &name, const Tensor &value) const;
-  /// The same, and the tensor's memory, of which nothing else may need the contents, goes back to
-  /// the system as they are copied: large ones are never in memory twice.
+  /// Like setState(), but returns the tensor's memory to the system while it is copied, so that
+  /// large tensors are never in memory twice. The tensor's contents must not be needed afterwards.
   void moveState(const std::string &name, const Tensor &value) const;
   void resetState() const;
-  /// Of a program that has collectives, all processes of the world call it together.
+  /// If the program has collectives, all processes of the world must call this together.
   void saveState(const std::string &path) const;
   void loadState(const std::string &path, LoadState options = {}) const;
-  /// Before the first run of a program that has collectives, by all processes of the world together
-  /// (dlc::world()): throws in all of them where they have different programs, or lines, such as
-  /// settings that must be the same. Rank 0's state becomes everybody's.
+  /// Checks that all ranks run the same program, and broadcasts rank 0's state to all ranks. All
+  /// processes of the world (dlc::world()) must call this together before the first run of a
+  /// program with collectives. Throws in all of them if their programs differ, or if their `lines`
+  /// differ, which may contain settings that must be equal.
   void joinWorld(const std::vector<std::string> &lines = {}) const;
-  /// Bytes of the program that was used last; one is compiled where there is none yet.
+  /// Memory use in bytes of the most recently used program. Compiles one if there is none.
   dlc_memory_figures memory() const;
 
   struct Impl;
@@ -99,9 +102,9 @@ private:
   std::shared_ptr<Impl> impl;
 };
 
-/// Opens a model file: .onnx, .mlir, or a compiled .dlcx.
+/// Opens a model file (.onnx or .mlir) or a compiled program (.dlcx).
 Model compile(const std::string &path, const ModelOptions &options = {});
-/// Takes a traced program (dlc/trace.hpp).
+/// Compiles a traced graph (dlc/trace.hpp).
 Model compile(trace::Graph &&graph, const ModelOptions &options = {});
 
 } // namespace dlc

@@ -1,10 +1,11 @@
-//===- eager.hpp - operations on tensors, one at a time -----------------------------===//
+//===- eager.hpp - eager execution of single tensor operations ------------===//
 //
 //   dlc::Tensor y = matmul(x, w) + b;
 //
-// Each is compiled as a model is, once for each set of types, shapes and devices, and runs where
-// its tensors are. Tensors must be on one device and of one type; 0-d ones and numbers combine
-// freely. To run many operations as one program, trace them (dlc/trace.hpp).
+// Each operation is compiled like a model, once for each combination of element types, shapes and
+// devices, and runs on the device of its tensors. Tensors must be on the same device and have the
+// same element type; 0-d tensors and numbers are converted. To run many operations as one program,
+// trace them (dlc/trace.hpp).
 //
 //===-------------------------------------------------------------------------------===//
 #ifndef DLC_EAGER_HPP
@@ -16,7 +17,7 @@
 
 namespace dlc {
 
-/// A tensor, or a number, which takes the other operand's type and device.
+/// A tensor, or a number that is converted to the other operand's element type and device.
 class Value {
 public:
   Value(const Tensor &tensor) : tensor(tensor) {}
@@ -27,7 +28,7 @@ public:
   bool isNumber = false;
 };
 
-// Shapes broadcast as in NumPy.
+// Shapes are broadcast as in NumPy.
 Tensor operator+(const Tensor &x, const Value &y);
 Tensor operator-(const Tensor &x, const Value &y);
 Tensor operator*(const Tensor &x, const Value &y);
@@ -48,10 +49,10 @@ Tensor sqrt(const Tensor &x);
 Tensor tanh(const Tensor &x);
 Tensor sigmoid(const Tensor &x);
 Tensor relu(const Tensor &x);
-/// Along the last dimension.
+/// Softmax along the last dimension.
 Tensor softmax(const Tensor &x);
 
-/// Of all elements, as a 0-d tensor.
+/// Reduce all elements to a 0-d tensor.
 Tensor sum(const Tensor &x);
 Tensor mean(const Tensor &x);
 Tensor max(const Tensor &x);
@@ -59,8 +60,7 @@ Tensor min(const Tensor &x);
 
 Tensor matmul(const Tensor &x, const Tensor &y);
 
-/// How many programs operations have been compiled to so far; each runs again for the same
-/// signature.
+/// Number of programs in the cache of eager operations, one for each operation and signature.
 size_t eager_programs();
 
 } // namespace dlc

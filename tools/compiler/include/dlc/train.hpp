@@ -1,4 +1,4 @@
-//===- train.hpp - a training step, compiled and run ------------------------------===//
+//===- train.hpp - compiles and runs a training step ----------------------===//
 //
 //   auto step = dlc::train(net, dlc::loss::cross_entropy, dlc::optim::adam({.lr = 1e-3}),
 //                          {{"x", {64, 784}}, {"t", {64}, dlc::DType::I64}});
@@ -15,43 +15,45 @@
 
 namespace dlc {
 
-/// A compiled training step and its state: parameters, running statistics, the optimiser's memory.
-/// From the first step on the modules' parameters live here: their values (and Module::save()) are
-/// those of now. Copies share all of it. One thread at a time. Of a data parallel one, all
-/// processes of the world make the same calls: parameters are rank 0's from the first step on,
-/// save() writes one checkpoint, and an error while a step runs ends them all.
+/// A compiled training step and its state: parameters, running statistics and optimizer state. From
+/// the first step on, the modules' parameters are stored here: Parameter values and Module::save()
+/// read the current ones. Copies share all state. Not thread-safe. If the step is data parallel,
+/// all processes of the world must make the same calls: the first step takes rank 0's parameters,
+/// save() writes one checkpoint, and an error during a step aborts all processes.
 class Step {
 public:
-  /// One step on a batch, given in the order in which the inputs were described; its loss. Where
-  /// the options keep a log, the loss is the last one fetched, and NaN before.
+  /// Runs one step on a batch, with tensors in the order of the declared inputs, and returns the
+  /// loss. With StepOptions::log, returns the loss that was fetched last, or NaN before the first
+  /// fetch.
   template <std::same_as<Tensor>... T> float operator()(const T &...batch) {
     return run(std::vector<Tensor>{batch...});
   }
   float run(const std::vector<Tensor> &batch);
-  /// The metrics that belong to the loss that was returned last.
+  /// Metrics that belong to the most recently returned loss.
   const std::map<std::string, float> &metrics() const;
-  /// Steps made, those before a checkpoint included.
+  /// Number of steps, including those before a loaded checkpoint.
   int64_t steps() const;
 
-  /// Losses and metrics (in the order of the options) of all steps that were logged, one line each;
-  /// fetches what is on the device.
+  /// Losses and metrics (in the order of the options) of all logged steps, one line each. Fetches
+  /// the lines that are still on the device.
   const std::vector<std::vector<float>> &log();
 
-  /// What the network computes with the parameters of now, as in inference: a model that shares
-  /// this one's state. `inputs`: the network's own, where their shapes are not those of training.
+  /// Returns the network in inference mode as a model that shares this step's state. `inputs`
+  /// describes the network's inputs if their shapes differ from those in training.
   Model predictor(const std::vector<trace::Spec> &inputs = {});
 
-  /// Takes the parameters over that were given other values since, by Module::load() for example.
+  /// Copies the modules' parameters into the state again, after they were assigned other values,
+  /// for example by Module::load().
   void takeParameters();
-  /// A checkpoint: all state, as a safetensors file that is written whole or not at all.
+  /// Writes a checkpoint of all state as a safetensors file. The file is replaced atomically.
   void save(const std::string &path);
   void load(const std::string &path, LoadState options = {});
 
-  /// Compiles now instead of at the first step; the seconds it took.
+  /// Compiles now instead of at the first step. Returns the compile time in seconds.
   double prepare();
-  /// Writes the step as an artefact (.dlcx) that begins with the parameters of now.
+  /// Writes the step to an artifact file (.dlcx), with the current parameters as initial state.
   void saveProgram(const std::string &path) const;
-  /// The step as a model, for what only that offers.
+  /// The step as a model, for functions that only Model has.
   const Model &model() const;
 
   struct Impl;
@@ -61,7 +63,8 @@ private:
   std::shared_ptr<Impl> impl;
 };
 
-/// Traces the step (traceStep() says what goes where) and compiles it when it is first run.
+/// Traces the training step as described for traceStep(). The step is compiled when it is first
+/// run.
 Step train(const Network &network, const TensorFunction &loss, const optim::Optimizer &optimizer,
            const std::vector<trace::Spec> &inputs, const StepOptions &options = {},
            const ModelOptions &modelOptions = {},
