@@ -1,4 +1,4 @@
-//===- Isolated.h - models in processes of their own, one line of verdict each --===//
+//===- Isolated.h - runs each model in a child process and prints one verdict ---===//
 #ifndef DLC_TEST_ISOLATED_H
 #define DLC_TEST_ISOLATED_H
 
@@ -13,13 +13,15 @@
 
 namespace dlc {
 
-/// What the child may say before it ends.
+/// Function that sends text to the parent process, which reports it if the model fails.
 using Say = std::function<void(const std::string &)>;
-/// Why a directory's model fails; nothing where it passes. It limits its own time, by SIGALRM or
-/// SIGPROF. What it said is put before a failure and before how it crashed.
+/// Checks a directory's model. Returns the reason of a failure, or an empty string. The function
+/// must limit its own time with SIGALRM or SIGPROF. The text passed to `say` precedes the reason of
+/// a failure or crash in the report.
 using RunOne = std::function<std::string(const std::string &directory, const Say &say)>;
 
-/// Runs in a child, so that a crash or a hang is one failure; an empty string is success.
+/// Runs the check in a child process, so that a crash or a hang is one failure. An empty string
+/// means success.
 inline std::string isolated(const std::string &directory, const RunOne &run) {
   int channel[2];
   if (pipe(channel))
@@ -35,7 +37,7 @@ inline std::string isolated(const std::string &directory, const RunOne &run) {
     std::string text = run(directory, say);
     std::cout.flush();
     say(text);
-    // Nothing of the parent's is to be destroyed here.
+    // _exit skips the destructors of objects that belong to the parent process.
     _exit(text.empty() ? 0 : 1);
   }
   close(channel[1]);
@@ -55,7 +57,7 @@ inline std::string isolated(const std::string &directory, const RunOne &run) {
   return status == 0 ? "" : text.empty() ? "CRASH" : text;
 }
 
-/// Adds the lines of a file.
+/// Appends the lines of a file.
 inline void readList(const std::string &path, std::vector<std::string> &directories) {
   std::ifstream list(path);
   for (std::string line; std::getline(list, line);)
@@ -63,8 +65,8 @@ inline void readList(const std::string &path, std::vector<std::string> &director
       directories.push_back(line);
 }
 
-/// `PASS name` or `FAIL name: why` for each directory, then how many passed. Returns the status of
-/// the program.
+/// Prints `PASS name` or `FAIL name: why` for each directory, then the number of passed models.
+/// Returns the exit status of the program.
 inline int runEach(const std::vector<std::string> &directories, const RunOne &run) {
   size_t passed = 0;
   for (const std::string &directory : directories) {

@@ -1,4 +1,4 @@
-//===- ProcessorTime.h - an end for what does not end by itself ----------------===//
+//===- ProcessorTime.h - limits the processor time of a process ----------------===//
 #ifndef DLC_TEST_PROCESSORTIME_H
 #define DLC_TEST_PROCESSORTIME_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc {
 
-/// From now on this process has so many seconds, then SIGPROF ends it. They are the processor's,
-/// not the clock's: who waits for a busy machine does not hang.
+/// Limits this process to the given number of seconds, after which SIGPROF ends it. They are
+/// seconds of processor time, not wall-clock time, so waiting for a busy machine does not count.
 inline void limitProcessorTime(unsigned seconds) {
   itimerval limit{};
   limit.it_value.tv_sec = seconds;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Adds up the tests in ctest's reports, and in what the programs in them printed: `N skipped`, then `N passed, N failed`.
+"""Adds up the tests in ctest's reports, and the lines `N skipped` and `N passed, N failed` in the output of the programs.
 
 usage: count.py REPORT.xml...
-A program that counts its own cases is as many tests as it says; any other is one.
+A program that prints how many cases it ran counts as that many tests, any other program as one.
 """
 import re
 import sys

@@ -1,6 +1,6 @@
-"""Whether ONNX Runtime's sums of 8-bit integers are exact here.
+"""Checks whether ONNX Runtime's sums of 8-bit integers are exact on this processor.
 
-On processors without VNNI those of unsigned by signed integers saturate at 16 bits, unless the signed ones have seven bits.
+On processors without VNNI its sums of unsigned by signed integers saturate at 16 bits, unless the signed ones have only seven bits.
 """
 import functools
 

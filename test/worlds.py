@@ -1,4 +1,4 @@
-"""Starts a program on some ranks of this machine, as the tests of worlds do."""
+"""Starts a program on several ranks of this machine, for the tests of worlds."""
 import glob
 import json
 import os

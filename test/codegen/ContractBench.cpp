@@ -1,8 +1,9 @@
-//===- ContractBench.cpp - generated matrix products beside oneDNN's, interleaved ---===//
+//===- ContractBench.cpp - interleaved benchmark of generated matmuls and oneDNN ----===//
 //
-// usage: contract-bench [seconds per shape]
-// Weights are packed ahead by both. Prints minimum and median milliseconds, GFLOP/s, and the ratio
-// of the medians: above 1 the generated code is faster.
+//   contract-bench [seconds per shape]
+//
+// Both use packed weights. Prints the minimum and median in milliseconds, GFLOP/s, and the ratio of
+// the medians, which is above 1 if the generated code is faster.
 //===----------------------------------------------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
 #include "test/codegen/ContractKernel.h"

@@ -1,4 +1,4 @@
-//===- ContractKernel.cpp - a generated matrix product as a function, for tests ---===//
+//===- ContractKernel.cpp - a generated matmul kernel as a function, for tests ----===//
 #include "test/codegen/ContractKernel.h"
 
 using namespace mlir;

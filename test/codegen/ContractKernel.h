@@ -1,4 +1,4 @@
-//===- ContractKernel.h - a generated matrix product as a function, for tests ---===//
+//===- ContractKernel.h - a generated matmul kernel as a function, for tests ----===//
 #ifndef DLC_TEST_CODEGEN_CONTRACTKERNEL_H
 #define DLC_TEST_CODEGEN_CONTRACTKERNEL_H
 
@@ -12,17 +12,18 @@
 
 namespace dlc::test {
 
-/// What to multiply, free of MLIR types.
+/// Description of a matmul without MLIR types.
 struct Product {
   int64_t m, n, k;
   std::vector<cpu::BatchDim> batch;
   bool transposeA = false, transposeB = false, packedB = false, packedA = false;
-  /// f: f32, b: bf16, h: f16, d: f64; c: i8, u: ui8, and of packed ones i: i32 that 9 bits hold.
+  /// Element types. f: f32, b: bf16, h: f16, d: f64, c: i8, u: ui8; for packed operands also i: i32
+  /// with values of at most 9 bits.
   char typeA = 'f', typeB = 'f';
-  int32_t zeroA = 0, zeroB = 0; ///< of integers
-  /// Elements behind each row, to keep rows apart.
+  int32_t zeroA = 0, zeroB = 0; ///< zero points of integer operands
+  /// Number of padding elements after each row.
   int64_t padA = 0, padB = 0, padC = 0;
-  bool biasAndRelu = false; ///< with a fourth buffer, the bias
+  bool biasAndRelu = false; ///< uses a fourth buffer with the bias
 
   bool sumsIntegers() const { return typeA == 'c' || typeA == 'u' || typeA == 'i'; }
   int64_t leadingA() const { return (transposeA ? m : k) + padA; }
@@ -30,14 +31,14 @@ struct Product {
   int64_t leadingC() const { return n + padC; }
 };
 
-/// Buffers: A, B (packed if so), C and the bias.
+/// Compiled matmul kernel. Its buffers are A, B (packed if requested), C and the bias.
 class ContractKernel {
 public:
   ContractKernel(const Product &product, const cpu::Target &target = cpu::hostTarget());
   void operator()(const void *a, const void *b, void *c, const void *bias = nullptr,
                   int threads = 1) const;
-  /// The operand that is packed, A or B, as the kernel wants it, aligned as a program's constants
-  /// are.
+  /// Packs the operand that the kernel expects packed, A or B, with the alignment of a program's
+  /// constants.
   struct Free {
     void operator()(void *memory) const { std::free(memory); }
   };

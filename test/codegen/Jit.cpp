@@ -1,4 +1,4 @@
-//===- Jit.cpp - a kernel from emitted operations to a callable function, for tests ---===//
+//===- Jit.cpp - compiles emitted operations to a callable kernel ---------------------===//
 #include "test/codegen/Jit.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

@@ -1,4 +1,4 @@
-//===- Jit.h - a kernel from emitted operations to a callable function, for tests ---===//
+//===- Jit.h - compiles emitted operations to a callable kernel ---------------------===//
 #ifndef DLC_TEST_CODEGEN_JIT_H
 #define DLC_TEST_CODEGEN_JIT_H
 

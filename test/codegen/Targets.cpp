@@ -1,4 +1,4 @@
-//===- Targets.cpp - the processors that generated code is tested for -----===//
+//===- Targets.cpp - processors that generated code is tested for ---------===//
 #include "test/codegen/Targets.h"
 
 #include "codegen/cpu/Native.h"

@@ -1,4 +1,4 @@
-//===- Targets.h - the processors that generated code is tested for -------===//
+//===- Targets.h - processors that generated code is tested for -----------===//
 #ifndef DLC_TEST_CODEGEN_TARGETS_H
 #define DLC_TEST_CODEGEN_TARGETS_H
 
@@ -8,7 +8,7 @@
 
 namespace dlc::test {
 
-/// The host's own vectors and, on a processor with wider ones, those of AVX2.
+/// Returns the host's target and, if its vectors are wider than those of AVX2, a target with AVX2.
 std::vector<cpu::Target> targets();
 
 } // namespace dlc::test

@@ -1,4 +1,4 @@
-//===- contract.cpp - generated matrix products against sums in f64 --------===//
+//===- contract.cpp - compares generated matmul kernels with f64 sums ------===//
 #include "test/codegen/ContractKernel.h"
 #include "test/codegen/Targets.h"
 
@@ -24,7 +24,7 @@ float halfToFloat(uint16_t bits) {
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-/// A buffer of elements of a type that ends where memory that must not be touched would begin.
+/// A buffer of elements of a type without padding, so that sanitizers detect reads past its end.
 struct Buffer {
   char type;
   std::vector<char> bytes;
@@ -79,7 +79,7 @@ template <class Sum> void check(const Product &p, const cpu::Target &target, int
     lastB += (dim.size - 1) * dim.strideB;
     lastC += (dim.size - 1) * dim.strideC;
   }
-  // The last row has no padding: reading on would be reading out of bounds.
+  // The last row has no padding, so reading beyond its elements is out of bounds.
   Buffer a(p.typeA,
            lastA + ((p.transposeA ? p.k : p.m) - 1) * p.leadingA() + (p.transposeA ? p.m : p.k), 1);
   Buffer b(p.typeB,
@@ -115,7 +115,7 @@ template <class Sum> void check(const Product &p, const cpu::Target &target, int
           sum = std::max(sum + bias[n], 0.0);
         int64_t at = atC + m * p.leadingC() + n;
         written[at] = true;
-        // Of integers nothing.
+        // For integers the permitted error is 0.
         ASSERT_LE(std::fabs(c[at] - sum), (size + 1) * std::numeric_limits<Sum>::epsilon() * 8)
             << "at " << batch << ", " << m << ", " << n;
       }
@@ -184,7 +184,7 @@ TEST(Contract, ElementTypes) {
   check({.m = 20, .n = 37, .k = 35, .packedB = true, .typeA = 'f', .typeB = 'b'});
 }
 
-/// Sums of integers are exact, whatever the signs and zero points.
+/// Integer sums are exact for all signs and zero points.
 TEST(Contract, Integers) {
   for (const cpu::Target &target : test::targets())
     if (!cpu::sumsIntegers(target))
@@ -224,7 +224,8 @@ TEST(Contract, Integers) {
 }
 
 TEST(Contract, Batches) {
-  // Heads side by side in rows, as attention has them; then B shared by a dimension, and by all.
+  // Heads that are adjacent in the rows of attention's operands. Then B is shared along one batch
+  // dimension, and along all.
   Product heads{.m = 21, .n = 19, .k = 16, .transposeB = true, .padA = 48, .padB = 48};
   heads.batch = {{2, 21 * 64, 19 * 64, 4 * 21 * 19}, {4, 16, 16, 21 * 19}};
   check(heads, 2);

@@ -1,4 +1,4 @@
-//===- lookup.cpp - tables of 256 bytes, in any number of lanes -----------===//
+//===- lookup.cpp - table lookups of 256 bytes with any number of lanes ---===//
 #include "test/codegen/Jit.h"
 #include "test/codegen/Targets.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 class Lookup : public testing::TestWithParam<int64_t> {};
 
-/// out[i] = table[in[i]] for so many elements at once, with nothing touched behind them.
+/// out[i] = table[in[i]] for `lanes` elements at once. Memory after the output must not change.
 TEST_P(Lookup, GivesTheTablesElement) {
   const int64_t lanes = GetParam();
   std::vector<int8_t> table(256), in(256 * size_t(lanes)), out(in.size() + 64, 77);

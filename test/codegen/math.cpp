@@ -1,4 +1,4 @@
-//===- math.cpp - emitted functions against double libm, over floats of all kinds ---===//
+//===- math.cpp - compares emitted math functions with libm in double ---------------===//
 #include "codegen/cpu/Math.h"
 #include "test/codegen/Jit.h"
 
@@ -17,11 +17,11 @@ namespace {
 
 struct Unary {
   const char *name;
-  double bound; ///< ulp of f32, as codegen/cpu/Math.h states
+  double bound; ///< error bound in ulps of f32, as documented in codegen/cpu/Math.h
   double (*reference)(double);
-  double f64 = 1.01; ///< the bound in f64
+  double f64 = 1.01; ///< error bound in ulps of f64
 
-  /// In f32 some are 0 where they would be subnormal.
+  /// Returns the expected f32 result. Some functions flush subnormal results to 0.
   double inF32(float x) const {
     double y = reference(x);
     const std::string_view function = name;
@@ -41,11 +41,12 @@ double geluErf(double x) {
 double geluTanh(double x) {
   if (x < -40)
     return -0.0;
-  // In long double, since the exponential multiplies its argument's error by its size.
+  // In long double, because the exponential multiplies the relative error of its argument by the
+  // argument's magnitude.
   long double y = x, u = 2 * std::sqrt(2 / M_PIl) * (y + 0.044715L * y * y * y);
   return x > 0 ? x / (1 + std::exp(-u)) : x * std::exp(u) / (1 + std::exp(u));
 }
-/// By halves, in long double.
+/// Computed by bisection in long double.
 double erfinv(double x) {
   const long double a = std::fabs(x);
   if (!(a < 1))
@@ -95,8 +96,9 @@ const Unary unaries[] = {
     {"abs", 0, std::fabs},
 };
 
-/// Distance in units of the last place of T at `want`; kinds that differ (NaN, infinities, signs of
-/// zero) are infinitely far. Overflow may come where the true value rounds to infinity.
+/// Returns the distance in ulps of T at `want`. The distance is infinite if only one of the values
+/// is NaN or infinite, or if the signs of zeros differ. Overflow is permitted if the exact value
+/// rounds to infinity.
 template <class T> double distance(T got, double want) {
   if (std::isnan(want) || std::isnan(got))
     return std::isnan(want) && std::isnan(got) ? 0 : INFINITY;
@@ -121,8 +123,8 @@ template <class T> double distance(T got, double want) {
 
 bool hasAvx512() { return cpu::hostTarget().vectorBits >= 512; }
 
-/// out[i] = function(in0[i], in1[i]..) for `lanes` elements at a time; begin and end count those
-/// groups.
+/// Kernel that computes out[i] = function(in0[i], in1[i], ...) for `lanes` elements at a time.
+/// `begin` and `end` count groups of `lanes` elements.
 test::Kernel mathKernel(const char *function, bool isDouble, int64_t lanes, int operands,
                         bool avx512 = hasAvx512()) {
   return test::Kernel(cpu::hostTarget(), [=](OpBuilder &b, Location loc, ValueRange args) {
@@ -152,7 +154,8 @@ test::Kernel mathKernel(const char *function, bool isDouble, int64_t lanes, int 
   });
 }
 
-/// Every `stride`-th bit pattern, and those around which functions change their ways.
+/// Returns every `stride`-th bit pattern, and the values near which functions change their
+/// algorithm.
 std::vector<float> samples(uint64_t stride) {
   std::vector<float> all;
   for (uint64_t i = 0; i < uint64_t(1) << 32; i += stride)
@@ -207,7 +210,7 @@ class UnaryMath : public testing::TestWithParam<Unary> {};
 TEST_P(UnaryMath, F32StaysWithinItsBound) {
   const Unary &unary = GetParam();
   std::vector<float> in = samples(2053), out(in.size());
-  // With the processor's own instructions where it has them, and without.
+  // With AVX-512 instructions, if the processor has them, and without.
   for (bool avx512 : {false, true}) {
     if (avx512 && !hasAvx512())
       break;
@@ -258,7 +261,7 @@ TEST_P(UnaryMath, F64ScalarsAndVectors) {
   }
 }
 
-/// What has formulas of its own in f64, against long double.
+/// Functions with their own algorithm for f64, compared with long double.
 TEST(DoubleMath, StaysWithinItsBound) {
   struct Function {
     const char *name;
@@ -276,7 +279,7 @@ TEST(DoubleMath, StaysWithinItsBound) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17;
     const double within = std::ldexp(double(int64_t(state)), -63);
     in.push_back(within * (i % 4 == 0 ? 800 : i % 4 == 1 ? 20 : 1));
-    if (i % 4 == 3) // any bits
+    if (i % 4 == 3) // any bit pattern
       in.back() = std::bit_cast<double>(state);
   }
   for (double x :
@@ -311,7 +314,7 @@ TEST(DoubleMath, StaysWithinItsBound) {
 INSTANTIATE_TEST_SUITE_P(All, UnaryMath, testing::ValuesIn(unaries),
                          [](const auto &info) { return std::string(info.param.name); });
 
-/// Pairs: special values with each other, all magnitudes, and moderate ones.
+/// Fills pairs of arguments: special values with each other, all magnitudes, and moderate ones.
 void pairs(std::vector<float> &x, std::vector<float> &y) {
   std::vector<float> special;
   for (float v : {0.0f, 1.0f, 2.0f, 0.5f, 3.0f, 1.5f, 1e-45f, 3e38f, 16777216.0f, 16777215.0f,

@@ -1,4 +1,4 @@
-//===- Case.cpp - operands of conformance cases --------------------------------===//
+//===- Case.cpp - fills operands of conformance cases and selects cases --------===//
 #include "test/conformance/Case.h"
 
 #include <algorithm>
@@ -49,14 +49,15 @@ bool isUnsignedName(const std::string &type) { return type[0] == 'u'; }
 
 namespace {
 
-/// Zeros, infinities, NaN, limits, denormals, and arguments at which functions turn.
+/// Zeros, infinities, NaN, limits, denormals, and arguments near which functions change their
+/// behavior.
 const double specials[] = {0.0,   -0.0,  INFINITY, -INFINITY, NAN,   1.0,   -1.0, 0.5,
                            -0.5,  2.5,   -2.5,     1e-8,      -1e-8, 1e-40, 3.5,  88.0,
                            -87.0, 104.0, -104.0,   6.5,       -6.5,  0.999, -1.5, 1e4,
                            -1e4,  20.0,  -20.0,    1e-3,      -1e-3, 2.0,   -3.0, 1e30};
 
-/// Limits of the element type, numbers in between, infinities, NaN and arguments at which functions
-/// turn; each positive number is followed by its negative.
+/// Returns limits of the element type, values in between, infinities, NaN, and arguments near which
+/// functions change their behavior. Each positive value is followed by its negative.
 std::vector<double> extremes(mlir::Type element) {
   const llvm::fltSemantics &semantics = llvm::cast<mlir::FloatType>(element).getFloatSemantics();
   auto number = [](llvm::APFloat value) {

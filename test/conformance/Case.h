@@ -1,4 +1,4 @@
-//===- Case.h - one operation on given operands, to be compared with the reference ---===//
+//===- Case.h - one operation on given operands, compared with the reference ---------===//
 #ifndef DLC_TEST_CONFORMANCE_CASE_H
 #define DLC_TEST_CONFORMANCE_CASE_H
 
@@ -12,10 +12,11 @@ namespace dlc::conformance {
 
 using Shape = std::vector<int64_t>;
 
-/// How an operand's elements are made.
+/// How the elements of an operand are filled.
 struct Fill {
-  /// HiddenRows: every second row is false, or minus infinity. Ascending: in even steps, the last
-  /// element is the upper bound. Extreme: the limits of the element type and numbers near them.
+  /// HiddenRows: every second row is false (bool) or minus infinity (float). Ascending: equal
+  /// steps, where the last element is the upper bound. Extreme: limits of the element type and
+  /// values near them.
   enum Kind { Uniform, Special, Index, Permutation, HiddenRows, Ascending, Extreme } kind = Uniform;
   double low = -2, high = 2;
 };
@@ -26,45 +27,47 @@ struct Operand {
   Fill fill = {};
 };
 
-/// How far a result may lie from the reference, as multiples of the element type's epsilon.
+/// Permitted difference of a result from the reference, in multiples of the element type's epsilon.
 struct Tolerance {
-  /// Relative to the element.
+  /// Relative to the element itself.
   double ulps = 4;
-  /// Relative to the largest element of the reference: for sums, whose terms may cancel.
+  /// Relative to the largest element of the reference, for sums whose terms may cancel.
   double ofLargest = 0;
-  /// Results are extreme numbers, of which the largest says nothing: errors are relative to each
-  /// element at every level of accuracy.
+  /// Results are extreme values, so the largest element is meaningless: errors are relative to each
+  /// element at every accuracy level.
   bool isExtreme = false;
-  /// The largest result says less of the sums before it than their errors need, where these are
-  /// made of parts: such may lie twice as far off.
+  /// Doubles `ofLargest` at accuracy levels below strict, for results that are smaller than the
+  /// sums they are computed from (for example the tanh of a matmul). There, f32 sums may be
+  /// computed from bf16 parts, whose errors are relative to the sums.
   bool hidesSums = false;
 };
 
 struct Case {
   std::string op;
-  /// What distinguishes it from the operation's other cases: "f16/broadcast".
+  /// Distinguishes this case from other cases of the operation, for example "f16/broadcast".
   std::string label;
   std::vector<Operand> operands;
-  /// The operation's attributes as the text of a dictionary, without braces.
+  /// The operation's attributes as the text of a dictionary without braces.
   std::string attributes;
   unsigned results = 1;
   Tolerance tolerance = {};
-  /// Where the result's type does not follow from the operands: its text.
+  /// Textual result types, if they cannot be inferred from the operands.
   std::vector<std::string> resultTypes;
-  /// For operations with regions: the text of a function's body in place of all that, ending in a
-  /// return of `resultTypes`; its arguments are %a0, %a1 ... as `operands` says.
+  /// Text of a function body, used instead of `op` and `attributes` for operations with regions and
+  /// for several operations. It ends with a return of `resultTypes`. Its arguments %a0, %a1, ...
+  /// have the types of `operands`.
   std::string body;
-  /// Whether only `--accuracy strict` promises the reference's result.
+  /// Whether the reference's result is guaranteed with `--accuracy strict` only.
   bool isStrict = false;
 
   std::string name() const { return op + "/" + label; }
 };
 
-/// "tensor<2x3xf32>".
+/// Returns a tensor type as textual IR, for example "tensor<2x3xf32>".
 std::string typeText(const Shape &shape, const std::string &element);
-/// Some constant of f32 from -1 to 1 in the text of the IR.
+/// Returns an f32 constant with values from -1 to 1 as textual IR.
 std::string constantText(const Shape &shape);
-/// A constant of `range` different integers from `low` on, in the text of the IR.
+/// Returns a constant with `range` different integers, starting at `low`, as textual IR.
 std::string constantIntegers(const Shape &shape, const std::string &type, int64_t low,
                              int64_t range);
 inline std::string typeText(const Operand &o) { return typeText(o.shape, o.type); }
@@ -72,22 +75,24 @@ inline std::string typeText(const Operand &o) { return typeText(o.shape, o.type)
 bool isFloatName(const std::string &type);
 bool isUnsignedName(const std::string &type);
 
-/// Fills the tensor as the operand asks; the same seed gives the same elements.
+/// Fills the tensor as `fill` specifies. The same seed gives the same elements.
 void fillTensor(ref::Tensor &tensor, const Fill &fill, uint64_t seed);
 
-/// Which cases a program runs.
+/// Selection of the cases that a program runs.
 struct Choice {
-  /// Texts divided by commas: cases whose names hold one of them. Any name holds an empty one.
+  /// Comma-separated substrings. Selects the cases whose name contains at least one of them. The
+  /// empty string selects all cases.
   std::string filter;
-  /// Of those every so manyth, from this one on.
+  /// Selects every `sample`-th of these cases, starting at index `from`.
   size_t sample = 1, from = 0;
 
-  /// Whether the argument is --filter, --sample or --from, each with a value.
+  /// Parses --filter, --sample and --from. Returns false if the argument is a different one or has
+  /// no value.
   bool takes(const std::string &argument, const char *value);
   std::vector<Case> of(const std::vector<Case> &all) const;
 };
 
-/// The tables.
+/// Functions that append the cases of one table each.
 void addElementwiseCases(std::vector<Case> &cases);
 void addShapeCases(std::vector<Case> &cases);
 void addGatherCases(std::vector<Case> &cases);

@@ -1,4 +1,4 @@
-//===- Compare.cpp - whether a result agrees with the reference -------------------===//
+//===- Compare.cpp - compares a result with the reference -------------------------===//
 #include "test/conformance/Runner.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -46,8 +46,8 @@ bool agree(const ref::Tensor &got, const ref::Tensor &want, const Tolerance &tol
   for (int64_t i = 0; i < want.size(); ++i)
     if (std::isfinite(want.getDouble(i)))
       largest = std::max(largest, std::fabs(want.getDouble(i)));
-  // Denormal results may be flushed: below the smallest normal number there is no relative
-  // accuracy.
+  // Denormal results may be flushed to zero, so below the smallest normal number the tolerance is
+  // absolute.
   double normal = format.smallest / format.epsilon;
   for (int64_t i = 0; i < want.size(); ++i) {
     double g = got.getDouble(i), w = want.getDouble(i);
@@ -56,7 +56,7 @@ bool agree(const ref::Tensor &got, const ref::Tensor &want, const Tolerance &tol
     double allowed =
         format.epsilon * (tolerance.ulps * std::fabs(w) + tolerance.ofLargest * largest) + normal;
     double excess = std::fabs(g - w) / allowed;
-    // A result next to the largest finite number may round to infinity.
+    // A result close to the largest finite number may round to infinity.
     if (std::isnan(excess) || std::isinf(g) != std::isinf(w))
       excess = INFINITY;
     if (excess <= 1)

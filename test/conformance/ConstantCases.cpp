@@ -1,7 +1,8 @@
-//===- ConstantCases.cpp - constants in chains of operations, at extreme operands ---===//
+//===- ConstantCases.cpp - cases of constants in chains of operations, with extreme operands ===//
 //
-// Chains that rewrites of constants could change (passes/ConstantRewrites.h): each on the limits of
-// its element type, alone and after products and convolutions, whose kernels do such steps.
+// Chains whose results the rewrites of constants (passes/ConstantRewrites.h) could change. Each
+// chain is run on the limits of its element type, alone and in the epilogue of matmuls and
+// convolutions.
 //
 //===--------------------------------------------------------------------------------===//
 #include "test/conformance/Case.h"
@@ -12,17 +13,17 @@ namespace dlc::conformance {
 namespace {
 
 const Fill kExtreme{Fill::Extreme};
-constexpr int64_t kExtremes = 51; // one of each, NaN last
+constexpr int64_t kExtremes = 51; // number of values of Fill::Extreme, of which NaN is the last
 
-/// Operations on x of one operand each, as in ONNX's words: y is the result so far, a number a
-/// constant.
+/// A chain of operations on x, with ONNX names. In the text, y is the previous result and a number
+/// is a constant.
 struct Chain {
   const char *name;
   std::vector<std::string_view> operations;
   double ulps = 4;
   const char *types = "f32 f16 bf16 f64";
-  /// Types of which the default level keeps values of f32 between operations, or subnormal
-  /// exponentials as 0.
+  /// Types for which the default accuracy level may change the result, because it keeps
+  /// intermediate values in f32 or flushes subnormal exponentials to 0.
   const char *strictTypes = "";
 };
 
@@ -105,14 +106,14 @@ const Chain chains[] = {
     {"softplus/tanh", {"exp y", "add y, 1.0", "log y", "tanh y"}, 64, "f32"},
 };
 
-/// The text of a chain on `x` of a type; the last value's name.
+/// Builder of a chain's text for a type. chain() returns the name of the last value.
 class Text {
 public:
   Text(const std::string &element, const std::string &type) : element(element), type(type) {}
 
   std::string name() { return "%v" + std::to_string(next++); }
 
-  /// "tensor<f32>" constants for numbers, the names of values for x and y.
+  /// Returns the operand's name: x, y, or a new "tensor<f32>" constant if the text is a number.
   std::string operand(std::string_view text, const std::string &x, const std::string &y,
                       std::string &types) {
     bool isValue = text == "x" || text == "y";
@@ -176,8 +177,9 @@ void addChains(std::vector<Case> &cases) {
     }
 }
 
-/// The same after a product and a convolution whose results are the extreme numbers: x times 1.
-/// Without NaN, which oneDNN's ReLU and clip lose.
+/// Adds the chains in the epilogue of a matmul and of a convolution with weights of 1, whose
+/// results are the extreme values. NaN is left out because oneDNN's ReLU and clip do not propagate
+/// NaN.
 void addEpilogues(std::vector<Case> &cases) {
   constexpr int64_t columns = 16, numbers = kExtremes - 1;
   for (const Chain &chain : chains) {
@@ -205,7 +207,7 @@ void addEpilogues(std::vector<Case> &cases) {
       each->tolerance.ulps = chain.ulps;
       each->isStrict = has(chain.strictTypes, "f32");
     }
-    // Where oneDNN convolves by its reference code, a ReLU multiplies minus infinity by 0.
+    // If oneDNN uses its reference convolution, its ReLU multiplies minus infinity by 0.
     if (llvm::any_of(chain.operations, [](std::string_view operation) {
           return operation == "max y, 0.0" || operation == "relu y";
         }))
@@ -213,7 +215,7 @@ void addEpilogues(std::vector<Case> &cases) {
   }
 }
 
-/// Products of operands that are scaled first.
+/// Adds matmuls whose operands are scaled by constants.
 void addScaledProducts(std::vector<Case> &cases) {
   struct Scales {
     const char *name, *ofA, *ofB;
@@ -241,11 +243,11 @@ void addScaledProducts(std::vector<Case> &cases) {
   }
 }
 
-/// Batch norms with extreme parameters, alone and after a convolution.
+/// Adds batch norms with extreme parameters, alone and after a convolution.
 void addBatchNorms(std::vector<Case> &cases) {
   struct Parameters {
     const char *name, *scale, *bias, *mean, *variance, *eps;
-    double size; ///< of the operand
+    double size; ///< magnitude of the operand
   };
   const Parameters all[] = {
       {"ordinary", "0.7", "0.2", "0.4", "1.5", "1.0e-5", 3},

@@ -1,4 +1,4 @@
-//===- ContractCases.cpp - matrix products, also of groups, and attention -------===//
+//===- ContractCases.cpp - cases of matmul, grouped_matmul and attention --------===//
 #include "test/conformance/Case.h"
 
 namespace dlc::conformance {
@@ -33,7 +33,8 @@ void addMatmuls(std::vector<Case> &cases) {
                   {"big_ta", {70, 91}, {70, 77}, "transpose_a"},
                   {"big_tab", {1030, 61}, {65, 1030}, "transpose_a, transpose_b"},
                   {"rank5", {2, 1, 2, 3, 4}, {1, 3, 2, 4, 5}, ""},
-                  // Tiles of every size, and more steps than a pipeline has stages.
+                  // Partial tiles of every size, and more steps along k than a software pipeline
+                  // has stages.
                   {"wide", {250, 328}, {328, 512}, ""},
                   {"wide_ta", {328, 248}, {328, 510}, "transpose_a"},
                   {"wide_tb", {250, 328}, {512, 328}, "transpose_b"},
@@ -51,8 +52,9 @@ void addMatmuls(std::vector<Case> &cases) {
   }
 }
 
-/// Rows in groups: how many there are, and how the ends are made. What ends before it begins or
-/// behind all rows is part of the meaning.
+/// Adds grouped_matmul cases: the number of rows and groups, and how the `ends` operand is filled.
+/// Ends that are smaller than the previous end or larger than the number of rows are valid
+/// operands.
 void addGroups(std::vector<Case> &cases) {
   struct {
     const char *name;
@@ -99,7 +101,7 @@ void addGroups(std::vector<Case> &cases) {
       }
 }
 
-/// The same by constant matrices, which are packed before.
+/// Adds grouped_matmul cases with constant matrices, which are packed at compile time.
 void addConstantGroups(std::vector<Case> &cases) {
   struct {
     int64_t rows, groups, k, n;
@@ -130,7 +132,7 @@ void addAttention(std::vector<Case> &cases) {
   for (const std::string &t : floats) {
     Fill fill{Fill::Uniform, -1, 1};
     Tolerance tolerance{16, 32};
-    // Probabilities are rounded to 16 bits between the products by some kernels.
+    // Some kernels round the probabilities to 16 bits between the two matmuls.
     if (t == "f16" || t == "bf16")
       tolerance = {4, 4};
     auto add = [&](const char *name, Shape q, Shape k, Shape v, std::vector<Operand> mask,
@@ -144,8 +146,8 @@ void addAttention(std::vector<Case> &cases) {
       c.operands.insert(c.operands.end(), mask.begin(), mask.end());
       cases.push_back(c);
     };
-    // The gradient's lse and y are operands: what is asked is the formula, not that they belong to
-    // q and k.
+    // The operands lse and y of attention_grad are random. The case checks the formula, which does
+    // not require them to be results of q and k.
     auto train = [&](const char *name, Shape q, Shape k, Shape v, std::vector<Operand> mask,
                      const char *flags) {
       std::string sums = t == "f64" ? t : "f32",
@@ -168,7 +170,7 @@ void addAttention(std::vector<Case> &cases) {
                      {y, t, fill}},
                     attributes,
                     3,
-                    // Differences of sums, rounded on their way.
+                    // Differences of sums with rounded intermediate results.
                     t == "f16" || t == "bf16" ? Tolerance{8, 8} : Tolerance{64, 64}};
       for (Case *c : {&forward, &gradient}) {
         c->operands.insert(c->operands.end(), mask.begin(), mask.end());
@@ -204,7 +206,7 @@ void addAttention(std::vector<Case> &cases) {
   }
 }
 
-/// Sizes about the blocks that kernels cut attention into, with all that may hide.
+/// Adds attention cases with sizes near the block sizes of the kernels, with every kind of mask.
 void addAttentionBlocks(std::vector<Case> &cases) {
   struct {
     int64_t queries, keys, depth, width;
@@ -239,7 +241,7 @@ void addAttentionBlocks(std::vector<Case> &cases) {
       Case both[] = {{"attention", label, given, flags, 1, forward},
                      {"attention_train", label, given, flags, 2, forward},
                      {"attention_grad", label, given, flags, 3, backward}};
-      // As if of other rows: large enough for probabilities to stay below 1.
+      // Random lse of the rows, large enough that the probabilities remain below 1.
       both[2].operands.insert(both[2].operands.end(),
                               {{y, t, fill}, {rows, "f32", {Fill::Uniform, 3, 7}}, {y, t, fill}});
       for (Case &c : both) {

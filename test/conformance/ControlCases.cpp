@@ -1,4 +1,4 @@
-//===- ControlCases.cpp - branches and loops ------------------------------------===//
+//===- ControlCases.cpp - cases of if and loop operations -----------------------===//
 #include "test/conformance/Case.h"
 
 namespace dlc::conformance {
@@ -9,7 +9,7 @@ void replaceAll(std::string &text, const std::string &from, const std::string &t
     text.replace(at, from.size(), to);
 }
 
-/// In the body TT stands for the tensor's type, BB for a 0-d bool and II for a 0-d i64.
+/// In the body, TT is replaced by the tensor's type, BB by a 0-d bool and II by a 0-d i64.
 Case text(const std::string &op, const std::string &label, const std::string &type,
           const Shape &shape, std::vector<Operand> operands, std::vector<std::string> results,
           std::string body) {

@@ -1,4 +1,4 @@
-//===- Driver.cpp - the conformance program: arguments, coverage, report -----------===//
+//===- Driver.cpp - conformance program: arguments, coverage check, report ---------===//
 #include "test/conformance/Isolate.h"
 
 #include "codegen/Pipeline.h"
@@ -16,17 +16,17 @@ using namespace dlc::conformance;
 
 namespace {
 
-/// Operations that need no case of their own. `fusion` and `yield` only occur inside what the
-/// compiler makes of other operations. `transfer`, `reorder` and `transposed_view` are made by the
-/// compiler and accept placed types only. The grad phase replaces `gradient`, `custom_gradient` and
-/// `cotangent` before an evaluation. test/runtime/collective tests the collective operations.
+/// Operations without a case of their own. `fusion` and `yield` occur only in operations that the
+/// compiler creates. `transfer`, `reorder` and `transposed_view` are created by the compiler and
+/// accept placed types only. The grad phase replaces `gradient`, `custom_gradient` and `cotangent`
+/// before an evaluation. test/runtime/collective tests the collective operations.
 const std::set<std::string> insideOthers = {
     "dlc.fusion",         "dlc.yield",     "dlc.transfer",        "dlc.reorder",
     "dlc.gradient",       "dlc.cotangent", "dlc.custom_gradient", "dlc.all_reduce",
     "dlc.all_gather",     "dlc.own_rows",  "dlc.reduce_scatter",  "dlc.broadcast_ranks",
     "dlc.transposed_view"};
 
-/// Operations of the dialect that no table names.
+/// Returns the operations of the dialect that no case covers.
 std::vector<std::string> uncovered(const std::vector<Case> &cases) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   dlc::prepareContext(context);
@@ -43,7 +43,8 @@ std::vector<std::string> uncovered(const std::vector<Case> &cases) {
   return missing;
 }
 
-/// An option of compilations: whether it is one. Its value, where it has one, is the next argument.
+/// Parses a compile option. If the option has a value, the value is the next argument. Returns
+/// false if there is no such option.
 bool takesSetting(dlc::CompileOptions &options, const std::string &name, const char *value,
                   int &at) {
   for (const dlc::Setting &setting : settingsOf(options))

@@ -35,7 +35,8 @@ struct Range {
   double low, high;
 };
 
-/// Small unsigned values for unsigned types, whatever was asked for.
+/// Returns the given range for floats. Integers get values up to 100, and unsigned ones no negative
+/// values.
 Fill fillFor(const std::string &type, Range range) {
   if (isFloatName(type))
     return {Fill::Uniform, range.low, range.high};
@@ -47,14 +48,15 @@ Fill fillFor(const std::string &type, Range range) {
 struct Unary {
   const char *op;
   Range range;
-  /// The kinds of types it takes: f, i(ntegers), b(ool).
+  /// Supported kinds of types: f(loat), i(nteger), s(igned integer), b(ool).
   const char *types;
   double ulps;
-  /// Where the result is a difference of larger figures.
+  /// Nonzero if the result is a difference of larger values.
   double ofLargest = 0;
 };
 
-// A bound of 4 ulp stands where 2 are aimed at: results of 16-bit types are rounded twice.
+// The target of the kernels is 2 ulp. The bound is 4 ulp because results of 16-bit types are
+// rounded twice.
 const Unary unaries[] = {
     {"abs", {-3, 3}, "fi", 0},      {"neg", {-3, 3}, "fs", 0},   {"sign", {-3, 3}, "fi", 0},
     {"exp", {-20, 20}, "f", 4},     {"expm1", {-5, 5}, "f", 4},  {"log", {1e-4, 50}, "f", 4},
@@ -97,7 +99,7 @@ void addUnary(std::vector<Case> &cases) {
                          1,
                          {u.ulps, u.ofLargest}});
       }
-      // At its special arguments a function is held to the same bound.
+      // Special arguments have the same bound.
       if (isFloatName(type))
         cases.push_back({u.op,
                          type + "/special",
@@ -162,7 +164,7 @@ void addBinary(std::vector<Case> &cases) {
                          {b.ulps, 0}});
     }
   }
-  // Integer powers, and an exponent of another type.
+  // Powers of integers, and exponents of a different type.
   for (const char *type : {"i32", "i64"})
     cases.push_back(
         {"pow",
@@ -225,8 +227,8 @@ void addCompareAndSelect(std::vector<Case> &cases) {
                         {s.a, type, fillFor(type, {-2, 2})}}});
 }
 
-/// Places compared with labels: those far outside of all places, too, on either side, and places
-/// that are cut from others or lie along another dimension.
+/// Adds comparisons of index sequences (iota) with labels. Labels include values far outside of the
+/// index range on both sides. Index sequences include slices, shifted ones and reshaped ones.
 void addComparePlaces(std::vector<Case> &cases) {
   const char *labels =
       "dense<[[0], [1], [36], [37], [-1], [18], [4294967296], [4294967314], [-4294967278], "
@@ -248,7 +250,7 @@ void addComparePlaces(std::vector<Case> &cases) {
       for (bool placesFirst : {true, false}) {
         std::string operands =
             placesFirst ? "%p, %l : (PP, LL) -> BB\n" : "%l, %p : (LL, PP) -> BB\n";
-        // The sum hides that the labels are constant.
+        // The addition of a zero operand prevents constant folding of the labels.
         std::string body = std::string("%known = dlc.constant ") + labels + "\n" + place.text +
                            "%l = dlc.add %known, %a0 : (LL, LL) -> LL\n%y = dlc.compare " +
                            predicate + " " + operands + "return %y : BB\n";
@@ -270,8 +272,8 @@ void addComparePlaces(std::vector<Case> &cases) {
       }
 }
 
-/// Factors and offsets of channels where these are short rows, and what comes before, several
-/// results of it.
+/// Adds cases with a factor and an offset for each channel, where the channels are short rows. The
+/// factor is computed in the same kernel, which has two results.
 void addShortRows(std::vector<Case> &cases) {
   struct {
     const char *name;
@@ -302,7 +304,7 @@ void addShortRows(std::vector<Case> &cases) {
     }
 }
 
-/// Bounds that are known, on either side: NaN stays.
+/// Adds max and min with a constant bound as first or second operand. NaN must be propagated.
 void addBounds(std::vector<Case> &cases) {
   for (std::string type : {"f32", "f64", "bf16"}) {
     std::string x = typeText({43}, type), bound = typeText({}, type);
@@ -322,7 +324,8 @@ void addBounds(std::vector<Case> &cases) {
   }
 }
 
-/// Short rows with factors of their own and of all, which are walked several at a time.
+/// Adds chains on short rows with factors of each row element and of the whole tensor, which
+/// kernels process several rows at a time.
 void addJoinedRows(std::vector<Case> &cases) {
   for (int64_t row : {4, 8, 12, 24, 40})
     for (std::string type : {"f32", "f16"}) {
@@ -387,7 +390,7 @@ void addCast(std::vector<Case> &cases) {
   }
 }
 
-/// All values of 8 bits, in rows of any length, in a table without order.
+/// Adds lookups of all 8-bit values in an unsorted table, with rows of any length.
 void addLookup(std::vector<Case> &cases) {
   std::string bytes;
   for (int i = 0; i < 256; ++i) {

@@ -1,8 +1,8 @@
-//===- EpilogueCases.cpp - what comes after products and convolutions ------------===//
+//===- EpilogueCases.cpp - cases of operations that follow matmuls and convolutions ===//
 //
-// Steps and views behind a product that few kernels do with it: columns scaled after the bias, the
-// result turned, the result seen as windows; activations behind both; and causal convolutions over
-// sequences, added to what came before.
+// Epilogues and views that few kernels support: columns scaled after the bias, a transposed result,
+// a result viewed as windows; activations after matmuls and convolutions; and causal convolutions
+// over sequences with additions.
 //
 //===------------------------------------------------------------------------------===//
 #include "test/conformance/Case.h"
@@ -15,7 +15,7 @@ namespace {
 
 const Fill kSmall{Fill::Uniform, -1, 1};
 
-/// Lines of a function's body, each value named and typed.
+/// Builder of a function body. Each value has a name and a type.
 class Body {
 public:
   explicit Body(const std::string &element = "f32") : element(element) {}
@@ -75,8 +75,8 @@ std::string listText(const std::vector<int64_t> &list) {
   return text;
 }
 
-/// A product's result: its shape with rows before the last dimension, its order and its shape after
-/// that.
+/// A view of a matmul's result: the shape of the rows before the last dimension, the permutation of
+/// a transpose, and the shape of a reshape after it.
 struct View {
   const char *name;
   Shape rows, order, after;
@@ -89,7 +89,8 @@ const View views[] = {
     {"windows", {2, 3, 2, 4, 4}, {0, 1, 3, 2, 4, 5}, {2, 12, 8, 0}},
 };
 
-/// After the sums, in this order: b(ias), s(cale of columns), g(elu), r(elu).
+/// Epilogue operations in the order of their letters: b is a bias, s scales columns, g is gelu, r
+/// is relu.
 const char *const steps[] = {"", "b", "bs", "bg", "bsr", "sb", "rs"};
 
 void addProducts(std::vector<Case> &cases) {
@@ -141,8 +142,9 @@ const Sequence sequences[] = {
     {"strided", 1, 48, 32, 61, 3, 1, 2, 1},     {"odd_channels", 1, 20, 24, 33, 2, 4, 1, 4},
 };
 
-/// Of a sequence whose beginning is filled up with zeros, so that no result sees what comes later;
-/// before it another one, so that both lie as convolutions want it.
+/// Adds causal convolutions of sequences: zeros are padded at the beginning only, so no result
+/// depends on later elements. Another convolution precedes, so that both use the layout that
+/// convolutions prefer.
 void addSequences(std::vector<Case> &cases) {
   for (const Sequence &s : sequences)
     for (const char *act : {"", "relu", "tanh"}) {
@@ -170,14 +172,15 @@ void addSequences(std::vector<Case> &cases) {
         value = body.operation(act + (" " + value), {value}, y);
       cases.push_back(body.yield(
           "conv", std::string("weights/sequence/") + s.name + (*act ? "/" : "") + act, value));
-      // The largest result says nothing of the sums any more, which go up to 60.
+      // tanh bounds the result by 1, but the errors are relative to the sums before it, which are
+      // as large as 60.
       if (act == std::string_view("tanh"))
         cases.back().tolerance.ofLargest = 256;
     }
 }
 
-/// Steps behind a convolution of images that come and go with their channels last, in orders that
-/// libraries compile kernels for on GPUs: b adds to each channel, r to each element.
+/// Adds epilogues of a convolution with channels-last images, in orders that GPU libraries compile
+/// kernels for. b adds to each channel, r to each element.
 void addStepsOfImages(std::vector<Case> &cases) {
   const std::vector<std::vector<const char *>> chains = {
       {"relu"},           {"r"},
@@ -225,12 +228,12 @@ void addStepsOfImages(std::vector<Case> &cases) {
       }
 }
 
-/// Functions of one number, as networks spell them: operations in whose text x is the value before
-/// all of them, y the last one, and a number a constant.
+/// Activation functions of one value, as networks compose them. In the text of the operations, x is
+/// the value before the activation, y is the previous result, and a number is a constant.
 struct Activation {
   const char *name;
   std::vector<const char *> operations;
-  bool hidesSums = false; ///< as a tolerance says
+  bool hidesSums = false; ///< see Tolerance::hidesSums
 };
 const Activation activations[] = {
     {"relu", {"relu y"}},
@@ -277,8 +280,8 @@ std::string activated(Body &body, const Activation &activation, const std::strin
   return value;
 }
 
-/// After convolutions and products that each provider has kernels for, and after a sum with
-/// something else.
+/// Adds activations after convolutions and matmuls that each provider has kernels for, with and
+/// without an addition in between.
 void addActivations(std::vector<Case> &cases) {
   for (const Activation &activation : activations)
     for (bool isAdded : {false, true}) {
@@ -294,14 +297,15 @@ void addActivations(std::vector<Case> &cases) {
       Body images;
       Shape shape = {1, 32, 13, 11};
       std::string x = images.argument(shape);
-      // The second of two, so that it lies as convolutions want it.
+      // The second convolution's operand has the layout that convolutions prefer.
       for (int i = 0; i < 2; ++i) {
         std::string w = images.weights({32, 32, 3, 3}, true);
         x = images.operation("conv " + x + ", " + w +
                                  " {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low "
                                  "= array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64}",
                              {x, w}, shape);
-        // Small, as activations want it: of large values they keep errors alone.
+        // Activations of large values would hide everything but rounding errors, so the values are
+        // scaled down.
         std::string factor = images.number("0.05");
         x = images.operation("mul " + x + ", " + factor, {x, factor}, shape);
       }

@@ -1,4 +1,4 @@
-//===- GatherCases.cpp - reading and writing at computed places -----------------===//
+//===- GatherCases.cpp - cases of gather and scatter operations -----------------===//
 #include "test/conformance/Case.h"
 
 namespace dlc::conformance {
@@ -10,7 +10,7 @@ const std::vector<std::string> types = {"f32", "f16", "bf16", "f64", "i8",
 Fill any(const std::string &type) {
   return isUnsignedName(type) ? Fill{Fill::Uniform, 0, 200} : Fill{Fill::Uniform, -100, 100};
 }
-/// Indices of a dimension of size n, negative ones too.
+/// Random indices of a dimension of size n, including negative ones.
 Fill below(int64_t n) { return {Fill::Uniform, double(-n), double(n - 1)}; }
 std::string axis(int n) { return "axis = " + std::to_string(n) + " : i64"; }
 
@@ -71,7 +71,8 @@ void addScatters(std::vector<Case> &cases, const std::string &t, const std::stri
       continue;
     std::string label = t + "/" + index + "/" + reduction;
     std::string attribute = std::string("reduction = #dlc<scatter_reduction ") + reduction + ">";
-    // Without a reduction each place is written once, else the order of writes would show.
+    // Without a reduction each position is written once, because the result would depend on the
+    // order of the writes otherwise.
     bool once = std::string(reduction) == "none";
     Fill places = once ? Fill{Fill::Permutation, 0, 0} : below(11);
     Fill values = isFloatName(t)      ? Fill{Fill::Uniform, -2, 2}
@@ -108,7 +109,7 @@ void addScatters(std::vector<Case> &cases, const std::string &t, const std::stri
                      attribute,
                      1,
                      tolerance});
-    // Many updates of few places.
+    // Many updates of few positions.
     if (std::string(reduction) != "mul" && t != "f16" && t != "bf16") {
       int64_t rows = once ? 800 : 11;
       cases.push_back({"scatter_nd",
@@ -155,7 +156,8 @@ void addScatters(std::vector<Case> &cases, const std::string &t, const std::stri
   }
 }
 
-/// Images enlarged by constant places: of rows, then along them, between two neighbours.
+/// Adds cases that resize images by gathers with constant indices: first the rows, then the
+/// elements of each row, as a sum of two neighbors.
 void addEnlarged(std::vector<Case> &cases, const std::string &t) {
   struct {
     const char *name;

@@ -1,4 +1,4 @@
-//===- Isolate.cpp - cases in processes of their own -------------------------------===//
+//===- Isolate.cpp - runs conformance cases in child processes ---------------------===//
 #include "test/conformance/Isolate.h"
 
 #include "codegen/Pipeline.h"
@@ -21,7 +21,8 @@ struct Piece {
 
 struct Child {
   Piece piece;
-  /// What it says goes to a file without a name: a pipe that nobody reads meanwhile would fill.
+  /// Temporary file for the child's output. A pipe is not used because it would fill up while the
+  /// parent does not read it.
   FILE *said;
 };
 
@@ -41,11 +42,11 @@ void runChild(llvm::ArrayRef<Case> cases, const RunnerOptions &options, FILE *sa
   });
   std::fflush(said);
   std::fflush(stdout);
-  // Nothing of the parent's is to be destroyed here.
+  // _exit skips the destructors of objects that belong to the parent process.
   _exit(0);
 }
 
-/// The failures that a child told of, and its last other words.
+/// Reports the failures that a child process wrote and returns the last line of its other output.
 std::string listen(FILE *said, const std::function<void(const Failure &)> &failed) {
   std::rewind(said);
   std::string last;
@@ -75,7 +76,7 @@ void runIsolated(llvm::ArrayRef<Case> cases, const RunnerOptions &options,
                  const std::function<void(size_t)> &progress) {
   size_t jobs =
       options.jobs > 0 ? size_t(options.jobs) : std::max(1u, std::thread::hardware_concurrency());
-  // A dump is for reading: in order, then.
+  // A dump is written in the order of the cases, so only one process runs at a time.
   if (options.dump)
     jobs = 1;
   std::deque<Piece> waiting;
@@ -108,7 +109,8 @@ void runIsolated(llvm::ArrayRef<Case> cases, const RunnerOptions &options,
       progress(done);
       continue;
     }
-    // Both halves are run again, so what it told of so far is told again.
+    // Both halves are run again and report their failures then, so the failures reported so far are
+    // discarded.
     std::string last = listen(said, nullptr);
     if (piece.count > 1) {
       size_t half = piece.count / 2;

@@ -1,4 +1,4 @@
-//===- NormCases.cpp - softmax and normalisation --------------------------------===//
+//===- NormCases.cpp - cases of softmax and normalization operations ------------===//
 #include "test/conformance/Case.h"
 
 #include <set>
@@ -21,7 +21,8 @@ std::string axis(int n) { return "axis = " + std::to_string(n) + " : i64"; }
 } // namespace
 
 void addNormCases(std::vector<Case> &cases) {
-  // Far from zero: sums of squares alone would leave nothing of the variance.
+  // Elements far from zero: the variance must not be computed as the difference of the mean of
+  // squares and the squared mean.
   cases.push_back({"batch_norm_train",
                    "f32/far",
                    {{{4, 3, 16, 16}, "f32", {Fill::Uniform, 1000, 1001}},
@@ -29,14 +30,15 @@ void addNormCases(std::vector<Case> &cases) {
                     {{3}, "f32"}},
                    "eps = 1.0e-5 : f64",
                    3,
-                   // The mean is rounded to 1e-4 of a deviation.
+                   // The mean is rounded to 1e-4 of a standard deviation.
                    {8, 600}});
   for (const char *type : {"f32", "f16", "bf16", "f64"}) {
     std::string t = type;
     Fill wide{Fill::Uniform, -8, 8}, unit{Fill::Uniform, -1, 1}, positive{Fill::Uniform, 0.5, 2};
     for (const Row &r : rows) {
       std::string label = t + "/" + r.name;
-      // The reference adds up a row's terms one after the other.
+      // The reference adds the terms of a row sequentially, so its own error grows with the row's
+      // length.
       double ulps = t == "f64" && r.shape.back() > 10000 ? 64 : 16;
       cases.push_back({"softmax", label, {{r.shape, t, wide}}, axis(r.axis), 1, {ulps, 1}});
       cases.push_back({"log_softmax", label, {{r.shape, t, wide}}, axis(r.axis), 1, {8, 4}});
@@ -93,16 +95,17 @@ void addNormCases(std::vector<Case> &cases) {
                          1,
                          {16, 16}});
       }
-      // Statistics may be wider than x.
+      // The statistics may have a wider type than x.
       for (const std::string &s : t == "f32" || t == "f64" ? std::vector<std::string>{t}
                                                            : std::vector<std::string>{t, "f32"}) {
         Operand scale{{shape[1]}, s, positive}, bias{{shape[1]}, s, unit};
         std::string label = t + "/" + (s == t ? "" : s + "/") + name;
-        // A channel must have elements.
+        // The operation requires at least one element in each channel.
         if (shape[0] > 0)
           cases.push_back({"batch_norm_train",
                            label,
-                           // A mean near zero would be known to x's precision only.
+                           // The range avoids means near zero, whose relative error would be
+                           // limited by the precision of x.
                            {{shape, t, {Fill::Uniform, -4, 12}}, scale, bias},
                            "eps = 1.0e-5 : f64",
                            3,

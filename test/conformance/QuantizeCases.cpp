@@ -1,7 +1,8 @@
-//===- QuantizeCases.cpp - quantize, dequantize and dynamic_quantize ------------===//
+//===- QuantizeCases.cpp - cases of quantize, dequantize and dynamic_quantize ---===//
 //
-// Every kind of scale (tensor, axis, block), zero points of every type, contractions of 4- and
-// 8-bit operands with zero points, and packed tensors of 4-bit integers in every role.
+// Covers every kind of scale (tensor, axis, block), zero points of every type, contractions of 4-
+// and 8-bit operands with zero points, and packed tensors of 4-bit integers as arguments, constants
+// and results.
 //
 //===----------------------------------------------------------------------------===//
 #include "test/conformance/Case.h"
@@ -12,7 +13,7 @@
 namespace dlc::conformance {
 namespace {
 
-/// The scales of a tensor [6, 70].
+/// Shape and attributes of the scales of a tensor [6, 70].
 struct Scales {
   const char *label;
   Shape shape;
@@ -26,7 +27,7 @@ const Scales scales[] = {{"tensor", {}, ""},
                          {"even_blocks", {6, 5}, " axis 1 block_size 14"},
                          {"blocks_of_rows", {2, 70}, " axis 0 block_size 4"}};
 
-/// A function's body of one operation, whose operands are arguments or constants.
+/// Function body with one operation whose operands are arguments or constants.
 struct Body {
   std::string lines, names, types;
   std::vector<Operand> operands;
@@ -90,7 +91,7 @@ void addQuantize(std::vector<Case> &cases) {
     body.argument({{}, "i8", {Fill::Uniform, -9, 9}});
     std::string label = flags;
     std::replace(label.begin(), label.end(), ' ', '_');
-    // `low` and `high` come after the type.
+    // In the textual IR `low` and `high` follow the result's element type.
     cases.push_back(body.end("quantize", "flags" + label, std::string(" to i8") + flags,
                              {typeText(image, "i8")}));
   }
@@ -118,7 +119,7 @@ void addDequantize(std::vector<Case> &cases) {
           std::string label = std::string(type) + "_to_" + to + "/" + s.label + "/" + zero;
           cases.push_back(body.end("dequantize", label, s.attributes, {typeText(image, to)}));
         }
-    // Constants of 4 and 8 bits, as weights are.
+    // 4- and 8-bit constants, as used for weights.
     for (const char *type : {"i4", "ui4", "i8", "ui8"})
       for (bool hasZero : {false, true}) {
         bool isUnsigned = type[0] == 'u';
@@ -150,7 +151,7 @@ void addDynamic(std::vector<Case> &cases) {
     }
 }
 
-/// Sums in i32 of operands with zero points.
+/// Adds contractions with zero points that are summed in i32.
 void addContractions(std::vector<Case> &cases) {
   for (const char *a : {"ui8", "i8"})
     for (const char *b : {"i8", "ui8", "i4", "ui4"})
@@ -202,20 +203,20 @@ void addContractions(std::vector<Case> &cases) {
       }
 }
 
-/// All values of 4 bits.
+/// An operand whose elements cover all 4-bit values.
 Operand packedOperand(const Shape &shape, const std::string &type) {
   const double low = type[0] == 'u' ? 0 : -8;
   return {shape, type, {Fill::Uniform, low, low + 15}};
 }
 
-/// A function of `body`'s arguments, in text.
+/// Makes a case from the text of a function body with the given operands.
 Case packedText(const std::string &op, const std::string &label,
                 const std::vector<Operand> &operands, const std::string &lines,
                 const std::string &result) {
   return {op, "packed/" + label, operands, "", 1, {}, {result}, lines + "\nreturn %y : " + result};
 }
 
-/// 4-bit integers as arguments, results, constants and values in between.
+/// Adds cases with 4-bit integers as arguments, results, constants and intermediate values.
 void addPacked(std::vector<Case> &cases) {
   for (const Shape &shape : std::vector<Shape>{
            {}, {1}, {7}, {8}, {5, 1}, {3, 5}, {4, 6}, {2, 3, 9}, {0, 5}, {4, 0}, {33, 257}})

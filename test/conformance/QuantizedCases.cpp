@@ -1,7 +1,8 @@
-//===- QuantizedCases.cpp - contractions of integers of 8 bits ------------------===//
+//===- QuantizedCases.cpp - cases of contractions of 8-bit integers -------------===//
 //
-// What quantised models are made of: sums in i32 of operands that are widened and centred, alone,
-// scaled to floats, and scaled, rounded and saturated to 8 bits again.
+// Patterns of quantized models: i32 sums of operands that are converted to i32 minus a zero point.
+// The sums are returned, dequantized to floats, or requantized (scaled, rounded and saturated) to 8
+// bits.
 //
 //===----------------------------------------------------------------------------===//
 #include "test/conformance/Case.h"
@@ -12,8 +13,8 @@ namespace {
 enum class Point { None, Constant, Operand, Byte };
 enum class After { Nothing, Floats, Bytes };
 
-/// Weights of 8 bits: with a sign, as all integers of 8 bits, or without one and centred, all alike
-/// or each channel by itself.
+/// 8-bit weights: signed, or unsigned with a zero point for the tensor or (`isEach`) for each
+/// channel.
 struct Weights {
   const char *name, *type;
   int64_t low, range;
@@ -24,7 +25,7 @@ const Weights weights[] = {{"i8", "i8", -128, 256, Point::None},
                            {"ui8", "ui8", 0, 256, Point::Constant},
                            {"ui8_each", "ui8", 0, 256, Point::Constant, true}};
 
-/// A contraction's lines, and the case that they make.
+/// Builder of the text of a case with one contraction.
 struct Text {
   std::string lines;
   std::vector<Operand> operands;
@@ -38,7 +39,7 @@ struct Text {
     lines += name + " = dlc." + text + " : (" + types + ") -> " + typeText(shape, type) + "\n";
   }
 
-  /// x as i32, less a zero point.
+  /// Emits `name` = x converted to i32, minus a zero point.
   void centre(const std::string &name, const std::string &x, const Shape &shape,
               const std::string &type, Point point) {
     std::string wide = typeText(shape, "i32");
@@ -58,8 +59,8 @@ struct Text {
     line(name, "sub " + name + "_w, " + zero, wide + ", tensor<i32>", shape, "i32");
   }
 
-  /// Weights of constants as i32, less their zero points: of `channels`' shape where each has its
-  /// own.
+  /// Emits constant weights as i32 minus their zero points. If each channel has its own zero point,
+  /// the zero points have the shape `channels`.
   void weigh(const std::string &name, const Weights &w, const Shape &shape, const Shape &channels) {
     lines += "%c = dlc.constant " + constantIntegers(shape, w.type, w.low, w.range) + "\n";
     if (!w.isEach)
@@ -70,7 +71,7 @@ struct Text {
          typeText(shape, "i32") + ", " + typeText(channels, "i32"), shape, "i32");
   }
 
-  /// What follows %s; the result's type.
+  /// Emits the operations that follow the sums %s and the return. Returns the result's type.
   std::string follow(After after, const Shape &shape, const Shape &channels, double scale) {
     std::string sums = typeText(shape, "i32"), floats = typeText(shape, "f32"),
                 each = typeText(channels, "f32"), one = "tensor<f32>";
@@ -141,7 +142,7 @@ void addProducts(std::vector<Case> &cases) {
           }
 }
 
-/// A square window.
+/// A convolution with a square window.
 struct Layer {
   const char *name;
   int64_t channels, results, size, window, stride, pad, groups;
@@ -167,7 +168,7 @@ void addConvolutions(std::vector<Case> &cases, const Weights &v) {
           std::string image = t.argument({x, type, {Fill::Uniform, -300, 300}});
           t.centre("%x", image, x, type, point);
           t.weigh("%w", v, w, {l.results, 1, 1, 1});
-          // Sums start as integers, too.
+          // The sums start from an integer bias.
           std::string bias;
           if (after != After::Floats) {
             bias = ", %i";
@@ -190,7 +191,8 @@ void addConvolutions(std::vector<Case> &cases, const Weights &v) {
         }
 }
 
-/// Floats of rows with scales of their own, and zeros.
+/// Adds f32 matmuls of integers that are dequantized with a scale and optionally a zero point for
+/// each row.
 void addRows(std::vector<Case> &cases) {
   constexpr int64_t m = 33, k = 70, n = 50;
   for (const char *type : {"ui8", "i8", "f32"})
@@ -232,7 +234,7 @@ void addRows(std::vector<Case> &cases) {
       }
 }
 
-/// Both operands from outside, seen turned: as heads of attention are.
+/// Adds matmuls of two run-time operands that are transposed, as in the heads of attention.
 void addHeads(std::vector<Case> &cases) {
   constexpr int64_t heads = 3, m = 9, k = 16, n = 11;
   for (const char *left : {"ui8", "i8"})
@@ -252,8 +254,9 @@ void addHeads(std::vector<Case> &cases) {
     }
 }
 
-/// Both operands from outside, neither seen turned: in whole vectors along one's depth, along the
-/// columns of the other, with zero points of both.
+/// Adds matmuls of two run-time operands without transposes of views, optionally with zero points
+/// of both. Sizes include whole vectors along the depth of one operand and along the columns of the
+/// other.
 void addPlain(std::vector<Case> &cases) {
   for (auto [m, k, n] : {std::array<int64_t, 3>{40, 256, 48}, {70, 132, 36}, {3, 40, 200}})
     for (bool isTurned : {false, true})

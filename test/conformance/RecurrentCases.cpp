@@ -1,4 +1,4 @@
-//===- RecurrentCases.cpp - LSTM, GRU and plain recurrent layers ----------------===//
+//===- RecurrentCases.cpp - cases of LSTM, GRU and plain recurrent layers -------===//
 #include "test/conformance/Case.h"
 
 #include <cmath>
@@ -7,7 +7,7 @@
 namespace dlc::conformance {
 namespace {
 
-/// "dense<[[..], ..]>" of numbers from -bound to bound.
+/// Returns "dense<[[..], ..]>" with random values from -bound to bound.
 std::string denseText(const Shape &shape, double bound, std::mt19937 &random) {
   auto level = [&](auto &self, size_t d) -> std::string {
     if (d == shape.size())
@@ -20,8 +20,7 @@ std::string denseText(const Shape &shape, double bound, std::mt19937 &random) {
   return "dense<" + level(level, 0) + ">";
 }
 
-/// The case with its weights and biases (operands 1 to 3) known at compile time, as models have
-/// them.
+/// Returns the case with constant weights and biases (operands 1 to 3), as in inference models.
 Case withConstantWeights(Case c, double bound) {
   std::mt19937 random(7);
   std::string names, types;
@@ -76,10 +75,10 @@ void addRecurrentCases(std::vector<Case> &cases) {
         int64_t d = std::string(direction) == "both" ? 2 : 1;
         std::string label = t + "/" + s.name + "/" + direction;
         std::string attribute = std::string("direction = #dlc<direction ") + direction + ">";
-        // States in 16 bits drift from step to step.
+        // The error of 16-bit states grows with the number of time steps.
         Tolerance tolerance{32, 32};
-        // As layers start: wider weights would make a chaos in which the last bit grows from step
-        // to step.
+        // Weights are as small as at the start of training. With larger weights the recurrence
+        // would be chaotic, and differences in the last bit would grow with each time step.
         double bound = 1 / std::sqrt(double(s.hidden));
         Fill weights{Fill::Uniform, -bound, bound};
         auto layer = [&](int64_t gates, bool cell) {

@@ -1,4 +1,4 @@
-//===- ReduceCases.cpp - reductions, searches and running sums ------------------===//
+//===- ReduceCases.cpp - cases of reductions, searches and cumulative sums ------===//
 #include "test/conformance/Case.h"
 
 namespace dlc::conformance {
@@ -42,7 +42,7 @@ void addReduces(std::vector<Case> &cases) {
     for (const std::string &t : types) {
       for (const Axes &r : reductions) {
         std::string name = r.name, k = kind;
-        // Neither a mean nor an extremum of nothing has a value that all agree on.
+        // The mean and extremum of zero elements are not defined consistently.
         if (name == "empty" && k != "sum" && k != "prod")
           continue;
         if (k == "prod" && !isFloatName(t) && name == "big")
@@ -65,8 +65,8 @@ void addReduces(std::vector<Case> &cases) {
   }
 }
 
-/// Reductions large enough to be cut into units: rows that are no runs of memory, and few long
-/// ones.
+/// Reductions that are large enough to be split into units of work: rows that are not contiguous in
+/// memory, and a few long rows.
 const Axes cutReductions[] = {{"cut_rows", {5000, 16}, {0}, false},
                               {"cut_tail", {1100, 37}, {0}, false},
                               {"cut_ten", {4099, 10}, {0}, false},
@@ -99,13 +99,13 @@ void addCutReduces(std::vector<Case> &cases) {
                "kind = #dlc<reduce_kind " + std::string(kind) + ">, axes = " + array(r.axes) +
                    (r.keep ? ", keepdims" : ""),
                1,
-               // In f64 it is the reference that rounds in its long sums.
+               // In f64 the reference itself has rounding errors in its long sums.
                {extremum                     ? 0.0
                 : std::string(type) == "f64" ? 256.0
                                              : 8.0,
                 0}});
         }
-  // A million equal terms, whose roundings do not cancel: within 1e-6.
+  // A million equal terms, whose rounding errors do not cancel. The result must be within 1e-6.
   for (const Shape &shape : {Shape{1000000}, Shape{100000, 10}, Shape{4, 250000}, Shape{40, 25000}})
     for (int64_t axis = 0; axis < int64_t(shape.size()); ++axis)
       cases.push_back({"reduce",
@@ -116,8 +116,8 @@ void addCutReduces(std::vector<Case> &cases) {
                        {8, 0}});
 }
 
-/// Several reductions of the same operands, with what they reduce as a result of its own, and what
-/// follows from them.
+/// Adds several reductions of the same operands, where the reduced value is a result, too, and
+/// operations follow the reductions.
 void addSharedReduces(std::vector<Case> &cases) {
   struct {
     const char *name, *shape, *axes, *kept;
@@ -146,8 +146,8 @@ void addSharedReduces(std::vector<Case> &cases) {
   }
 }
 
-/// What several rows need: reduced over them and over other dimensions, with factors that keep
-/// these apart.
+/// Adds reductions over rows and other dimensions of a product with a broadcast factor, which
+/// prevents merging these dimensions.
 void addReducesOfRows(std::vector<Case> &cases) {
   struct {
     const char *name;
@@ -173,7 +173,8 @@ void addReducesOfRows(std::vector<Case> &cases) {
   }
 }
 
-/// Of concatenated parts, with what is reduced as a result of its own or not.
+/// Adds reductions of concatenations. The concatenation is a result of its own in half of the
+/// cases.
 void addJoinedReduces(std::vector<Case> &cases) {
   struct {
     const char *name;
@@ -188,7 +189,7 @@ void addJoinedReduces(std::vector<Case> &cases) {
       {"blocks", {{1, 2, 30, 30, 16}, {1, 1, 30, 30, 16}}, 1, {2, 3}},
       {"rows", {{1, 30, 10, 240}, {1, 30, 25, 240}}, 2, {3}},
       {"reduced", {{1, 30, 10, 24}, {1, 30, 25, 24}}, 2, {1, 2}},
-      // Neighbours of one size share their code.
+      // Adjacent parts of equal size share their code.
       {"run", {{1, 30, 40, 24}, {1, 30, 40, 5}, {1, 30, 40, 5}, {1, 30, 40, 5}}, 3, {1, 2}},
       {"wide_run", {{1, 9, 7, 2100}, {1, 9, 7, 2100}, {1, 9, 7, 2100}, {1, 9, 7, 1}}, 3, {1, 2}},
       {"run_of_channels", {{2, 3, 40, 41}, {2, 3, 40, 41}, {2, 3, 40, 41}}, 1, {2, 3}},
@@ -277,7 +278,7 @@ void addSearches(std::vector<Case> &cases) {
                            "k = " + std::to_string(k) + " : i64, " + axis + flags,
                            2});
     }
-    // Lines that are sorted as a whole, and in parts.
+    // Lines that are sorted completely, and lines that are sorted in parts.
     for (auto [size, k] : {std::pair{700, 700}, {600, 20}, {9000, 5}, {40000, 900}})
       for (const char *flags : {"", ", largest = false"})
         if (size < 10000 || t == "f32" || t == "i32")

@@ -1,4 +1,4 @@
-//===- Runner.cpp - cases to a module, through the pipeline, to a verdict ---------===//
+//===- Runner.cpp - compiles and runs conformance cases and checks their results --===//
 #include "test/conformance/Runner.h"
 
 #include "codegen/Pipeline.h"
@@ -59,8 +59,8 @@ FailureOr<SmallVector<Value>> buildOp(OpBuilder &builder, const Case &c, ValueRa
   OperationState state(loc, "dlc." + c.op);
   state.addOperands(arguments);
   state.attributes = cast<DictionaryAttr>(attributes);
-  // Types that follow from the operands are asked of the operation itself, made with any types
-  // first.
+  // Result types that follow from the operands are inferred by the operation itself, which is
+  // created with placeholder types first.
   SmallVector<Type> types;
   for (const std::string &text : c.resultTypes)
     types.push_back(parseType(text, context));
@@ -71,7 +71,7 @@ FailureOr<SmallVector<Value>> buildOp(OpBuilder &builder, const Case &c, ValueRa
     types.assign(c.results, RankedTensorType::get({}, builder.getF32Type()));
   state.addTypes(types);
   Operation *op = builder.create(state);
-  // Optional operands are left out from the end.
+  // Missing optional operands are the last ones.
   llvm::TypeSwitch<Operation *>(op).Case<MatmulOp, ConvOp>(
       [&](auto contraction) { omitLastOperands(contraction.getProperties(), arguments.size()); });
   if (!given) {
@@ -141,8 +141,9 @@ FailureOr<Batch> buildBatch(MLIRContext &context, ArrayRef<Case> cases) {
 
 namespace {
 
-/// Bytes between pages that nobody may touch: at the beginning of theirs, or at its end as far as
-/// alignment to 64 bytes allows. Who reads beside an input crashes.
+/// A copy of a tensor between inaccessible pages. It is placed at the beginning of its pages, or at
+/// their end as far as an alignment of 64 bytes permits, so that a kernel that reads outside of an
+/// input crashes.
 class Guarded {
 public:
   Guarded(const ref::Tensor &tensor, bool atEnd) {
@@ -166,7 +167,8 @@ private:
   size_t size;
 };
 
-/// Compiles and runs; the results lie in `got`. Says why it could not.
+/// Compiles and runs the batch and stores the results in `got`. Returns false and the reason in
+/// `why` on failure.
 bool compileAndRun(Batch &batch, ArrayRef<RankedTensorType> types, const RunnerOptions &options,
                    std::vector<ref::Tensor> &got, std::string &why) {
   auto program = dlc::compile(*batch.module, options.compile);
@@ -179,7 +181,7 @@ bool compileAndRun(Batch &batch, ArrayRef<RankedTensorType> types, const RunnerO
     std::vector<void *> outputs;
     for (RankedTensorType type : types) {
       got.push_back(ref::Tensor::empty(type));
-      // What a kernel forgets to write must not look right.
+      // Fills the result with a pattern, so that elements that a kernel does not write are wrong.
       std::memset(got.back().mutableData(), 0x5b, got.back().bytes());
       outputs.push_back(got.back().mutableData());
     }
@@ -221,7 +223,7 @@ void runBatch(MLIRContext &context, ArrayRef<Case> cases, const RunnerOptions &o
     return each("is not well formed: ");
   if (options.dump) {
     batch->module->print(llvm::outs());
-    // A child that runs cases ends without the flush of a process's end.
+    // Child processes end with _exit, which does not flush the stream.
     llvm::outs().flush();
   }
 
@@ -240,8 +242,8 @@ void runBatch(MLIRContext &context, ArrayRef<Case> cases, const RunnerOptions &o
     if (c.isStrict && options.compile.accuracy != "strict")
       continue;
     for (size_t r = place.firstResult; r < place.firstResult + place.results; ++r) {
-      // What the compiler's manual promises for products of parts and convolutions by transforms:
-      // 2e-5.
+      // Below the strict level, f32 matmuls from bf16 parts and Winograd convolutions have errors
+      // of up to 2e-5 of the largest result (docs/guide/precision.md).
       Tolerance tolerance = c.tolerance;
       if (options.compile.accuracy != "strict" && !tolerance.isExtreme &&
           want[r].getElementType().isF32())

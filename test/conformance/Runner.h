@@ -1,4 +1,4 @@
-//===- Runner.h - cases through the whole pipeline -------------------------------===//
+//===- Runner.h - compiles and runs conformance cases and checks their results ---===//
 #ifndef DLC_TEST_CONFORMANCE_RUNNER_H
 #define DLC_TEST_CONFORMANCE_RUNNER_H
 
@@ -20,21 +20,21 @@ struct Failure {
 
 struct RunnerOptions {
   bool dump = false;
-  /// How cases are compiled. Sums of products of f32 are exact: the compiler's own default allows
-  /// more error than the cases do by themselves.
+  /// How cases are compiled. The default is `--accuracy strict`, because the compiler's own default
+  /// level permits larger errors in f32 sums of products than the cases do.
   CompileOptions compile = [] {
     CompileOptions options;
     options.accuracy = "strict";
     return options;
   }();
-  /// Cases compiled as one module.
+  /// Number of cases that are compiled as one module.
   int batch = 24;
-  /// Processes at a time; 0: as many as there are processors.
+  /// Maximum number of child processes at a time. 0 means the number of processors.
   int jobs = 0;
 };
 
-/// A module whose function holds some cases side by side, and where their arguments and results
-/// stand in it.
+/// A module whose function contains several independent cases, with the index of each case's first
+/// argument and first result.
 struct Batch {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   struct Place {
@@ -45,12 +45,14 @@ struct Batch {
 };
 mlir::FailureOr<Batch> buildBatch(mlir::MLIRContext &context, llvm::ArrayRef<Case> cases);
 
-/// Runs the cases; calls `failed` for each that does not agree with the reference. A module that
-/// does not compile is tried again case by case, so that one case cannot hide another.
+/// Runs the cases and calls `failed` for each one whose results differ from the reference. If a
+/// module does not compile, its cases are compiled again one by one, so that one failing case does
+/// not hide the results of others.
 void runCases(mlir::MLIRContext &context, llvm::ArrayRef<Case> cases, const RunnerOptions &options,
               const std::function<void(const Failure &)> &failed);
 
-/// Whether two tensors agree; else says where they differ most.
+/// Checks whether two tensors agree within the tolerance. If they do not, `why` gets the position
+/// of the largest difference.
 bool agree(const ref::Tensor &got, const ref::Tensor &want, const Tolerance &tolerance,
            std::string &why);
 

@@ -1,10 +1,10 @@
-//===- ShapeCases.cpp - operations that make and move elements ------------------===//
+//===- ShapeCases.cpp - cases of operations that create, move or join elements --===//
 #include "test/conformance/Case.h"
 
 namespace dlc::conformance {
 namespace {
 
-/// Moving elements depends on their width and not on their meaning, but each type has its own code.
+/// Moving elements depends only on their width, but each type has its own code path.
 const std::vector<std::string> types = {"f32", "f16", "bf16", "f64", "i8",
                                         "ui8", "i32", "i64",  "i1"};
 
@@ -55,8 +55,9 @@ void addViews(std::vector<Case> &cases, const std::string &t) {
                     {"outer", {4, 5, 33}, {1, 0, 2}},
                     {"empty", {0, 4}, {1, 0}},
                     {"big", {257, 263}, {1, 0}},
-                    // In tiles of registers: all sizes of what is left over, few results in a row,
-                    // neighbours that are not side by side but near, others between them.
+                    // Transposes in register tiles: remainders of all sizes, few results in a row,
+                    // transposed dimensions that are not adjacent but close, with others between
+                    // them.
                     {"tiles", {35, 50}, {1, 0}},
                     {"narrow", {3, 40}, {1, 0}},
                     {"short", {40, 9}, {1, 0}},
@@ -69,7 +70,7 @@ void addViews(std::vector<Case> &cases, const std::string &t) {
                      t + "/" + x.name,
                      {{x.shape, t, any(t)}},
                      "permutation = " + array(x.permutation)});
-  // Two transpositions in one kernel, what comes before and after them, and a row for all.
+  // Two transposes in one kernel with operations before and after them, and a broadcast row.
   if (t == "f32" || t == "f64" || t == "bf16" || t == "i32") {
     std::string text = R"(
     %n = dlc.mul %a0, %a0 : (XX, XX) -> XX
@@ -106,7 +107,7 @@ void addSlices(std::vector<Case> &cases, const std::string &t) {
                 {"stride", {11, 23}, {1, 2}, {4, 7}, {2, 3}},
                 {"reverse", {9, 17}, {8, 16}, {9, 17}, {-1, -1}},
                 {"reverse_stride", {9, 17}, {0, 15}, {9, 5}, {1, -3}},
-                // To the last element, with lanes that are near one another.
+                // Strided slices up to the last element, whose vector lanes read nearby elements.
                 {"pairs", {5, 70}, {0, 1}, {5, 35}, {1, 2}},
                 {"thirds", {5, 100}, {0, 0}, {5, 34}, {1, 3}},
                 {"fourths", {5, 130}, {0, 1}, {5, 33}, {1, 4}},
@@ -146,7 +147,7 @@ void addPads(std::vector<Case> &cases, const std::string &t) {
                      {{p.shape, t, any(t)}, {{}, t, any(t)}},
                      std::string("mode = #dlc<pad_mode ") + p.mode + ">, low = " + array(p.low) +
                          ", high = " + array(p.high)});
-  // Under a sum over rows, the elements that a vector takes wrap at another place each.
+  // Below a reduction over rows, the elements of a vector wrap around at different positions.
   if (t == "f32")
     cases.push_back({"pad",
                      t + "/wrap/under-reduce",
@@ -162,14 +163,16 @@ void addPads(std::vector<Case> &cases, const std::string &t) {
     return %m : tensor<1x1x35xf32>)"});
 }
 
-/// What is made of a concatenation, part by part: along the lanes and across them.
+/// Adds operations on a concatenation that kernels compute part by part, with the concatenated axis
+/// along the vector lanes and across them.
 void addJoined(std::vector<Case> &cases, const std::string &t) {
   const struct {
     const char *name;
-    std::vector<int64_t> sizes; ///< of the parts; 0: the dimension's own
+    std::vector<int64_t> sizes; ///< sizes of the parts along the axis; 0 means the size that the
+                                ///< dimension has in `sum`
   } lists[] = {
       {"", {0, 1, 64}},
-      // Neighbours of one size share their code.
+      // Adjacent parts of equal size share their code.
       {"/runs", {3, 16, 16, 16, 16, 3, 3, 40}},
       {"/ones", {1, 1, 1, 1, 1, 1, 1}},
       {"/all", {24, 24, 24}},
@@ -207,8 +210,8 @@ void addJoined(std::vector<Case> &cases, const std::string &t) {
                            row + ") -> " + all + "\n%w = dlc.max %m, " + least + " : (" + all +
                            ", " + all + ") -> " + all + "\nreturn %w, %j : " + all + ", " + all});
     }
-  // Parts that are made in the kernel, of operands that stand apart and of one that they share;
-  // one part stands there twice, and of another somebody else needs what it is made of.
+  // Parts that are computed in the kernel, from separate operands and from a shared one. One part
+  // occurs twice, and the producer of another part has a second use.
   const std::string x = typeText({40, 24}, t), row = typeText({24}, t), y = typeText({40, 144}, t);
   std::string text, list, types;
   for (int i : {0, 1, 2, 3})
@@ -233,7 +236,7 @@ void addJoined(std::vector<Case> &cases, const std::string &t) {
     }
     cases.push_back(c);
   }
-  // A part that is a factor of all.
+  // One of the parts is also a factor of the whole concatenation.
   Case c{"concat", t + "/joined/factor"};
   list.clear(), types.clear();
   for (int i = 0; i < 6; ++i) {
@@ -249,8 +252,9 @@ void addJoined(std::vector<Case> &cases, const std::string &t) {
   cases.push_back(c);
 }
 
-/// Single elements of parts that lie in turn along a row: as a result, and in what follows, with
-/// factors that each run of them shares, that all runs share, and that come from rows turned alike.
+/// Adds concatenations that interleave single elements of several rows. The result is returned or
+/// used by further operations, with factors shared by each run of interleaved elements, factors
+/// shared by all runs, and an interleaved operand.
 void addTurns(std::vector<Case> &cases, const std::string &t) {
   for (int64_t count : {2, 3, 4})
     for (int64_t length : {3, 8, 20, 64, 67}) {
@@ -301,10 +305,10 @@ void addConcats(std::vector<Case> &cases, const std::string &t) {
                  {"empty", {{0, 4}, {3, 4}}, 0},
                  {"big", {{67, 515}, {67, 516}}, 1},
                  {"rank5", {{2, 3, 2, 3, 5}, {2, 3, 4, 3, 5}}, 2},
-                 // One vector has elements of both.
+                 // Vectors that contain elements of both parts.
                  {"halves", {{1024, 4}, {1024, 4}}, 1},
                  {"twelve", {{256, 12}, {256, 12}}, 1},
-                 // Rows of several vectors, taken together.
+                 // Rows of several vectors that are copied together.
                  {"vectors", {{90, 128}, {90, 70}, {90, 250}}, 1}};
   for (auto &c : concats) {
     Case x{"concat", t + "/" + c.name, {}, "axis = " + std::to_string(c.axis) + " : i64"};
@@ -312,7 +316,7 @@ void addConcats(std::vector<Case> &cases, const std::string &t) {
       x.operands.push_back({shape, t, any(t)});
     cases.push_back(x);
   }
-  // Parts that rows of another length are factors of.
+  // A part that is the product with a broadcast row of another length than the other part.
   if (t == "f32")
     cases.push_back({"concat",
                      t + "/made",
@@ -325,7 +329,7 @@ void addConcats(std::vector<Case> &cases, const std::string &t) {
     %p = dlc.mul %a1, %a2 : (tensor<40x64xf32>, tensor<64xf32>) -> tensor<40x64xf32>
     %j = dlc.concat 1 (%a0, %p) : (tensor<40x9xf32>, tensor<40x64xf32>) -> tensor<40x73xf32>
     return %j : tensor<40x73xf32>)"});
-  // Parts shorter than a vector, of which one has elements of several.
+  // Parts that are shorter than a vector, where one vector contains elements of several parts.
   if (t == "f32")
     cases.push_back({"concat",
                      t + "/short",

@@ -1,4 +1,4 @@
-//===- TrainingCases.cpp - networks forth and back, in one layout throughout -----===//
+//===- TrainingCases.cpp - cases of networks with their gradients, in one layout -===//
 #include "test/conformance/Case.h"
 
 namespace dlc::conformance {
@@ -11,7 +11,7 @@ std::string window(const std::string &k, const std::string &stride, const std::s
          (k.empty() ? "" : ", window = array<i64: " + k + ", " + k + ">");
 }
 
-/// A body with the types that its names stand for.
+/// Replaces type names in the body with the types.
 std::string spelled(std::string body, std::vector<std::pair<std::string, std::string>> types) {
   for (const auto &[name, text] : types)
     for (size_t at; (at = body.find(name)) != std::string::npos;)
@@ -19,7 +19,7 @@ std::string spelled(std::string body, std::vector<std::pair<std::string, std::st
   return body;
 }
 
-/// conv, bias, ReLU, max pool, conv, batch norm, average pool, and all their gradients.
+/// Forward pass and all gradients of conv, bias, ReLU, max pool, conv, batch norm and average pool.
 Case images(int64_t channels, int64_t groups) {
   Shape x = {2, 3, 16, 16}, w = {channels, 3, 3, 3}, b = {channels};
   Shape v = {2 * channels, channels / groups, 3, 3}, s = {2 * channels};
@@ -75,8 +75,8 @@ Case images(int64_t channels, int64_t groups) {
   return c;
 }
 
-/// Images that come and go with their channels last: in the layout where that moves nothing, what
-/// is between reads them so, weights and their gradients too.
+/// A network with channels-last inputs and results. If the operations in between use the
+/// channels-last layout for images, weights and gradients, no data has to be transposed.
 Case channelsLast(const std::string &element, int64_t groups) {
   Shape x = {2, 12, 12, 16}, w = {32, 3, 3, 16}, v = {64, 32 / groups, 3, 3};
   auto turned = [](const Shape &s) { return Shape{s[0], s[3], s[1], s[2]}; };
@@ -121,7 +121,7 @@ Case channelsLast(const std::string &element, int64_t groups) {
                         {"ST", type(turned(second))},
                         {"KK", type({2, 64, 6, 6})},
                         {"MM", type({2, 64})}});
-  // Gradients are sums of products of what was rounded before, and f16 holds them.
+  // Gradients are sums of products of rounded values. Small operands keep them in the range of f16.
   Fill small{Fill::Uniform, -0.25, 0.25};
   return {"training",
           "channels_last/" + element + "/" + std::to_string(groups),
@@ -133,8 +133,8 @@ Case channelsLast(const std::string &element, int64_t groups) {
           body};
 }
 
-/// A convolution, batch norm and ReLU, and all their gradients: sums over channels may be taken
-/// where the convolution makes its results.
+/// Convolution, batch norm and ReLU with all gradients. The sums over channels may be fused into
+/// the epilogue of the convolution.
 Case convNorm(const Shape &x, int64_t channels, int64_t size) {
   Shape w = {channels, x[1], size, size}, c = {channels}, y = {x[0], channels, x[2], x[3]};
   std::string body = R"(
@@ -160,7 +160,7 @@ Case convNorm(const Shape &x, int64_t channels, int64_t size) {
                         {"CC", type(c)},
                         {"YY", type(y)},
                         {"MM", typeText(y, "i1")}});
-  // With f32's own rounding of the means in it, dx and dw are differences of sums.
+  // dx and dw are differences of sums, with the rounding errors of the f32 means.
   return {"training",
           "conv_norm/" + side + "/" + std::to_string(x[2]) + "x" + std::to_string(x[3]),
           {{x}, {w}, {c}, {c}, {c}, {y}},
@@ -171,8 +171,9 @@ Case convNorm(const Shape &x, int64_t channels, int64_t size) {
           body};
 }
 
-/// Logits of a product, the cross-entropy of their softmax, and the gradients of all: weights lie
-/// by class or (`crossed`) class by class; `steps`: examples have two dimensions, as sequences do.
+/// Forward pass and gradients of a matmul with softmax cross-entropy. Weights have the shape
+/// [classes, depth] or, if `crossed`, [depth, classes]. If `steps` is greater than 1, the examples
+/// have a batch and a time dimension.
 Case crossEntropy(int64_t rows, int64_t classes, int64_t depth, bool crossed, int64_t steps) {
   Shape x = {rows, depth}, w = {classes, depth}, l = {rows, classes};
   if (crossed)
@@ -241,8 +242,8 @@ Case crossEntropy(int64_t rows, int64_t classes, int64_t depth, bool crossed, in
           body};
 }
 
-/// The gradient of an activation, of which the result is given, after a product: our own products
-/// make it themselves.
+/// The gradient of an activation, given its result, after a matmul. dlc's own matmul kernels
+/// compute it in the epilogue.
 Case activationGradient(const std::string &activation, const Shape &rows, int64_t depth,
                         int64_t units) {
   Shape y = rows, dy = rows;
@@ -283,7 +284,7 @@ Case activationGradient(const std::string &activation, const Shape &rows, int64_
 } // namespace
 
 void addTrainingCases(std::vector<Case> &cases) {
-  // Whole blocks, half full ones, groups, and as many groups as channels.
+  // Whole channel blocks, a partial block, groups, and depthwise convolution.
   for (auto [channels, groups] :
        std::initializer_list<std::pair<int64_t, int64_t>>{{32, 1}, {20, 1}, {64, 4}, {32, 32}})
     cases.push_back(images(channels, groups));
@@ -300,7 +301,7 @@ void addTrainingCases(std::vector<Case> &cases) {
   for (bool crossed : {false, true}) {
     cases.push_back(crossEntropy(33, 65, 31, crossed, 1));
     cases.push_back(crossEntropy(66, 47, 70, crossed, 11));
-    // Of so many classes the column's number is computed, of fewer it is a constant.
+    // The column index is computed in the kernel above 4096 classes, and a constant below.
     cases.push_back(crossEntropy(2, 4097, 1, crossed, 1));
     cases.push_back(crossEntropy(35, 4111, 33, crossed, 1));
     cases.push_back(crossEntropy(66, 4128, 7, crossed, 11));

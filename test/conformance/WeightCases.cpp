@@ -1,10 +1,10 @@
-//===- WeightCases.cpp - products and convolutions with constant weights -----------===//
+//===- WeightCases.cpp - cases of matmuls and convolutions with constant weights ---===//
 #include "test/conformance/Case.h"
 
 namespace dlc::conformance {
 namespace {
 
-/// Some constant of [rows, columns] in the text of the IR.
+/// Returns a constant of shape [rows, columns] as textual IR.
 std::string constantMatrix(int64_t rows, int64_t columns, const std::string &type) {
   bool isFloat = isFloatName(type);
   std::string text = "dense<[";
@@ -18,7 +18,8 @@ std::string constantMatrix(int64_t rows, int64_t columns, const std::string &typ
   return text + "]]> : " + typeText({rows, columns}, type);
 }
 
-/// A constant of three dimensions: integers from `low` on, so many, or fractions of them.
+/// Returns a constant with three dimensions as textual IR: `range` different integers, starting at
+/// `low`, or fractions of them if the type is a float.
 std::string constantBlocks(const Shape &shape, const std::string &type, int64_t low,
                            int64_t range) {
   std::string text = "dense<[";
@@ -37,7 +38,8 @@ std::string constantBlocks(const Shape &shape, const std::string &type, int64_t 
   return text + "]> : " + typeText(shape, type);
 }
 
-/// Weights of few bits in blocks with scales, as front ends make them (passes/ScaledBlocks.h).
+/// Block-quantized weights of few bits with scales, as front ends emit them
+/// (passes/ScaledBlocks.h).
 struct BlockWeights {
   const char *name;
   int64_t n, k, depth, low, range;
@@ -48,7 +50,8 @@ const BlockWeights blockWeights[] = {
     {"four_part", 83, 100, 16, -8, 16, true}, {"four_tall", 40, 256, 128, -8, 16, false},
     {"eight", 70, 96, 32, -128, 256, false},  {"eight_part", 61, 140, 64, -128, 256, true}};
 
-/// relu(x·w + numbers of the columns + y's other operand)
+/// Adds cases of relu(x·w + a bias of the columns + a residual operand) with block-quantized
+/// weights.
 void addBlocks(std::vector<Case> &cases) {
   Fill fill{Fill::Uniform, -1, 1};
   for (const BlockWeights &w : blockWeights)
@@ -87,7 +90,7 @@ void addBlocks(std::vector<Case> &cases) {
     }
 }
 
-/// A square window, pads on both sides.
+/// A convolution with a square window and symmetric padding.
 struct Layer {
   const char *name;
   int64_t batch, channels, results, size, window, stride, pad;
@@ -113,8 +116,8 @@ const Layer layers[] = {
     {"even_window", 1, 32, 32, 14, 2, 2, 0}, {"wide_pads", 1, 32, 16, 14, 5, 1, 4},
 };
 
-/// relu(convolution + channels' numbers + image), as residual blocks have it, after another
-/// convolution: so that both lie as convolutions want it.
+/// Adds cases of relu(convolution + channel bias + residual image), as in residual blocks. Another
+/// convolution precedes, so that both use the layout that convolutions prefer.
 void addConvolutions(std::vector<Case> &cases) {
   Fill fill{Fill::Uniform, -1, 1};
   for (const Layer &l : layers) {

@@ -1,4 +1,4 @@
-//===- WindowCases.cpp - convolution and pooling --------------------------------===//
+//===- WindowCases.cpp - cases of convolution and pooling -----------------------===//
 #include "test/conformance/Case.h"
 
 namespace dlc::conformance {
@@ -96,8 +96,8 @@ void addConv(std::vector<Case> &cases, const char *op, const Window &w, const st
   cases.push_back(c);
 }
 
-/// Convolutions with what is fused into them; `steps` makes %r of %y, with the operands %b
-/// [channels] and %z [as %y].
+/// Convolutions with fused operations. `steps` computes %r from %y with the operands %b (shape
+/// [channels]) and %z (shape of %y).
 struct FusedConv {
   const char *name, *steps;
 };
@@ -157,7 +157,8 @@ const Pool pools[] = {
     {"3d", {1, 2, 5, 6, 7}, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0, 0, 0}, {1, 0, 1}},
     {"big", {1, 64, 56, 56}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
     {"empty", {0, 3, 8, 8}, {2, 2}, {2, 2}, {1, 1}, {0, 0}, {0, 0}},
-    // Rows of several registers: windows that share elements, runs, and what reaches beyond.
+    // Rows of several registers: overlapping windows, adjacent windows, long windows, and windows
+    // that extend into the padding.
     {"rows", {1, 2, 9, 141}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 0}},
     {"rows_apart", {1, 2, 6, 150}, {2, 3}, {2, 4}, {1, 1}, {0, 2}, {0, 1}},
     {"rows_far", {1, 2, 6, 150}, {2, 5}, {2, 5}, {1, 1}, {0, 0}, {0, 0}},
@@ -179,7 +180,7 @@ void addPools(std::vector<Case> &cases) {
                   : isUnsignedName(t) ? Fill{Fill::Uniform, 0, 99}
                                       : Fill{Fill::Uniform, -99, 99};
       cases.push_back({"max_pool", t + "/" + p.name, {{p.x, t, fill}}, attributes, 1, {0, 0}});
-      // The library's pools lose a NaN here and there.
+      // oneDNN's pooling does not always propagate NaN.
       if ((t == "f32" || t == "f64") && p.x.back() > 56)
         cases.push_back({"max_pool",
                          t + "/special/" + p.name,
@@ -220,7 +221,7 @@ void addPools(std::vector<Case> &cases) {
   }
 }
 
-/// How often a window fits into each spatial dimension.
+/// Returns the shape of the result: the number of window positions in each spatial dimension.
 Shape pooledShape(const Shape &x, const Shape &window, const Shape &strides, const Shape &dilations,
                   const Shape &low, const Shape &high) {
   Shape y(x.begin(), x.begin() + 2);
@@ -234,7 +235,8 @@ std::string spatialOf(const Shape &x) {
   return ", spatial = " + array(Shape(x.begin() + 2, x.end()));
 }
 
-/// Sums over the batch and all positions: by how much they may cancel depends on the largest.
+/// Adds a conv_weight_grad case. The gradient is a sum over the batch and all positions whose terms
+/// may cancel, so errors are relative to its largest element.
 void addWeightGradient(std::vector<Case> &cases, const Window &w, const std::string &t) {
   Shape window(w.w.begin() + 2, w.w.end());
   Shape dy = pooledShape(w.x, window, w.strides, w.dilations, w.low, w.high);
@@ -259,7 +261,7 @@ void addPoolGradients(std::vector<Case> &cases, const Pool &p, const std::string
   Fill fill{Fill::Uniform, -3, 3};
   cases.push_back(
       {"max_pool_positions", t + "/" + p.name, {{p.x, t, fill}}, attributes, 2, {0, 0}});
-  // Positions as the forward operation gives them: no kernel has to make sense of others.
+  // Positions are in the range that max_pool_positions returns. Kernels need not handle others.
   std::string types = typeText(dy, t) + ", " + typeText(dy, "ui8");
   cases.push_back(
       {"max_pool_grad",

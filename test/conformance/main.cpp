@@ -1,4 +1,4 @@
-//===- main.cpp - the conformance program; all that it does is in the library -----===//
+//===- main.cpp - main function of the conformance program (see Driver.cpp) -------===//
 namespace dlc {
 int conformanceMain(int argc, char **argv);
 }

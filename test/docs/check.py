@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Runs what the documentation tells people to type: the fenced blocks of README.md and docs/, in order, each page in a folder of its own.
+"""Runs the commands of the documentation: the fenced blocks of README.md and docs/ in order, each page in its own folder.
 
 usage: check.py SOURCE-ROOT BUILD-FOLDER [PAGE...]
 
-    ```console          `$ command` lines are run; the lines below one are its output, `...` standing for whatever varies:
-                        within a line for some of it, alone for any number of lines. No lines: any output.
-    ```sh               run as it stands
-    ```cpp main.cpp     a named block of any other language becomes that file
-    ```text             shown, not run
+    ```console          `$ command` lines are run. The lines below a command are its output, in which `...` stands for any text
+                        of a line or, on a line of its own, for any number of lines. Without lines, any output is accepted.
+    ```sh               run as a script
+    ```cpp main.cpp     a named block of any other language is written to that file
+    ```text             not run
 
-A page with the line `<!-- needs PyTorch -->` is run where the benchmarks' environment has it, else only read.
+A page with the line `<!-- needs PyTorch -->` is run if the environment of the benchmarks has PyTorch, else its form is checked only.
 
-A command must end with status 0. Any other block is a mistake, and so is an indented one: nobody would notice that it is wrong.
+A command must end with status 0. Any other kind of block is an error, and so is an indented block, because it would not be checked.
 """
 import concurrent.futures
 import glob

@@ -3,8 +3,8 @@
 
 usage: readmes.py SOURCE-ROOT
 
-A folder of more than five files has a README.md of at most 60 lines, the top one has at most 150, and what a page links to by a relative path is there.
-A path in back quotes whose first folder is one of the project's exists, too: from the root or from the page's folder, with `*`, or without its extension.
+A folder with more than five files must have a README.md of at most 60 lines. The top-level one has at most 150 lines. Targets of relative links must exist.
+A path in backquotes must exist if its first folder is one of the project's: relative to the root or to the page's folder, with `*`, or without its extension.
 Folders in capitals are placeholders, such as `frontend/FORM/`.
 """
 import collections

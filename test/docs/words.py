@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Counts words and phrases that have no ordinary meaning in the project's text. The counts may only fall.
+"""Counts words and phrases that have no ordinary meaning in the project's text. The counts may only decrease.
 
 usage: words.py SOURCE-ROOT [--update] [--where WORD] [--list FILE]
 
-words.txt has a line `COUNT WORD` for each word; counts are of whole words in any case, in sources, tests, scripts and pages, and in parts of names such as `isTurned`.
-A count above its line fails. A count below it fails, too, until --update writes the lower number. --where prints the places of one word.
+words.txt has a line `COUNT WORD` for each word. Whole words are counted in any case, in sources, tests, scripts and pages, and as parts of names such as `isTurned`.
+A higher count is a failure. A lower count is a failure, too, until --update writes it to words.txt. --where prints the lines with one word.
 """
 import argparse
 import os

@@ -1,4 +1,4 @@
-//===- Compile.cpp - dlc-emulated-cc: CUDA text to an image for the host -------===//
+//===- Compile.cpp - dlc-emulated-cc, which compiles CUDA source to a host image -===//
 #include "runtime/device/cuda/Nvrtc.h"
 
 #include <cstdio>

@@ -1,8 +1,8 @@
-//===- CublasLt.cpp - cuBLASLt's products as loops on the emulated GPU --------===//
+//===- CublasLt.cpp - emulated cuBLASLt: GEMMs as loops on the emulated GPU ---===//
 //
-// What stands behind libcublasLt.so where $DLC_CUDA_CUBLASLT names this library. It takes what
-// libdlc_cuda gives it and refuses the rest, as the library does: leading dimensions that are too
-// short, types that do not go together, an epilogue that it has not.
+// Emulation of libcublasLt.so, loaded if $DLC_CUDA_CUBLASLT names this library. It implements the
+// calls that libdlc_cuda makes. Like cuBLASLt it refuses leading dimensions that are too short,
+// combinations of types that it does not support, and unknown epilogues.
 //
 //===--------------------------------------------------------------------------===//
 #include "test/emulator/Gpu.h"
@@ -25,7 +25,7 @@ struct Matmul {
   uint64_t bias = 0;
 };
 
-/// Column by column.
+/// A column-major matrix layout.
 struct Layout {
   int type = 0;
   uint64_t rows = 0, columns = 0;
@@ -65,7 +65,7 @@ void store(char *memory, int type, uint64_t i, double value) {
 }
 double rounded(double value, int compute) { return compute == 77 ? roundedToTf32(value) : value; }
 
-/// Whether the library has it.
+/// Checks that the operands match and that cuBLASLt supports the combination of types and epilogue.
 Status fits(const Matmul &op, const Layout &a, const Layout &b, const Layout &d) {
   uint64_t m = op.transA ? a.columns : a.rows, k = op.transA ? a.rows : a.columns;
   uint64_t inner = op.transB ? b.columns : b.rows, n = op.transB ? b.rows : b.columns;
@@ -74,7 +74,8 @@ Status fits(const Matmul &op, const Layout &a, const Layout &b, const Layout &d)
       return Invalid;
   if (inner != k || d.rows != m || d.columns != n)
     return Invalid;
-  // Integers of 8 bits: the first matrix turned, the other not, and all in units of 4 bytes.
+  // 8-bit integers: the first matrix must be transposed, the second not, and all sizes must be
+  // multiples of 4.
   if (a.type == I8) {
     bool inUnits =
         m % 4 == 0 && k % 4 == 0 && a.leading % 4 == 0 && b.leading % 4 == 0 && d.leading % 4 == 0;
@@ -240,8 +241,8 @@ DLC_CUBLASLT cublasLtMatmulPreferenceSetAttribute(void *preference, int attribut
   return Done;
 }
 
-/// Two algorithms: one without a workspace, one with what the caller allows of a mebibyte, which it
-/// fills.
+/// Offers two algorithms: one without a workspace, and one that fills a workspace of 1 MiB or of
+/// the maximum that the caller allows, whichever is smaller.
 DLC_CUBLASLT cublasLtMatmulAlgoGetHeuristic(void *, void *desc, void *a, void *b, void *, void *d,
                                             void *preference, int requested, void *results,
                                             int *returned) {

@@ -1,9 +1,9 @@
-//===- Cudnn.cpp - cuDNN's graphs as loops on the emulated GPU ------------------===//
+//===- Cudnn.cpp - emulated cuDNN: graphs as loops on the emulated GPU ----------===//
 //
-// What stands behind libcudnn.so where $DLC_CUDA_CUDNN names this library. Descriptors are kept as
-// they are set and checked as the library checks them: an attribute that the descriptor has not, of
-// another type, or missing when it is finished is refused. Engines are proposed for those graphs
-// alone that every cuDNN 9 has one for.
+// Emulation of libcudnn.so, loaded if $DLC_CUDA_CUDNN names this library. Descriptors are stored as
+// they are set and checked as cuDNN checks them: an attribute is refused if the descriptor does not
+// have it, if its type is wrong, or if it is missing when the descriptor is finalized. Engines are
+// proposed only for graphs that every cuDNN 9 has an engine for.
 //
 //===--------------------------------------------------------------------------===//
 #include "test/emulator/Gpu.h"
@@ -63,7 +63,7 @@ struct Rule {
   bool required;
 };
 
-/// What may be set, and what must be.
+/// Attributes of each descriptor: the type of each one, and whether it is required.
 constexpr Rule rules[] = {{Pointwise, 0, OfPointwiseMode, true},
                           {Pointwise, 1, OfDataType, true},
                           {Pointwise, 4, OfDouble, false},
@@ -115,7 +115,7 @@ constexpr Rule rules[] = {{Pointwise, 0, OfPointwiseMode, true},
                           {Attention, 2804, OfDescriptor, false},
                           {Attention, 2805, OfDescriptor, false}};
 
-/// alpha and beta, in the type of the sums.
+/// Checks whether the attribute is an alpha or beta factor, which has the type of the sums.
 bool isFactor(int kind, int attribute) {
   int first = kind == Forward          ? 700
               : kind == DataGradient   ? 706
@@ -149,12 +149,13 @@ struct Value {
   std::vector<Shared> descriptors;
 };
 
-/// What is set stays as it was then, whatever becomes of the other descriptor's handle.
+/// A backend descriptor. Attributes that are descriptors are copied when they are set, so later
+/// changes of the other descriptor's handle have no effect.
 struct Descriptor {
   int kind = 0;
   bool finished = false;
   std::map<int, Value> values;
-  int64_t engine = -1; ///< of configurations and engines
+  int64_t engine = -1; ///< set for engine configurations and engines only
   Shared graph;
 
   bool has(int attribute) const { return values.count(attribute); }
@@ -183,7 +184,7 @@ int refuse(int status, std::string why) {
 
 Shared &of(void *handle) { return *static_cast<Shared *>(handle); }
 
-/// Sizes and strides as of five dimensions.
+/// Sizes and strides, extended to five dimensions.
 struct Tensor {
   Number type = Number::F32;
   std::array<int64_t, 5> dims, strides;
@@ -214,8 +215,8 @@ struct Tensor {
       last += (dims[d] - 1) * strides[d];
     return (static_cast<uint64_t>(last) + 1) * bytesOf(type);
   }
-  /// Calls with each element's place in memory, row by row; where `shape` is larger, dimensions of
-  /// 1 repeat.
+  /// Calls `body` with the index and the memory offset of each element in row-major order.
+  /// Dimensions of 1 are broadcast if `shape` is larger.
   template <typename Body> void each(const std::array<int64_t, 5> &shape, Body body) const {
     std::array<int64_t, 5> i = {};
     uint64_t n = 0;
@@ -248,7 +249,7 @@ struct Window {
   }
 };
 
-/// A convolution's operands, whichever of them it computes.
+/// Attributes of a convolution's operands, for the forward and both gradient operations.
 struct Roles {
   int window, x, w, y;
 
@@ -316,18 +317,21 @@ int checkAttention(const Descriptor &op) {
   return Done;
 }
 
-/// Whether the library compiles a kernel for any steps behind this one: channels last, of several
-/// in a group, and no f64.
+/// Checks whether cuDNN compiles a kernel for arbitrary operations after this convolution: a
+/// forward convolution in channels-last layout with several channels in each group and a type other
+/// than f64.
 bool isCompiled(const Descriptor &op) {
   Roles roles = Roles::of(op.kind);
   Tensor x(op.part(roles.x)), w(op.part(roles.w));
   return op.kind == Forward && x.type != Number::F64 && w.dims[1] > 1 && x.strides[1] == 1;
 }
 
-/// [added] + bias, then one activation.
+/// Checks whether an engine is offered for the graph: attention alone, a convolution alone, or a
+/// convolution followed by an optional addition, a bias and one activation.
 bool isOffered(const Descriptor &graph) {
   const std::vector<Shared> &ops = graph.values.at(801).descriptors;
-  // Alone, of 16-bit floats, in whole vectors.
+  // Attention must be the only operation, in 16-bit floats, with head sizes that are multiples of 8
+  // and at most 128.
   if (ops.size() == 1 && ops[0]->kind == Attention) {
     Tensor q(ops[0]->part(2800)), v(ops[0]->part(2802));
     return (q.type == Number::F16 || q.type == Number::Bf16) && q.dims[4] % 8 == 0 &&
@@ -363,8 +367,8 @@ bool isOffered(const Descriptor &graph) {
   return biased;
 }
 
-/// The first cannot be made; the second rounds, the third differs from run to run, the fourth has a
-/// workspace.
+/// Engines offered to the caller. `Unmakeable` cannot be finalized, `Rounding` rounds its operands
+/// to tf32, the results of `Varying` differ from run to run, and `Roomy` needs a workspace.
 enum Engines : int64_t { Unmakeable = 40, Rounding = 41, Varying = 42, Roomy = 43, Simple = 44 };
 constexpr int64_t workspaceBytes = 1 << 20;
 
@@ -401,7 +405,7 @@ struct Run {
   Shared plan;
   std::map<int64_t, uint64_t> addresses;
   uint64_t workspace = 0;
-  double scale = 1; ///< of an attention, read when the call is made
+  double scale = 1; ///< scale of an attention, read when the call is made
   void *stream = nullptr;
 
   char *memory(const Tensor &tensor) const {

@@ -1,7 +1,7 @@
-//===- Driver.cpp - the driver's functions, over the emulated GPUs ------------===//
+//===- Driver.cpp - emulated CUDA driver API ----------------------------------===//
 //
-// What stands behind libcuda.so.1 where $DLC_CUDA_DRIVER names this library. Names, types and codes
-// are the driver's; only what libdlc_cuda.so calls is there.
+// Emulation of libcuda.so.1, loaded if $DLC_CUDA_DRIVER names this library. Names, types and result
+// codes are those of the CUDA driver. Only the functions that libdlc_cuda.so calls are implemented.
 //
 //===--------------------------------------------------------------------------===//
 #include "test/emulator/Gpu.h"
@@ -28,7 +28,7 @@ struct StreamHandle {
 
 thread_local std::vector<Device *> contexts;
 
-/// All calls but the few before cuInit begin so.
+/// Lock that all calls hold, except the few that are valid before cuInit.
 struct Call {
   std::lock_guard<std::mutex> guard{gpu().mutex};
 };
@@ -47,7 +47,7 @@ std::string addressText(Address address) {
   return text;
 }
 
-/// Whose memory an address is that is not this device's.
+/// Describes what an address that is not in this device's memory refers to.
 std::string describeForeign(const Device &device, Address address) {
   for (const auto &other : gpu().devices)
     if (other->memory.mine(address))
@@ -63,7 +63,7 @@ bool isHost(const void *pointer) {
   return true;
 }
 
-/// The memory of a copy or fill, or null with the reason said.
+/// Returns the memory of a copy or fill, or null after it reported why there is none.
 char *found(const Device &device, Address address, uint64_t bytes, const char *what) {
   char *memory = device.memory.find(address, bytes);
   if (!memory)
@@ -73,7 +73,7 @@ char *found(const Device &device, Address address, uint64_t bytes, const char *w
   return memory;
 }
 
-/// Both when it is asked for and when it comes to pass, the memory must be there.
+/// Enqueues a fill. The memory must be valid both when the fill is enqueued and when it runs.
 Result enqueueFill(StreamHandle *stream, Device &device, Address to, uint64_t bytes,
                    const char *what, std::function<void(char *)> how) {
   if (!found(device, to, bytes, what))
@@ -215,7 +215,7 @@ DLC_DRIVER cuDeviceGetName(char *name, int bytes, int ordinal) {
   return Success;
 }
 
-/// Of this machine, so that processes that emulate the same one have it in common.
+/// The id depends on the ordinal only, so that all processes on this machine see the same devices.
 DLC_DRIVER cuDeviceGetPCIBusId(char *text, int bytes, int ordinal) {
   std::snprintf(text, static_cast<size_t>(bytes), "0000:%02x:00.0", ordinal + 1);
   return Success;
@@ -228,13 +228,13 @@ DLC_DRIVER cuDeviceTotalMem_v2(size_t *bytes, int) {
 
 DLC_DRIVER cuDeviceGetAttribute(int *value, int attribute, int) {
   switch (attribute) {
-  case 1: // threads of a block
+  case 1: // maximum number of threads of a block
     *value = blockLimit;
     return Success;
   case 8: // shared memory of a block
     *value = 48 * 1024;
     return Success;
-  case 16: // multiprocessors
+  case 16: // number of multiprocessors
     *value = 4;
     return Success;
   case 75:
@@ -243,7 +243,7 @@ DLC_DRIVER cuDeviceGetAttribute(int *value, int attribute, int) {
   case 76:
     *value = gpu().minor;
     return Success;
-  case 97: // shared memory of a block that asks
+  case 97: // maximum shared memory of a block that opts in
     *value = sharedLimit;
     return Success;
   default:
@@ -321,7 +321,7 @@ DLC_DRIVER cuMemFree_v2(Address address) {
   Call call;
   if (!current())
     return InvalidContext;
-  // As the driver does: what may still use it is waited for.
+  // Like the CUDA driver, waits for all work that may still use the allocation.
   gpu().scheduler.finishDevice(current()->index);
   return current()->memory.release(address) ? Success : InvalidValue;
 }
@@ -456,7 +456,7 @@ DLC_DRIVER cuEventElapsedTime(float *milliseconds, Event *from, Event *to) {
   if (!from->moment || !to->moment)
     return InvalidHandle;
   if (!from->moment->passed || !to->moment->passed)
-    return 600; // not ready
+    return 600; // CUDA_ERROR_NOT_READY
   std::chrono::duration<float, std::milli> time = to->moment->time - from->moment->time;
   *milliseconds = time.count();
   return Success;
@@ -531,7 +531,8 @@ DLC_DRIVER cuLaunchKernel(Function *function, unsigned gridX, unsigned gridY, un
   Device &device = deviceOf(stream);
   if (function->module->device != device.index)
     return InvalidHandle;
-  // As the driver does: the values are taken now, whatever becomes of them afterwards.
+  // Like the CUDA driver, copies the argument values now, so that the caller may change them after
+  // the call.
   Arguments kept;
   for (int i = 0; i < function->kernel->parameters; ++i) {
     uint64_t value = 0;

@@ -1,8 +1,8 @@
-//===- Emulated.h - what makes CUDA text compile as C++ for the host ----------===//
+//===- Emulated.h - definitions that make CUDA source compile as C++ for the host -===//
 //
-// Stands in front of the text of generated kernels (after Interface.h). It includes nothing, so
-// that it costs no time to read. One fiber runs each thread; the functions that wait are the GPU's
-// (Fibers.cpp).
+// This file is prepended to the source of generated kernels, after Interface.h. It includes no
+// header, to keep compilation fast. One fiber runs each thread. The functions that wait are
+// implemented by the emulated GPU (Fibers.cpp).
 //
 //===--------------------------------------------------------------------------===//
 #define DLC_EMULATED 1
@@ -55,7 +55,8 @@ DLC_MATH_2(DLC_OVERLOAD)
 #define __cluster_dims__(...)
 #define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
-// A section of its own, whose end the linker knows: the GPU spoils it before each launch.
+// Shared-memory variables are in a section of their own whose bounds the linker defines. The GPU
+// overwrites the section before each launch.
 #ifdef __SANITIZE_ADDRESS__
 #define __shared__ static
 #else
@@ -105,12 +106,12 @@ DLC_VECTORS(unsigned long long, ulonglong, 16, 16)
 DLC_VECTORS(double, double, 16, 16)
 #undef DLC_VECTORS
 
-// --- functions that C has not ----------------------------------------------------
+// --- functions that the C library does not have ------------------------------------
 static inline double erfinv(double x) {
   double a = fabs(x), y = 0;
   if (!(a < 1))
     return a == 1 ? x * __builtin_inf() : __builtin_nan("");
-  if (a < 1e-9) // what the steps below leave of so small a result is their rounding
+  if (a < 1e-9) // the iteration below has no accurate digits for such small results
     return x * 0.88622692545275801365;
   double least = 0, most = 6;
   for (int i = 0; i < 30; ++i) {
@@ -123,7 +124,7 @@ static inline double erfinv(double x) {
 }
 static inline float erfinvf(float x) { return (float)erfinv((double)x); }
 
-// --- numbers ---------------------------------------------------------------------
+// --- conversions and integer and float functions ------------------------------------
 template <class To, class From> static inline To dlc_bits(From x) {
   static_assert(sizeof(To) == sizeof(From), "the same bits");
   return __builtin_bit_cast(To, x);
@@ -158,7 +159,7 @@ template <class T> static inline bool isnan(T x) { return x != x; }
 template <class T> static inline bool isinf(T x) { return __builtin_isinf(x); }
 template <class T> static inline bool isfinite(T x) { return __builtin_isfinite(x); }
 template <class T> static inline bool signbit(T x) { return __builtin_signbit(x); }
-// Exact at the quarters, as the device's are.
+// Exact at multiples of 1/4, as on the device.
 static inline double dlc_sinpi(double x) {
   double r = x - 2 * rint(x / 2), half = r > 0.5 ? 1 - r : r < -0.5 ? -1 - r : r;
   return sin(half * 3.14159265358979323846);
@@ -223,7 +224,7 @@ static inline void __threadfence_block() {}
 static inline void __threadfence_system() {}
 static inline size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
 
-// No two threads ever run at the same time.
+// Atomic operations need no locks, because at most one thread runs at any time.
 template <class T, class F> static inline T dlc_atomic(T *p, F f) {
   T old = *p;
   *p = f(old);
@@ -248,7 +249,7 @@ template <class T> static inline T atomicCAS(T *p, decltype(T()) compare, declty
   return dlc_atomic(p, [=](T old) -> T { return old == compare ? v : old; });
 }
 
-// --- waiting ---------------------------------------------------------------------
+// --- synchronization ---------------------------------------------------------------
 static inline void __syncthreads() { dlc_emulated::services->barrier(0); }
 static inline int __syncthreads_count(int p) { return dlc_emulated::services->barrier(p); }
 static inline int __syncthreads_or(int p) { return dlc_emulated::services->barrier(p) != 0; }
@@ -341,7 +342,7 @@ struct Brain {
     return __uint_as_float(words[i / 2] >> (i % 2 * 16) << 16);
   }
 };
-/// What the unit reads of a float: 10 bits of mantissa.
+/// The tf32 operand that a tensor core reads: a float with a mantissa of 10 bits.
 struct Tensor32 {
   static constexpr int perWord = 1;
   static float of(const unsigned *words, int i) { return __uint_as_float(words[i] & 0xffffe000u); }
@@ -353,14 +354,15 @@ template <bool Signed> struct Byte {
     return Signed ? (int)(signed char)byte : (int)byte;
   }
 };
-/// Sums of integers wrap.
+/// Integer sums wrap around.
 static inline float add(float a, float b) { return a + b; }
 static inline int add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
 template <class Sum> struct Product {
   Sum *d;
   const unsigned *a, *b;
 };
-/// mma.m16n8 of K, row by column; d += a b, in the layouts of the PTX manual.
+/// mma.m16n8kK of a row-major and a column-major matrix, d += a b, in the layouts of the PTX
+/// manual.
 template <class TA, class TB, int K, class Sum>
 static void mma16x8(Sum *d, const unsigned *a, const unsigned *b) {
   Product<Sum> mine = {d, a, b};
@@ -412,7 +414,8 @@ struct Rows {
   unsigned *to;
   const void *row;
 };
-/// ldmatrix of Count 8x8 matrices of 16 bits: lane 8 i + r brings the address of row r of matrix i.
+/// ldmatrix of Count 8x8 matrices of 16-bit elements. Lane 8 i + r provides the address of row r of
+/// matrix i.
 template <int Count, bool Transposed> static void ldmatrix(unsigned *to, const void *row) {
   Rows mine = {to, row};
   services->collective(0xffffffffu, &mine, [](void *const *all, unsigned) {
@@ -439,7 +442,7 @@ static inline void commit_group() { services->commitGroup(); }
 static inline void wait_groups(int pending) { services->waitGroups(pending); }
 } // namespace dlc_emulated
 
-// --- what the GPU sees of the text's kernels -----------------------------------------
+// --- the image's description of its kernels -------------------------------------------
 namespace dlc_emulated {
 template <class T> struct IsPointer { static constexpr bool value = false; };
 template <class T> struct IsPointer<T *> { static constexpr bool value = true; };

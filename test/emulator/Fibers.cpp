@@ -1,7 +1,7 @@
-//===- Fibers.cpp - a kernel's blocks, one fiber for each thread --------------===//
+//===- Fibers.cpp - runs a kernel's blocks with one fiber for each thread -----===//
 //
-// A thread that does not wait costs a function call: a fiber whose thread has ended takes the next
-// one. Fibers are switched only where a thread waits.
+// A thread that does not wait costs only a function call, because a fiber whose thread has ended
+// runs the next thread. Fibers are switched only at points where a thread waits.
 //
 //===--------------------------------------------------------------------------===//
 #include "test/emulator/Fibers.h"
@@ -22,7 +22,8 @@
 #error "the emulated GPU switches fibers on x86-64 only"
 #endif
 
-/// Saves the callee's registers on the stack, gives its place to *from, and goes on at `to`.
+/// Saves the callee-saved registers on the stack, stores the stack pointer in *from, and resumes
+/// the fiber whose stack pointer is `to`.
 extern "C" void dlc_emulated_switch(void **from, void *to);
 asm(R"(
 .text
@@ -55,7 +56,7 @@ namespace {
 constexpr size_t stackBytes = 256 * 1024;
 constexpr size_t guardBytes = 4096;
 
-/// A stack to run on, and where it stopped.
+/// A stack that threads run on, and the stack pointer at which it was suspended.
 struct Fiber {
   void *stackPointer = nullptr;
   char *stack = nullptr;
@@ -82,19 +83,19 @@ struct Thread {
 };
 
 struct Machine {
-  // What runs.
+  // The kernel that runs and its arguments.
   const Image *image = nullptr;
   const Kernel *kernel = nullptr;
   void *const *arguments = nullptr;
   Extent block = {};
   ThreadOrder order = ThreadOrder::Forward;
-  // The block at work.
+  // State of the current block.
   std::vector<Thread> threads;
   int count = 0, ended = 0, atBarrier = 0, predicates = 0, released = 0;
-  int current = -1; // a fiber
+  int current = -1; // index of the running fiber
   std::string fault;
   bool enteredFromMain = false;
-  // Kept from launch to launch.
+  // State that is reused by later launches.
   std::vector<std::unique_ptr<Fiber>> fibers;
   std::vector<int> idle;
   Fiber main;
@@ -115,12 +116,12 @@ void leave(Fiber &from, Fiber &to) {
 Fiber &running() { return *machine.fibers[machine.current]; }
 Thread &me() { return machine.threads[running().thread]; }
 
-/// Positions in the order of running, to threads and back: the same map.
+/// Maps a thread to its position in the order of running. The map is its own inverse.
 int mapped(int position) {
   return machine.order == ThreadOrder::Forward ? position : machine.count - 1 - position;
 }
 
-/// The next thread in the order that can go on; -1: none.
+/// Returns the next thread in the order that can run, or -1 if there is none.
 int nextThread(int after) {
   int position = after < 0 ? -1 : mapped(after);
   for (int i = 0; i < machine.count; ++i) {
@@ -160,8 +161,8 @@ int takeFiber() {
 #ifdef __SANITIZE_ADDRESS__
   __asan_unpoison_memory_region(fiber.stack, stackBytes);
 #endif
-  // What dlc_emulated_switch takes off: six registers, then where to return to. The entry of a
-  // function finds the stack eight below a multiple of sixteen.
+  // Initial stack contents that dlc_emulated_switch pops: six registers, then the return address.
+  // At a function's entry the stack pointer must be 8 bytes below a multiple of 16.
   auto **top = reinterpret_cast<void **>(fiber.stack + stackBytes);
   *--top = nullptr;
   *--top = reinterpret_cast<void *>(&fiberMain);
@@ -172,7 +173,7 @@ int takeFiber() {
   return index;
 }
 
-/// Lets the next thread go on, on its own fiber; the caller's waits.
+/// Resumes the given thread on its own fiber and suspends the caller's fiber.
 void yieldTo(int thread) {
   Fiber &from = running();
   int here = machine.current;
@@ -206,7 +207,8 @@ void trap(const char *why) {
   __builtin_unreachable();
 }
 
-/// Where the caller cannot go on: another thread does, or all wait for one another.
+/// Suspends the calling thread and resumes the next thread that can run. Reports a deadlock if
+/// there is none.
 void wait() {
   int next = nextThread(running().thread);
   if (next < 0)
@@ -235,7 +237,8 @@ int barrier(int predicate) {
   return machine.released;
 }
 
-/// Completes the collective that a lane waits in, if all that it waits for are there.
+/// Completes the collective operation that the thread's lane waits in, if all lanes of its mask
+/// have arrived.
 bool completeCollective(int thread, void (*complete)(void *const *, unsigned)) {
   unsigned mask = machine.threads[thread].mask;
   int first = thread / 32 * 32;
@@ -259,7 +262,8 @@ bool completeCollective(int thread, void (*complete)(void *const *, unsigned)) {
   return true;
 }
 
-/// How the collective of each waiting lane ends, for a lane that leaves the others alone with it.
+/// Completion function of each waiting lane's collective. A lane that ends may complete the
+/// collective of the remaining lanes.
 std::vector<void (*)(void *const *, unsigned)> completions;
 
 void collective(unsigned mask, void *mine, void (*complete)(void *const *, unsigned)) {
@@ -300,7 +304,8 @@ void waitGroups(int pending) {
 
 const Services services = {barrier, collective, copyAsync, commitGroup, waitGroups, trap};
 
-/// The life of a fiber: threads, as long as there are unstarted ones next in the order.
+/// Main loop of a fiber. It runs threads as long as the next thread in the order has not been
+/// started.
 void fiberMain() {
 #ifdef __SANITIZE_ADDRESS__
   const void *bottom = nullptr;
@@ -335,7 +340,7 @@ void fiberMain() {
       setPlace(next);
       continue;
     }
-    // A finished fiber is never come back to: it is begun anew where one is needed.
+    // A finished fiber is never resumed. It is initialized again when a fiber is needed.
     machine.idle.push_back(here);
     if (next >= 0) {
       yieldTo(next);
@@ -376,7 +381,7 @@ std::string runKernel(const Image &image, const Kernel &kernel, Extent grid, Ext
   *image.services = &services;
   image.place->blocks = grid;
   image.place->threads = block;
-  // Shared memory holds anything when a kernel begins: here what is no number.
+  // The contents of shared memory are undefined when a kernel starts, so it is filled with NaN.
   if (image.sharedEnd > image.sharedBegin)
     std::memset(image.sharedBegin, 0xff, image.sharedEnd - image.sharedBegin);
   std::vector<char> shared(dynamicShared + 256, static_cast<char>(0xff));
@@ -389,7 +394,7 @@ std::string runKernel(const Image &image, const Kernel &kernel, Extent grid, Ext
         runBlock();
       }
   if (!machine.fault.empty()) {
-    // Threads were left where they stood; their fibers begin anew.
+    // A fault left threads suspended. Their fibers are initialized again.
     machine.idle.clear();
     for (size_t i = 0; i < machine.fibers.size(); ++i)
       machine.idle.push_back(static_cast<int>(i));

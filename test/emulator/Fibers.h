@@ -1,4 +1,4 @@
-//===- Fibers.h - a kernel's blocks, one fiber for each thread ----------------===//
+//===- Fibers.h - runs a kernel's blocks with one fiber for each thread -------===//
 #ifndef DLC_TEST_EMULATOR_FIBERS_H
 #define DLC_TEST_EMULATOR_FIBERS_H
 
@@ -8,10 +8,11 @@
 
 namespace dlc_emulated {
 
-/// In which order the threads of a block go on after each place where they wait.
+/// Order in which the threads of a block resume after each point where they wait.
 enum class ThreadOrder { Forward, Reverse };
 
-/// Runs the blocks one after the other. Gives what went wrong, or nothing. One caller at a time.
+/// Runs the blocks one after the other. Returns a description of the fault, or an empty string.
+/// Must not be called concurrently.
 std::string runKernel(const Image &image, const Kernel &kernel, Extent grid, Extent block,
                       unsigned dynamicShared, void *const *arguments, ThreadOrder order);
 

@@ -1,4 +1,4 @@
-//===- Gpu.cpp - settings, and images opened ----------------------------------===//
+//===- Gpu.cpp - settings of the emulated GPUs and loading of images ----------===//
 #include "test/emulator/Gpu.h"
 
 #include <cstdio>
@@ -29,7 +29,7 @@ uint64_t bytesOf(const std::string &text) {
   }
 }
 
-/// The length of a shared library: its table of sections is the last thing in it.
+/// Returns the size of a shared library, which ends with its section header table.
 uint64_t lengthOf(const Elf64_Ehdr &header) {
   return header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
 }
@@ -48,7 +48,7 @@ bool writeAll(int file, const char *bytes, uint64_t length) {
 } // namespace
 
 Gpu &gpu() {
-  // Never destroyed: streams may still hold work when the process ends.
+  // The object is never destroyed, because streams may still hold work when the process ends.
   static Gpu *one = new Gpu();
   return *one;
 }
@@ -155,7 +155,7 @@ Result openImage(const void *bytes, int major, Module &to, std::string &log) {
     log = "the image cannot be written to memory";
     return OutOfMemory;
   }
-  // A library is known by its path: an image that is open already must not be taken for this one.
+  // dlopen identifies libraries by path. A path that an open image already uses must not be reused.
   std::vector<int> files = {file};
   auto path = [&] { return "/proc/self/fd/" + std::to_string(files.back()); };
   while (void *other = dlopen(path().c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
@@ -175,7 +175,7 @@ Result openImage(const void *bytes, int major, Module &to, std::string &log) {
     log = "the library is no image of the emulator";
     return InvalidImage;
   }
-  // "sm_90a": the last digit and what follows it are the minor one.
+  // In "sm_90a" the last digit and the letter after it are the minor version.
   if (int made = std::atoi(to.image->architecture + 3) / 10; made != major) {
     log = std::string("the image is for ") + to.image->architecture;
     return NoBinary;

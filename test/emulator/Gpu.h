@@ -15,7 +15,7 @@
 
 namespace dlc_emulated {
 
-/// The driver's own numbers.
+/// Result codes of the CUDA driver.
 enum : Result {
   Success = 0,
   InvalidValue = 1,
@@ -42,13 +42,13 @@ struct Device {
   int index = 0;
   Memory memory;
   int retained = 0;
-  /// A fault of a kernel; every call after it gives the same.
+  /// Result code of a kernel's fault. Every later call returns the same code.
   Result lost = 0;
 };
 
 struct Function;
 
-/// An image, written into memory of its own and opened as the shared library that it is.
+/// An image, written to an in-memory file and opened as a shared library.
 struct Module {
   ~Module();
   int device = 0;
@@ -63,10 +63,10 @@ struct Function {
   int allowedShared = 48 * 1024;
 };
 
-/// 0, or why not; then `log` says it in words.
+/// Returns 0 or an error code. On an error, `log` gets the description.
 Result openImage(const void *bytes, int major, Module &to, std::string &log);
 
-/// The values of a launch's arguments, kept until it runs.
+/// Copies of a launch's arguments, held until it runs.
 struct Arguments {
   std::vector<uint64_t> values;
   std::vector<void *> pointers;
@@ -85,12 +85,12 @@ struct Gpu {
   std::vector<std::unique_ptr<Device>> devices;
   std::map<const void *, uint64_t> pinned;
 
-  /// As in ("order", "random"): devices, memory, capability, version, nccl, init, order, seed,
-  /// threads; "revive" lets devices go on after a fault, as a new process would; "drop" is
-  /// "DEVICE:STREAM:WAIT:OF" (Streams.h).
-  /// False where there is no such setting or value.
+  /// Changes a setting, such as ("order", "random"). Settings are devices, memory, capability,
+  /// version, nccl, init, order, seed and threads. "revive" makes devices usable again after a
+  /// fault, as if the process were new. The value of "drop" is "DEVICE:STREAM:WAIT:OF" (Streams.h).
+  /// Returns false if the setting or its value is unknown.
   bool configure(const std::string &setting, const std::string &value);
-  /// What the environment says: $DLC_EMULATED_ORDER and so on.
+  /// Applies the settings of environment variables such as $DLC_EMULATED_ORDER.
   void start();
 
 private:
@@ -99,17 +99,17 @@ private:
 
 Gpu &gpu();
 
-/// The device whose context is the thread's, or null.
+/// Returns the device of the calling thread's current context, or null.
 Device *currentDevice();
 
-/// Work of a library in a stream, and memory of the stream's device (null where it is none, with
-/// the reason said).
+/// Enqueues work of a library (cuBLASLt, cuDNN) in a stream.
 Result enqueueLibrary(void *stream, std::function<Result()> work);
-/// Work that waits for other ranks (Streams.h).
+/// Enqueues work that waits for other ranks (Streams.h). memoryOfLibrary returns memory of the
+/// stream's device, or null after it reported an invalid address.
 Result enqueueMeeting(void *stream, std::function<bool()> arrived, std::function<Result()> work);
 char *memoryOfLibrary(void *stream, Address address, uint64_t bytes, const char *what);
 
-/// Says on the error stream what a real GPU would keep to itself.
+/// Reports on the error stream a mistake that a real GPU would not report.
 void complain(int device, const std::string &text);
 
 } // namespace dlc_emulated

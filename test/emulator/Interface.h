@@ -1,6 +1,6 @@
-//===- Interface.h - between the emulated GPU and the kernels it runs ---------===//
+//===- Interface.h - interface between the emulated GPU and its kernels -------===//
 //
-// Kernels are compiled with this in front of Emulated.h; so it includes nothing.
+// This file is prepended to Emulated.h when kernels are compiled, so it includes no other header.
 //
 //===--------------------------------------------------------------------------===//
 #ifndef DLC_TEST_EMULATOR_INTERFACE_H
@@ -12,27 +12,28 @@ struct Extent {
   unsigned x, y, z;
 };
 
-/// What a kernel sees of its place; set by the GPU whenever it lets a thread go on.
+/// Thread and block indices and dimensions that a kernel reads. The GPU updates them whenever it
+/// resumes a thread.
 struct Place {
   Extent thread, block, blocks, threads;
   void *dynamicShared;
 };
 
-/// What running threads ask of the GPU. A thread that waits lets others run.
+/// Functions of the emulated GPU that kernels call. A thread that waits lets other threads run.
 struct Services {
-  /// Until all threads of the block that have not ended are here. Gives how many came with a
-  /// predicate that is not 0.
+  /// Waits until all threads of the block that have not ended arrive. Returns the number of threads
+  /// that passed a nonzero predicate.
   int (*barrier)(int predicate);
-  /// Until all lanes of the mask that have not ended are here; the last to come calls `complete`
-  /// with what each brought (null for the others), and then all go on.
+  /// Waits until all lanes of the mask that have not ended arrive. The last lane to arrive calls
+  /// `complete` with the operand of each lane (null for absent lanes), then all lanes continue.
   void (*collective)(unsigned mask, void *mine, void (*complete)(void *const *all, unsigned mask));
-  /// A copy that comes to pass only when its thread waits for its group, as cp.async may: `valid`
-  /// bytes, then zeros up to `bytes`.
+  /// Starts a copy of `valid` bytes followed by zeros up to `bytes`. As cp.async permits, the data
+  /// is copied only when the thread waits for the copy's group.
   void (*copyAsync)(void *to, const void *from, int bytes, int valid);
   void (*commitGroup)();
-  /// Until at most so many of the thread's groups are under way.
+  /// Waits until at most `pending` groups of the thread are incomplete.
   void (*waitGroups)(int pending);
-  /// Ends the launch as a fault of the kernel.
+  /// Ends the launch with a fault of the kernel.
   void (*trap)(const char *why);
 };
 
@@ -40,19 +41,19 @@ struct Kernel {
   const char *name;
   void (*run)(void *const *arguments);
   int parameters;
-  /// Of each parameter: its bytes, and whether it is an address in the device's memory.
+  /// Size in bytes of each parameter, and whether the parameter is an address in device memory.
   const int *bytes;
   const bool *pointers;
 };
 
-/// What an image exports, as dlc_emulated_image.
+/// Contents of an image, exported as the symbol dlc_emulated_image.
 struct Image {
   const char *architecture;
   Place *place;
   const Services **services;
   const Kernel *kernels;
   int kernelCount;
-  /// Variables in shared memory that the text declares with a size.
+  /// Range of the statically sized shared-memory variables.
   char *sharedBegin, *sharedEnd;
 };
 

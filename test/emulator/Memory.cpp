@@ -1,4 +1,4 @@
-//===- Memory.cpp - an emulated device's own memory ---------------------------===//
+//===- Memory.cpp - device memory of an emulated GPU --------------------------===//
 #include "test/emulator/Memory.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t rangeBytes = uint64_t{1} << 40;
 constexpr uint64_t page = 4096, alignment = 256;
 constexpr unsigned char tail = 0xc5;
-/// So much of new memory is made to hold no numbers.
+/// Number of leading bytes of an allocation that are filled with NaN.
 constexpr uint64_t spoiled = 16 << 20;
 
 void *reserve() {
@@ -49,7 +49,7 @@ Address Memory::allocate(uint64_t bytes) {
   if (mmap(truth + next, mapped, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
     return 0;
-  // Its end lies at the end of a page, as near as the alignment allows.
+  // The allocation ends at a page boundary, or as close to it as the alignment permits.
   uint64_t offset = next + mapped - roundUp(bytes, alignment);
   std::memset(truth + offset, 0xff, std::min(bytes, spoiled));
   std::memset(truth + offset + bytes, tail, next + mapped - offset - bytes);

@@ -1,4 +1,4 @@
-//===- Memory.h - an emulated device's own memory -----------------------------===//
+//===- Memory.h - device memory of an emulated GPU ----------------------------===//
 #ifndef DLC_TEST_EMULATOR_MEMORY_H
 #define DLC_TEST_EMULATOR_MEMORY_H
 
@@ -11,10 +11,11 @@ namespace dlc_emulated {
 
 using Address = unsigned long long;
 
-/// Programs hold addresses in a range that nobody can read or write; kernels and copies get the
-/// same memory at another address. So a host that follows a device's pointer stops at once, and
-/// a kernel that was given the host's is told from one that was given ours. No address is given
-/// twice, and a page that nobody may touch stands behind each allocation.
+/// Memory of an emulated device. It is mapped twice: the addresses that programs hold are in a
+/// range without access rights, and kernels and copies use the same memory at another address.
+/// Therefore host code that dereferences a device pointer faults at once, and a host pointer that
+/// is passed to a kernel is detected. No address is reused, and an inaccessible page follows each
+/// allocation.
 class Memory {
 public:
   explicit Memory(uint64_t capacity);
@@ -22,15 +23,15 @@ public:
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
 
-  /// 0: no room.
+  /// Returns 0 if the capacity is exhausted.
   Address allocate(uint64_t bytes);
-  /// False where no allocation begins there.
+  /// Returns false if no allocation begins at the address.
   bool release(Address address);
-  /// The memory itself, where all of it is in one allocation; else null.
+  /// Returns the accessible memory if one allocation contains the whole range, else null.
   char *find(Address address, uint64_t bytes) const;
-  /// Whether the address was ever this device's.
+  /// Checks whether the address has ever belonged to this device.
   bool mine(Address address) const;
-  /// Says which allocation was written behind its end, if one was.
+  /// Describes an allocation with a write past its end, if there is one.
   std::string damage() const;
 
   uint64_t capacity() const { return limit; }

@@ -1,9 +1,10 @@
-//===- Nccl.cpp - NCCL's collectives between emulated GPUs ----------------------===//
+//===- Nccl.cpp - emulated NCCL: collectives between emulated GPUs --------------===//
 //
-// What stands behind libnccl.so.2 where $DLC_CUDA_NCCL names this library. Ranks are threads or
-// processes: they meet in a folder, whose name is the unique id. A collective reads its operand
-// when its turn in the stream has come and not before, and is done when all ranks have come to it.
-// What NCCL leaves undefined, ranks that do different things, is an error here.
+// Emulation of libnccl.so.2, loaded if $DLC_CUDA_NCCL names this library. Ranks are threads or
+// processes that communicate through files in a folder, whose name is the unique id. A collective
+// reads its operand when it is first in its stream and not before, and completes when all ranks
+// have reached it. Ranks that call different collectives, which is undefined in NCCL, are an error
+// here.
 //
 //===---------------------------------------------------------------------------===//
 #include "test/emulator/Gpu.h"
@@ -45,7 +46,7 @@ struct Config {
 
 enum class Kind : int { AllReduce, AllGather, ReduceScatter, Broadcast };
 
-/// What must be the same on all ranks.
+/// Parameters of a collective that must be the same on all ranks.
 struct Call {
   Kind kind;
   int type, operation, root;
@@ -69,7 +70,7 @@ struct Comm {
   std::string file(const std::string &what, int of) const {
     return folder + "/" + what + "." + std::to_string(of);
   }
-  /// Seen by others whole or not at all.
+  /// Writes a file that other ranks see complete or not at all.
   void write(const std::string &what, const std::string &bytes) const {
     std::string path = file(what, rank);
     std::ofstream(path + ".part", std::ios::binary).write(bytes.data(), long(bytes.size()));
@@ -92,10 +93,10 @@ struct Comm {
         return true;
     return false;
   }
-  /// The last one takes the folder along.
+  /// Marks this rank as gone. The last rank to leave removes the folder.
   void go() const {
     write("gone", "");
-    // The last two may both see it.
+    // The last two ranks may both see that all ranks are gone.
     std::error_code ignored;
     if (allHave("gone"))
       std::filesystem::remove_all(folder, ignored);
@@ -107,9 +108,9 @@ struct Comm {
   }
 };
 
-std::string lastError; ///< where there is no communicator
+std::string lastError; ///< last error of calls without a communicator
 
-/// Folders of groups that nobody left go with the process that made them.
+/// Removes the folders of groups that ranks have not left when the process that created them ends.
 struct Folders {
   std::vector<std::string> made;
   ~Folders() {
@@ -157,7 +158,7 @@ void reduceInto(char *into, const char *from, uint64_t count, const Call &call) 
   }
 }
 
-/// The sum of all becomes the mean.
+/// Divides the sum over all ranks by their number.
 void divide(char *data, uint64_t count, const Call &call, int ranks) {
   Number type = call.type == 7   ? Number::F32
                 : call.type == 8 ? Number::F64
@@ -167,7 +168,7 @@ void divide(char *data, uint64_t count, const Call &call, int ranks) {
     store(data, type, i, load(data, type, i) / ranks);
 }
 
-/// What the rank gets of what all have brought.
+/// Returns the rank's result of a collective, computed from the operands of all ranks.
 std::string resultOf(const Call &call, std::vector<std::string> operands, int rank) {
   uint64_t bytes = call.share * bytesOfType(call.type);
   if (call.kind == Kind::Broadcast)
@@ -235,7 +236,7 @@ struct Meeting {
       }
       operands.push_back(all.substr(sizeof call));
     }
-    // Who is here has read what all brought before.
+    // Ranks that have arrived at this call have read the operands of the previous one.
     if (uint64_t number = std::stoull(name); number > 0)
       comm->remove(std::to_string(number - 1));
     char *memory = memoryOfLibrary(stream, to, takes(), "collective that writes");
@@ -256,7 +257,8 @@ Status enqueue(Handle handle, Call call, const void *from, void *to, void *strea
   if (call.type < 0 || call.type > 9 || call.root < 0 || call.root >= comm.ranks ||
       (call.operation == Mean && call.type < 6))
     return comm.fail(InvalidArgument, "a type, root or operation that there is not");
-  // Padding is compared, too.
+  // The bytes of a call are written and compared with those of other ranks, so the padding must be
+  // cleared.
   Call clean;
   std::memset(static_cast<void *>(&clean), 0, sizeof clean);
   clean.kind = call.kind;
@@ -272,7 +274,8 @@ Status enqueue(Handle handle, Call call, const void *from, void *to, void *strea
   return result ? CudaError : Done;
 }
 
-/// Whether ranks have found one another; what stops them is in the communicator.
+/// Sets `formed` if all ranks have joined. Two ranks on the same GPU are recorded as the
+/// communicator's error.
 void form(Comm &comm) {
   if (!comm.allHave("join"))
     return;

@@ -1,4 +1,4 @@
-//===- Numbers.h - elements of a library's tensors --------------------------------===//
+//===- Numbers.h - loads and stores elements of tensors of the emulated libraries -===//
 #ifndef DLC_TEST_EMULATOR_NUMBERS_H
 #define DLC_TEST_EMULATOR_NUMBERS_H
 
@@ -52,7 +52,7 @@ inline void store(char *memory, Number type, uint64_t i, double value) {
   case Number::I8:
     reinterpret_cast<int8_t *>(memory)[i] = static_cast<int8_t>(value);
     return;
-  case Number::I32: // sums wrap
+  case Number::I32: // integer sums wrap around
     reinterpret_cast<int32_t *>(memory)[i] = static_cast<int32_t>(static_cast<int64_t>(value));
     return;
   case Number::Bf16:
@@ -66,7 +66,7 @@ inline void store(char *memory, Number type, uint64_t i, double value) {
   reinterpret_cast<uint16_t *>(memory)[i] = static_cast<uint16_t>(bits >> 16);
 }
 
-/// Units for tf32 keep ten bits of a fraction.
+/// Rounds to tf32, which has a mantissa of 10 bits.
 inline double roundedToTf32(double value) {
   auto narrow = static_cast<float>(value);
   uint32_t bits;

@@ -1,7 +1,7 @@
-//===- Nvrtc.cpp - NVRTC's functions, over the host's own compiler ------------===//
+//===- Nvrtc.cpp - emulated NVRTC, implemented with the host's compiler -------===//
 //
-// What stands behind libnvrtc.so where $DLC_CUDA_NVRTC names this library: the same text that a
-// real GPU gets becomes a shared library for the emulated one.
+// Emulation of libnvrtc.so, loaded if $DLC_CUDA_NVRTC names this library. The source that a real
+// GPU would get is compiled to a shared library for the emulated GPU.
 //
 //===--------------------------------------------------------------------------===//
 #include <algorithm>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <vector>
 
-// The headers travel inside of the library: they must be those that it was built with.
+// The headers are embedded in the library, so that they are those that it was built with.
 asm(R"(
 .section .rodata
 .globl dlc_emulated_headers
@@ -43,7 +43,8 @@ constexpr const char *compilerFlags =
     "-std=c++20 -fPIC -shared -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off "
     "-fno-exceptions -fno-rtti -w";
 
-/// Kernels of small tensors take longer to compile than to run, most of all with checks in them.
+/// Returns the optimization level. Kernels of small tensors take longer to compile than to run, in
+/// particular with a sanitizer.
 std::string optimization() {
   const char *level = std::getenv("DLC_EMULATED_OPTIMIZE");
   return std::string(" -O") + (level && *level ? level : *DLC_EMULATOR_SANITIZE ? "0" : "1");
@@ -52,18 +53,19 @@ std::string optimization() {
 std::string compiler() {
   const char *named = std::getenv("DLC_EMULATED_CXX");
   std::string name = named && *named ? named : DLC_EMULATOR_CXX;
-  // Unique symbols of gcc's would keep an image in memory after it is closed.
+  // GCC's unique symbols would keep an image in memory after it is closed.
   return name.find("clang") == std::string::npos ? name + " -fno-gnu-unique" : name;
 }
 
-/// Variables of a size that the launch decides.
+/// Rewrites `extern __shared__` arrays, whose size the launch specifies.
 std::string withDynamicShared(const std::string &text) {
   static const std::regex pattern(
       R"(extern\s+__shared__\s+((?:__align__\s*\(\s*\d+\s*\)\s*)?)([A-Za-z_][\w: ]*?)\s+(\w+)\s*\[\s*\]\s*;)");
   return std::regex_replace(text, pattern, "$2 *$3 = ($2 *)dlc_emulated::place.dynamicShared;");
 }
 
-/// The names behind __global__, past attributes with arguments in parentheses.
+/// Returns the function names that follow __global__, skipping attributes with arguments in
+/// parentheses.
 std::vector<std::string> kernelNames(const std::string &text) {
   std::vector<std::string> names;
   for (size_t at = text.find("__global__"); at != std::string::npos;
@@ -96,7 +98,7 @@ std::vector<std::string> kernelNames(const std::string &text) {
   return names;
 }
 
-/// What the image exports: a list of its kernels.
+/// Returns the source of the image's exported list of kernels.
 std::string registration(const std::vector<std::string> &names, const std::string &architecture) {
   std::string text = "\n#line 1 \"kernels of the image\"\nnamespace dlc_emulated {\n"
                      "static constexpr Kernel kernels[] = {\n";
@@ -117,7 +119,7 @@ std::string readFile(const std::string &path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// A folder of its own for each compilation, gone when it is through.
+/// Temporary folder of one compilation. The destructor removes it.
 struct Folder {
   std::string path;
   Folder() {
@@ -159,7 +161,7 @@ Result compile(Program &program, const std::string &architecture, const std::str
   std::ofstream(folder.path + "/k.cpp")
       << dlc_emulated_headers << "#line 1 \"" << program.name << "\"\n"
       << withDynamicShared(program.text) << registration(names, architecture);
-  // A sanitizer that is preloaded is not for the compiler.
+  // A preloaded sanitizer must not be loaded into the compiler.
   std::string command = "LD_PRELOAD= " + compiler() + " " + compilerFlags + optimization() +
                         macros + " -o '" + folder.path + "/k.so' '" + folder.path + "/k.cpp' 2>&1";
   if (int status = run(command, program.log)) {
@@ -184,7 +186,8 @@ uint32_t hashOf(std::string_view text, uint32_t hash = 2166136261u) {
 
 #define DLC_NVRTC extern "C" __attribute__((visibility("default"))) int
 
-/// No version of NVIDIA's: whoever keeps images by it never takes one for the other.
+/// Returns a version that NVIDIA does not use and that depends on compiler, flags and headers, so
+/// that image caches with the version in their key never mix images.
 DLC_NVRTC nvrtcVersion(int *major, int *minor) {
   *major = 1000;
   *minor =

@@ -1,4 +1,4 @@
-//===- Streams.cpp - work that waits in streams, and when it comes to pass ----===//
+//===- Streams.cpp - streams of the emulated GPU and the order of their commands -===//
 #include "test/emulator/Streams.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void enqueueInCapture(const std::shared_ptr<StreamState> &stream, Command comman
     command.record->nodes = stream->last;
   } else if (command.wait) {
     if (command.wait->capture != stream->capture) {
-      // Work outside of a graph is nothing that a graph's node can wait for.
+      // A graph node cannot wait for an event that was recorded outside of the graph's capture.
       capture.broken = CaptureIsolation;
       return;
     }
@@ -51,7 +51,7 @@ void Scheduler::destroy(const std::shared_ptr<StreamState> &stream) {
 
 void Scheduler::enqueue(const std::shared_ptr<StreamState> &stream, Command command) {
   if (!stream->capture && command.wait && command.wait->capture) {
-    // The fork of a capture: the stream becomes a part of it.
+    // A wait for an event of a capture forks the capture: this stream joins it.
     stream->capture = command.wait->capture;
     stream->capture->members.push_back(stream);
   }
@@ -61,7 +61,8 @@ void Scheduler::enqueue(const std::shared_ptr<StreamState> &stream, Command comm
   if (order == Order::Eager)
     finish(*stream);
   if (order == Order::Random)
-    // Mostly late: work that ran at once would hide what is missing.
+    // Commands are run late in two of three cases, because running them immediately would hide
+    // missing synchronization.
     for (uint64_t steps = draw(3) ? 0 : 1 + draw(3); steps > 0 && step(); --steps)
       ;
 }
@@ -87,7 +88,7 @@ bool Scheduler::ready(const StreamState &stream) const {
 void Scheduler::advance(StreamState &stream) {
   if (ready(stream))
     return runFirst(stream);
-  // Another thread may take it meanwhile.
+  // Another thread may run the first command while this one waits.
   if (std::shared_ptr<Moment> needed = stream.queue.front().wait)
     finish(*needed);
   else
@@ -175,7 +176,8 @@ Result endCapture(const std::shared_ptr<StreamState> &stream, std::shared_ptr<Gr
   if (!capture || capture->origin != stream)
     return IllegalState;
   graph = capture->graph;
-  // Whatever is not before the stream's end would run on when the graph is said to be through.
+  // Nodes that do not precede the end of the origin stream would still run after the graph is
+  // reported as complete.
   std::vector<char> before(graph->nodes.size());
   std::vector<int> open = stream->last;
   while (!open.empty()) {

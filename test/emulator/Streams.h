@@ -1,4 +1,4 @@
-//===- Streams.h - work that waits in streams, and when it comes to pass ------===//
+//===- Streams.h - streams of the emulated GPU and the order of their commands -===//
 #ifndef DLC_TEST_EMULATOR_STREAMS_H
 #define DLC_TEST_EMULATOR_STREAMS_H
 
@@ -17,39 +17,40 @@ using Result = int;
 struct StreamState;
 struct CaptureState;
 
-/// What an event was recorded at last.
+/// The point in a stream that an event was recorded at last.
 struct Moment {
   std::shared_ptr<StreamState> stream;
   bool passed = false;
   std::chrono::steady_clock::time_point time;
-  /// Within a capture: the nodes that come before.
+  /// In a capture: the graph nodes that precede the event.
   std::shared_ptr<CaptureState> capture;
   std::vector<int> nodes;
 };
 
 struct Command {
-  /// One of the three.
+  /// Exactly one of `work`, `record` and `wait` is set.
   std::function<Result()> work;
   std::shared_ptr<Moment> record;
   std::shared_ptr<Moment> wait;
-  /// Of work that waits for other ranks: asked when the command's turn has come, again and again,
-  /// until it may be done.
+  /// For collective operations that wait for other ranks: polled when the command is first in its
+  /// stream. The command runs once this function returns true.
   std::function<bool()> arrived;
 };
 
-/// Which waits of a stream come to nothing, to see who misses them: of each `of` in turn, number
-/// `wait`.
+/// Waits of a stream that are skipped, to test that missing synchronization is detected: wait
+/// number `wait` of every `of` consecutive waits is skipped.
 struct Dropped {
   int device = -1, stream = 0, wait = 0, of = 1;
 };
 
 struct StreamState {
   int device = 0;
-  /// Among those that were made on the device since waits are dropped, and how often it waited.
+  /// Index of the stream among those created on the device since the last call of Scheduler::drop,
+  /// and the number of waits so far.
   int number = 0, waits = 0;
   std::deque<Command> queue;
   std::shared_ptr<CaptureState> capture;
-  /// Within a capture: the nodes that the next command comes after.
+  /// In a capture: the graph nodes that the next command depends on.
   std::vector<int> last;
 };
 
@@ -68,13 +69,13 @@ struct CaptureState {
   Result broken = 0;
 };
 
-/// When work that could run does run.
+/// When a command that is able to run does run.
 enum class Order {
-  /// Not before somebody waits for it, and nothing beside it.
+  /// Only when the host waits for the command's result; no unrelated command runs with it.
   Late,
-  /// At any time that the events allow, and in any order.
+  /// At any time and in any order that the events permit.
   Random,
-  /// At once.
+  /// Immediately when the command is enqueued.
   Eager,
 };
 
@@ -82,38 +83,39 @@ class Scheduler {
 public:
   Order order = Order::Late;
   std::mt19937_64 random;
-  /// What to do with a code that is not 0 from a device's work.
+  /// Called with the nonzero error code that a command of a device returns.
   std::function<void(int device, Result)> failed;
-  /// Lets other threads do something.
+  /// Lets other host threads run.
   std::function<void()> pause;
 
   void drop(const Dropped &which);
-  /// Whether the stream's next wait is to be dropped.
+  /// Checks whether the stream's next wait is skipped, and counts that wait.
   bool drops(StreamState &stream) const;
 
   std::shared_ptr<StreamState> create(int device);
   void destroy(const std::shared_ptr<StreamState> &stream);
   void enqueue(const std::shared_ptr<StreamState> &stream, Command command);
-  /// Runs what must have come to pass for all that is in the stream.
+  /// Runs all commands of the stream, and commands of other streams that they wait for.
   void finish(StreamState &stream);
   void finish(Moment &moment);
   void finishDevice(int device);
 
-  /// All nodes of a graph, each after those that it must come after.
+  /// Runs all nodes of a graph, each node after its predecessors.
   Result run(const GraphState &graph);
 
 private:
   bool ready(const StreamState &stream) const;
   void runFirst(StreamState &stream);
-  /// Late: does what the stream's first command needs, or that one.
+  /// Order Late: runs the stream's first command if it is ready, else a command that the first one
+  /// waits for.
   void advance(StreamState &stream);
-  /// Random: one command of any stream that can go on. False: there is none.
+  /// Order Random: runs one ready command of any stream. Returns false if there is none.
   bool step();
   uint64_t draw(uint64_t below) { return random() % below; }
 
   std::vector<std::shared_ptr<StreamState>> streams;
   Dropped dropped;
-  std::map<int, int> made; ///< streams, by device
+  std::map<int, int> made; ///< number of streams created, by device
 };
 
 Result beginCapture(const std::shared_ptr<StreamState> &stream);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether a network's outputs, losses and parameters after training are those of another device: compare.py NAME ONE OTHER (see `networks`)."""
+"""Checks that a network's outputs, or its losses and parameters after training, agree on two devices: compare.py NAME ONE OTHER (see `networks`)."""
 import json
 import os
 import struct

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Parameters that keep numbers of one size through many layers: weights.py FILE.safetensors, which is written anew.
+"""Rescales parameters so that values keep their magnitude through many layers: weights.py FILE.safetensors, which is overwritten.
 
-What a network starts training with can make them smaller in each layer, until the last bias alone is left and nothing is compared."""
+With initial parameters the values may become smaller in each layer, until the result is the last bias only and the comparison is meaningless."""
 import json
 import struct
 import sys

@@ -1,5 +1,5 @@
-// trace_mlp.cpp - a network in C++: parameters from a .safetensors file, compiled and run in this
-// process.
+// trace_mlp.cpp - defines a network in C++, loads its parameters from a .safetensors file, compiles
+// it and runs it in this process.
 #include <dlc/compiler.hpp>
 #include <dlc/nn.hpp>
 
@@ -14,7 +14,7 @@ struct Mlp : dlc::nn::Module {
 int main(int argc, char **argv) try {
   Mlp mlp;
   if (argc > 1)
-    mlp.load(argv[1]); // hidden.weight, hidden.bias, out.weight, out.bias; else random
+    mlp.load(argv[1]); // hidden.weight, hidden.bias, out.weight, out.bias; random without a file
   auto net = dlc::compile(dlc::trace::trace(mlp, {{"x", {1, 784}}}), {.device = "cpu"});
   auto x = dlc::Tensor::of({1, 784}, std::vector<float>(784, 0.5f));
   dlc::Tensor y = net.run({{"x", x}})["y"];

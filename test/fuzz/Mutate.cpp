@@ -1,4 +1,4 @@
-//===- Mutate.cpp - small damages to files ---------------------------------------===//
+//===- Mutate.cpp - random mutations of files ------------------------------------===//
 #include "test/fuzz/Mutate.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace dlc::fuzz {
 namespace {
 
-/// Where sizes and offsets overflow, wrap or vanish.
+/// Values at which sizes and offsets overflow, wrap around or vanish.
 const int64_t figures[] = {
     0,         1,         -1,        2,        7,         127,       128,          255,
     256,       32767,     65535,     65536,    INT32_MAX, INT32_MIN, 0xffffffffll, 0x100000000ll,
@@ -26,30 +26,30 @@ void damage(std::string &bytes, const std::vector<std::string> &others, Engine &
     if (n)
       bytes[at] = char(engine());
     break;
-  case 2: // cut
+  case 2: // truncate the file
     bytes.resize(at);
     break;
   case 3:
     bytes.erase(at, length);
     break;
-  case 4: // doubled
+  case 4: // duplicate some bytes
     bytes.insert(at, bytes.substr(at, length));
     break;
-  case 5: { // a figure, little-endian, of any width
+  case 5: { // overwrite with a little-endian integer of any width
     int64_t figure = figures[below(engine, std::size(figures))];
     size_t width = size_t(1) << below(engine, 4);
     if (at + width <= n)
       std::memcpy(bytes.data() + at, &figure, width);
     break;
   }
-  case 6: // noise
+  case 6: // random bytes
     for (size_t i = at; i < std::min(n, at + length); ++i)
       bytes[i] = char(engine());
     break;
-  case 7: // a protobuf varint that says too much
+  case 7: // a protobuf varint that is larger than the remaining data
     bytes.replace(at, std::min<size_t>(length, 3), "\xff\xff\xff\xff\x07");
     break;
-  case 8: { // a piece of another file
+  case 8: { // insert a piece of another file
     const std::string &other = others[below(engine, others.size())];
     size_t from = below(engine, other.size());
     bytes.replace(at, length, other.substr(from, 1 + below(engine, 256)));
@@ -109,7 +109,7 @@ std::string mutateText(std::string text, const std::vector<std::string> &others,
       if (!foreign.empty())
         words[at] = foreign[below(engine, foreign.size())];
       break;
-    case 4: // a number becomes another
+    case 4: // replace a number
       for (size_t k = 0; k < words.size(); ++k) {
         std::string &word = words[(at + k) % words.size()];
         if (std::isdigit(static_cast<unsigned char>(word[0]))) {

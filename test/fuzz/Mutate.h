@@ -1,4 +1,4 @@
-//===- Mutate.h - small damages to files -----------------------------------------===//
+//===- Mutate.h - random mutations of files --------------------------------------===//
 #ifndef DLC_TEST_FUZZ_MUTATE_H
 #define DLC_TEST_FUZZ_MUTATE_H
 
@@ -11,9 +11,9 @@ namespace dlc::fuzz {
 
 using Engine = std::mt19937_64;
 
-/// One to a few damages at random places; `others` are spliced in now and then.
+/// Applies one or a few mutations at random positions. Some of them insert pieces of `others`.
 std::string mutateBytes(std::string bytes, const std::vector<std::string> &others, Engine &engine);
-/// The same for text: words, numbers and punctuation are dropped, doubled, exchanged.
+/// Mutates text: drops, duplicates and exchanges words, numbers and punctuation.
 std::string mutateText(std::string text, const std::vector<std::string> &others, Engine &engine);
 
 inline size_t below(Engine &engine, size_t n) { return n ? engine() % n : 0; }

@@ -1,4 +1,4 @@
-//===- Quantised.cpp - damages to what quantised models say ------------------------===//
+//===- Quantised.cpp - mutations of quantized models -------------------------------===//
 #include "test/fuzz/Quantised.h"
 
 #include "onnx.pb.h"
@@ -48,7 +48,8 @@ void damageShape(onnx::GraphProto &graph, Engine &engine) {
     tensor->set_dims(int(below(engine, rank)), oneOf(oddNumbers, engine));
 }
 
-/// Elements of constants: scales become zero, denormal, infinite; integers anything.
+/// Mutates elements of constants: scales become zero, denormal or infinite, integers become
+/// arbitrary.
 void damageElements(onnx::GraphProto &graph, Engine &engine) {
   auto *tensor = anyOf(graph.mutable_initializer(), engine);
   if (!tensor)
@@ -139,7 +140,7 @@ void damageInput(onnx::GraphProto &graph, Engine &engine) {
     return;
   auto *type = input->mutable_type()->mutable_tensor_type();
   auto *dim = anyOf(type->mutable_shape()->mutable_dim(), engine);
-  if (dim && below(engine, 2)) // small: what is asked for is made
+  if (dim && below(engine, 2)) // small, because a buffer of this size is allocated
     dim->set_dim_value(int64_t(below(engine, 70)));
   else
     type->set_elem_type(int(below(engine, 24)));

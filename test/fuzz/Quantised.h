@@ -1,4 +1,4 @@
-//===- Quantised.h - damages to what quantised models say --------------------------===//
+//===- Quantised.h - mutations of quantized models ---------------------------------===//
 #ifndef DLC_TEST_FUZZ_QUANTISED_H
 #define DLC_TEST_FUZZ_QUANTISED_H
 
@@ -6,8 +6,8 @@
 
 namespace dlc::fuzz {
 
-/// A model that is well formed and says something wrong, or odd: of scales, zero points, block
-/// sizes, axes, types, shapes, operands. Bytes at random seldom do.
+/// Returns a well-formed model with wrong or unusual scales, zero points, block sizes, axes, types,
+/// shapes or operands. Random bytes rarely lead to such models.
 std::string damageModel(const std::string &bytes, Engine &engine);
 
 } // namespace dlc::fuzz

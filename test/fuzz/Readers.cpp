@@ -1,4 +1,4 @@
-//===- Readers.cpp - the six formats: valid files, and reading them ----------------===//
+//===- Readers.cpp - the six fuzzed formats: valid files and their readers ---------===//
 #include "test/fuzz/Readers.h"
 
 #include "dlc/Error.h"
@@ -41,7 +41,8 @@ void writeFile(const std::string &path, const std::string &bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
 }
 
-/// Files below a folder with this extension, no larger than `most`, in the order of their names.
+/// Returns files below a folder with this extension and at most `most` bytes, in the order of their
+/// names.
 std::vector<std::string> seedsBelow(const std::string &folder, const std::string &extension,
                                     uintmax_t most, size_t number) {
   std::vector<std::string> paths, seeds;
@@ -67,7 +68,7 @@ Format npyFormat(const std::string &folder) {
   format.read = [](const std::string &bytes, const std::string &) {
     runtime::NpyArray array =
         runtime::parseNpy(runtime::copyToSpan(bytes.data(), bytes.size()), "mutant.npy");
-    // All of what it says to be there is read.
+    // Reads all bytes that the array claims to have.
     volatile char sink = 0;
     for (size_t i = 0; i < array.data.bytes; ++i)
       sink = sink ^ static_cast<const char *>(array.data.data)[i];
@@ -117,8 +118,8 @@ CompileOptions plainOptions() {
   return options;
 }
 
-/// Reads a model file as the tool does; compiles and runs, on zeros, one of `each` (by its length)
-/// of those that are taken.
+/// Reads a model file as the tool does. Of the accepted files, one of `each` (selected by its
+/// length) is compiled and run on zeros.
 void readModel(const std::string &path, size_t size, size_t each) {
   Source source(path);
   Shapes shapes = source.complete({}, [](const ValueInfo &, size_t) { return int64_t(1); });
@@ -142,7 +143,8 @@ void readModel(const std::string &path, size_t size, size_t each) {
   session.run(inputs, outputs);
 }
 
-/// In a child: the children that read must start without any thread of the compiler's.
+/// Compiles in a child process, because the processes that read must be forked before the compiler
+/// has started threads.
 void compileSeeds(const std::string &seeds) {
   pid_t pid = fork();
   if (pid != 0) {
@@ -166,7 +168,7 @@ void compileSeeds(const std::string &seeds) {
 
 #else
 
-/// Where the compiler is not built (under sanitizers), a model is read and imported.
+/// If the compiler is not built (under sanitizers), models are read and imported only.
 void readModel(const std::string &path, size_t, size_t) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<DlcDialect, mlir::func::FuncDialect>();
@@ -253,7 +255,8 @@ Format safetensorsFormat(const std::string &folder) {
   return format;
 }
 
-/// Damages one member of the manifest, so that the file's checksums do not hide it.
+/// Mutates one member of the manifest. The checksums of the file are computed afterwards, so that
+/// they do not hide the mutation.
 void damageJson(nlohmann::json &json, Engine &engine) {
   nlohmann::json *at = &json;
   while (at->is_structured() && !at->empty() && below(engine, 8) != 0)
@@ -296,7 +299,8 @@ Format dlcxFormat(const std::string &seeds) {
     runtime::Program program = runtime::readProgram(bytes.data(), bytes.size());
     for (size_t i = 0, n = 1 + below(engine, 2); i < n; ++i)
       damageJson(program.manifest, engine);
-    // Stands for a file whose checksums fit: read() takes it apart again.
+    // The result represents a file with correct checksums. read() splits it into manifest and bytes
+    // again.
     return "manifest" + program.manifest.dump() + '\0' + bytes;
   };
   format.read = [](const std::string &bytes, const std::string &) {

@@ -1,4 +1,4 @@
-//===- main.cpp - mutants in children, and what became of them ------------------------===//
+//===- main.cpp - fuzzes file readers in child processes ------------------------------===//
 #include "test/ProcessorTime.h"
 #include "test/fuzz/Readers.h"
 
@@ -18,13 +18,13 @@ namespace {
 
 constexpr int secondsPerMutant = 20;
 
-/// What the child tells while it works.
+/// Progress of the child process, in shared memory.
 struct Shared {
   volatile size_t index, seeds, taken, refused;
 };
 
 std::string mutantOf(const Format &format, size_t index, uint64_t seed) {
-  // The seeds themselves come first: what is refused as it is would make a poor mutant.
+  // The seeds are run unchanged first. A seed that is rejected would make useless mutants.
   if (index < format.seeds.size())
     return format.seeds[index];
   Engine engine(seed * 1000003 + index * 7919 + format.name.size());
@@ -39,10 +39,10 @@ void write(const std::string &path, const std::string &bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
 }
 
-/// Reads mutants from `first` on until the end or a crash.
+/// Reads mutants, starting with number `first`, until the end or a crash.
 [[noreturn]] void child(const Format &format, size_t first, size_t count, uint64_t seed,
                         const std::string &folder, Shared &shared) {
-  // Messages of libraries about bad files are not ours to count.
+  // Discards the messages of libraries about invalid files.
   if (!std::freopen("/dev/null", "w", stdout) ||
       !std::freopen((folder + "/stderr").c_str(), "w", stderr))
     _exit(3);
@@ -61,8 +61,8 @@ void write(const std::string &path, const std::string &bytes) {
     }
   }
   shared.index = count;
-  // Not exit(): nothing of the parent's is to be destroyed here. Leaks are looked for by the unit
-  // tests.
+  // _exit skips the destructors of objects that belong to the parent process. The unit tests check
+  // for leaks.
   _exit(0);
 }
 
@@ -150,8 +150,8 @@ int main(int argc, char **argv) {
   std::filesystem::create_directories(keep);
   if (!seeds.empty())
     std::filesystem::create_directories(seeds);
-    // Absurd sizes must be refused, not tried: 16 GiB of address space is more than any small file
-    // needs. Sanitizers reserve more.
+    // Readers must reject absurd sizes instead of allocating them. No small file needs more than 16
+    // GiB of address space. Sanitizers reserve more.
 #if !defined(__SANITIZE_ADDRESS__)
   rlimit limit{16ull << 30, 16ull << 30};
   setrlimit(RLIMIT_AS, &limit);

@@ -1,4 +1,4 @@
-"""Writes small quantised ONNX files into a folder: the nodes that ONNX Runtime's tools write, and networks as its quantiser leaves them.
+"""Writes small quantized ONNX files into a folder: nodes that ONNX Runtime's tools write, and networks in the form of its quantizer.
 
 usage: quantised_seeds.py FOLDER
 """

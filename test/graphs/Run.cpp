@@ -1,15 +1,16 @@
-//===- Run.cpp - random graphs through the whole compiler --------------------------===//
+//===- Run.cpp - runs random graphs through the whole compiler ---------------------===//
 //
-// dlc-graphs [--list FILE] [--seconds S] DIRECTORY...
+//   dlc-graphs [--list FILE] [--seconds S] DIRECTORY...
 //
-// Each directory has model.onnx, and its inputs as input_N.npy; outputs of another framework, where
-// there are any, as output_N.npy; `steps` stands there where small errors may become large ones.
-// `checks.json` (chains.py) says what of each output is compared at the default accuracy; then
-// strict accuracy has to give the reference evaluator's bits. One line per model: PASS, or FAIL,
-// the variant and why. The reference evaluator's results are compared with those, and the program's
-// with the reference evaluator's. How a model is compiled is drawn by its name: as users do, or
-// with some placement, precision, kernels or accuracy. Each runs in a process of its own, so that a
-// crash or a hang is one failure.
+// Each directory has model.onnx and its inputs input_N.npy. Outputs of another framework are in
+// output_N.npy, if there are any. A file `steps` marks models in which small errors may become
+// large ones. `checks.json` (chains.py) specifies how each output is compared at the default
+// accuracy; at strict accuracy the results must then equal the reference evaluator's bit by bit.
+// The reference evaluator's results are compared with output_N.npy, and the program's results with
+// the reference evaluator's. How a model is compiled is drawn at random, seeded by its name: with
+// default options, or with some placement, precision, kernels or accuracy. Each model runs in its
+// own process, so that a crash or a hang is one failure. Prints one line for each model: PASS, or
+// FAIL, the variant and the reason.
 //
 //===--------------------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
@@ -39,7 +40,8 @@ using namespace dlc;
 
 namespace {
 
-/// How a model is compiled, and how much of its inputs the arithmetic may lose.
+/// Options with which a model is compiled, and the relative error of the inputs that corresponds to
+/// their arithmetic.
 struct Variant {
   std::string text;
   CompileOptions options;
@@ -67,7 +69,8 @@ Variant drawVariant(const std::string &name, ModuleOp module, bool hasSteps) {
     }
     break;
   case 2: {
-    // Operations that are still there when places are given; constants go where they are read.
+    // Places are drawn for operations that remain after simplification, because places are assigned
+    // then. Constants are placed with their users.
     OwningOpRef<ModuleOp> simplified = module.clone();
     CompileOptions first;
     first.to = Phase::Simplify;
@@ -75,7 +78,8 @@ Variant drawVariant(const std::string &name, ModuleOp module, bool hasSteps) {
       break;
     std::vector<std::string> place;
     simplified->walk([&](Operation *op) {
-      // Drawn for each node by itself: in a part of the graph it stands where it stood.
+      // Each node has its own random choice, so that its place is the same if only a part of the
+      // graph is compiled.
       if (auto node = dyn_cast<NameLoc>(op->getLoc());
           node && !isa<ConstantOp, YieldOp>(op) &&
           std::hash<std::string>()(name + node.getName().str()) % 3 == 0)
@@ -93,13 +97,13 @@ Variant drawVariant(const std::string &name, ModuleOp module, bool hasSteps) {
     v.options.accuracy = "strict";
     v.text += ", accuracy strict";
     break;
-  default: // as users do
+  default: // default options
     break;
   }
   return v;
 }
 
-/// How a chain of exact operations is compiled.
+/// Draws how a chain of exact operations is compiled.
 Variant drawChainVariant(const std::string &name) {
   std::mt19937_64 random(std::hash<std::string>()(name));
   Variant v;
@@ -122,7 +126,7 @@ FailureOr<ref::Tensor> read(const std::string &path, Type type) {
   return tensor;
 }
 
-/// The tensor with each float wrong by so much of itself, up or down.
+/// Returns the tensor with a relative error of `error`, of random sign, added to each float.
 ref::Tensor disturbed(const ref::Tensor &tensor, double error, uint64_t seed) {
   ref::Tensor other = ref::Tensor::empty(tensor.getType());
   std::memcpy(other.mutableData(), tensor.data(), tensor.bytes());
@@ -156,7 +160,7 @@ double apart(const ref::Tensor &a, const ref::Tensor &b) {
   return largest;
 }
 
-/// Where the tensors differ by more than so much; else nothing.
+/// Returns a description of the largest difference that exceeds `allowed`, or "".
 std::string compare(const ref::Tensor &got, const ref::Tensor &want, double allowed) {
   int64_t wrong = 0, worst = -1;
   double most = -1;
@@ -179,9 +183,9 @@ std::string compare(const ref::Tensor &got, const ref::Tensor &want, double allo
       want.size(), worst, got.getDouble(worst), want.getDouble(worst), allowed);
 }
 
-/// Where a position is outside of the axis or its element is further from the searched one than
-/// allowed; else nothing. `distances`: for each result, those of all elements of the axis, in units
-/// of what is allowed.
+/// Checks that each position is inside of the axis and that its element is close enough to the
+/// expected one. Returns a description of the error, or "". `distances` has the distances of all
+/// elements of the axis for each result, in units of the permitted error.
 std::string compareIndices(const ref::Tensor &got, const runtime::NpyArray &distances) {
   int64_t size = distances.shape.back();
   auto *all = reinterpret_cast<const float *>(distances.data.data);
@@ -196,8 +200,9 @@ std::string compareIndices(const ref::Tensor &got, const runtime::NpyArray &dist
   return "";
 }
 
-/// Where a finite number other than 0 became infinite, NaN or 0; else nothing. `bothWays`: or the
-/// reverse. Denormal numbers count as 0 and as other numbers.
+/// Checks that no finite nonzero number became infinite, NaN or 0. With `bothWays` the reverse is
+/// checked, too. Denormal numbers count as 0 and as nonzero. Returns a description of the error, or
+/// "".
 std::string compareClasses(const ref::Tensor &got, const ref::Tensor &want, bool bothWays) {
   constexpr double kLeast = 1.2e-38;
   for (int64_t i = 0; i < want.size(); ++i) {
@@ -212,7 +217,7 @@ std::string compareClasses(const ref::Tensor &got, const ref::Tensor &want, bool
   return "";
 }
 
-/// As compare, of integers too.
+/// As compare, with an absolute tolerance and also for integers.
 std::string compareNear(const ref::Tensor &got, const ref::Tensor &want, double allowed) {
   for (int64_t i = 0; i < want.size(); ++i)
     if (double g = got.getDouble(i), w = want.getDouble(i); !(std::fabs(g - w) <= allowed))
@@ -222,7 +227,7 @@ std::string compareNear(const ref::Tensor &got, const ref::Tensor &want, double 
 
 class Graph {
 public:
-  /// `say` is told the variant before it is tried.
+  /// The variant is passed to `say` before it is run.
   Graph(const std::string &directory, Say say)
       : directory(directory), say(std::move(say)), handler(&context, [&](Diagnostic &d) {
           if (d.getSeverity() == DiagnosticSeverity::Error)
@@ -261,11 +266,10 @@ public:
   }
 
 private:
-  /// How far each output moves where the inputs, or the constants, are wrong by so much of
-  /// themselves.
+  /// Returns the change of each output if the inputs, or the constants, have the relative error.
   std::vector<double> spread(double error, bool ofConstants) {
     std::vector<double> most(want.size());
-    // The errors of one disturbance may cancel: the largest of a few counts.
+    // Errors of one sample may cancel, so the maximum over several samples is used.
     for (size_t sample = 0; sample < 3; ++sample) {
       OwningOpRef<ModuleOp> copy = module->clone();
       std::vector<ref::Tensor> near = inputs;
@@ -290,14 +294,15 @@ private:
     std::vector<double> &known = at->second;
     if (isNew) {
       known = spread(error, false);
-      // What hangs on integers alone still hangs on constants, such as scales of quantised numbers.
+      // Outputs that depend on integer inputs only still depend on constants, such as the scales of
+      // quantized values.
       if (llvm::any_of(llvm::zip_equal(known, want), [](auto each) {
             return std::get<0>(each) == 0 && std::get<1>(each).isFloat();
           }))
         for (auto [one, other] : llvm::zip_equal(known, spread(error, true)))
           one = one == 0 ? other : one;
     }
-    // Where numbers around 1 cancel, their rounding is left: a small part of the error.
+    // If values near 1 cancel, their rounding error remains, which is a small part of `error`.
     return 10 * (error * largestOf(want[i]) + known[i]) + error / 10;
   }
 
@@ -317,7 +322,7 @@ private:
     return "";
   }
 
-  /// Compares a chain's output as checks.json says.
+  /// Compares an output of a chain as checks.json specifies.
   std::string compareChain(size_t i, const ref::Tensor &got, bool isStrict) {
     const llvm::json::Object &how = *(*checks)[i].getAsObject();
     StringRef kind = how.getString("is").value_or("");
@@ -346,14 +351,14 @@ private:
       from.push_back(tensor.data());
     for (const ref::Tensor &tensor : want) {
       got.push_back(ref::Tensor::empty(tensor.getType()));
-      // What a kernel forgets to write must not look right.
+      // Fills the result with a pattern, so that elements that a kernel does not write are wrong.
       std::memset(got.back().mutableData(), 0x5b, got.back().bytes());
       to.push_back(got.back().mutableData());
     }
     try {
       runtime::Session session(*program);
       session.run(from, to);
-      // A second run finds what the first left behind.
+      // The second run starts with the memory contents that the first one left.
       session.run(from, to);
     } catch (const std::exception &error) {
       return std::string("does not run: ") + error.what();
@@ -373,7 +378,7 @@ private:
   OwningOpRef<ModuleOp> module;
   std::vector<ref::Tensor> inputs;
   SmallVector<ref::Tensor> want;
-  std::optional<llvm::json::Array> checks; ///< of a chain's outputs
+  std::optional<llvm::json::Array> checks; ///< contents of checks.json, for chains
   std::map<double, std::vector<double>> spreads;
 };
 

@@ -1,8 +1,8 @@
-"""Chains of exact operations whose results NumPy knows to the last bit, drawn from a seed.
+"""Random chains of exact operations, whose results NumPy computes to the last bit.
 
-Two kinds of graphs are made of them. `sixteen`: in f16 or bf16, with searches, comparisons and conversions at the end, which observe each rounding.
-`extreme`: in f32 or f16, with constants of extreme size. A graph's file checks.json says for each output what is compared at the default accuracy, where
-kernels may keep values in f32; strict accuracy has to give the reference evaluator's bits.
+There are two styles of graphs. `sixteen`: in f16 or bf16, with searches, comparisons and conversions at the end, whose results depend on each rounding.
+`extreme`: in f32 or f16, with constants of extreme magnitude. The graph's file checks.json specifies how each output is compared at the default accuracy, where
+kernels may keep values in f32. At strict accuracy the results must equal the reference evaluator's bit by bit.
 """
 import numpy as np
 import onnx

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Random ONNX graphs through the whole compiler, against the reference evaluator and ONNX Runtime.
+"""Runs random ONNX graphs through the whole compiler and compares them with the reference evaluator and ONNX Runtime.
 
     fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--style graphs|sixteen|extreme] [--from SEED] [--count N] [--jobs 2] [--resume]
     fuzz.py --runner build/bin/dlc-graphs --out FOLDER [--style ...] --reduce SEED
 
-A seed is a graph (generate.py; of the styles sixteen and extreme, chains.py). Outputs of which ONNX Runtime makes infinities or NaN are left out; what it cannot run is compared with the reference
-evaluator alone. A graph that fails stays in the folder; --reduce cuts it down to the few nodes that still fail in the same way (FOLDER/reduced/SEED). With
---resume FOLDER/state.json says which seed is next, how many were tried, and which fail: those are tried again first. The last line is
+A seed determines a graph (generate.py; for the styles sixteen and extreme, chains.py). Outputs in which ONNX Runtime computes infinities or NaN are not compared; graphs that it cannot run are
+compared with the reference evaluator only. A failing graph remains in the folder; --reduce removes nodes as long as the graph still fails in the same way (FOLDER/reduced/SEED). With
+--resume, FOLDER/state.json stores the next seed, the number of seeds tried, and the failing seeds, which are tried again first. The last line is
 `graphs: N passed, N failed`.
 """
 import argparse

@@ -1,4 +1,4 @@
-"""Random ONNX graphs: every graph is valid, its shapes are known, and it is made anew from its seed."""
+"""Generates random ONNX graphs. Every graph is valid, its shapes are known, and the same seed gives the same graph."""
 import importlib
 import pathlib
 

@@ -1,9 +1,9 @@
-"""A random graph while it grows: its values, its nodes, and how operands are drawn.
+"""A random graph under construction: its values, its nodes, and how operands are drawn.
 
-A specification (in operators/, in SPECS under its operators' names) draws operands among the values that are there, or asks for new ones, and attributes that
-the standard allows for them; the onnx package infers the result's shape. Where an operator would leave the numbers in which small errors stay small (a
-logarithm near 0, a step at an operand that was rounded), the specification puts something before it that keeps them there: steps (Floor, ArgMax, comparisons)
-take exact values alone, which came from inputs without rounding.
+A specification (in operators/, in SPECS under the names of its operators) draws operands among the existing values or adds new ones, and draws attributes that
+the standard permits; the onnx package infers the result's shape. If an operator amplifies small errors for some operands (a logarithm near 0, a step function
+at a rounded operand), the specification adds an operation that keeps the operand away from them: step functions (Floor, ArgMax, comparisons) take exact
+values only, which are computed from inputs without rounding.
 """
 import contextlib
 

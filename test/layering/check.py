@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what the compiler cannot: include directions, circles of folders, file sizes, and that each file says what it
-is for.
+"""Checks what the compiler cannot: include directions, include cycles between folders, file sizes, and that each file states its
+purpose.
 
 usage: check.py SOURCE-ROOT
 """

@@ -1,5 +1,5 @@
-"""Of its own room, which folders' headers a folder may include: the rows that check.py holds. A row says what is built on
-what; there are no circles. Headers of other rooms: check.py."""
+"""Table for check.py: for each folder, the folders of the same room whose headers it may include. The table has no cycles.
+check.py specifies which headers of other rooms may be included."""
 
 FOLDERS = {
     "runtime/collective": ["runtime/include/dlc", "runtime/kind", "runtime/program"],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds what programs are linked to: the functions that the libraries export in C, and public headers that compile alone.
+"""Checks the interface that programs are linked to: the C functions that the libraries export, and that each public header compiles on its own.
 
 usage: interface.py SOURCE-ROOT LIBRARY-FOLDER C-COMPILER C++-COMPILER
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that nothing but the table of kinds and a device's own folder tells devices apart by their kind's name.
+"""Checks that only the table of device kinds and a device's own folder compare the names of device kinds.
 
 usage: kinds.py SOURCE-ROOT
 """

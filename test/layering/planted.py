@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Plants what check.py must find into a copy of the sources, one at a time: a circle of folders, an include that no row
-allows, a public header that belongs to another room. Fails where the check stays silent.
+"""Adds errors that check.py must detect to a copy of the sources, one at a time: an include cycle between folders, an include that no row
+permits, a public header of another room. Fails if check.py does not report one.
 
 usage: planted.py SOURCE-ROOT
 """

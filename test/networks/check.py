@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles the networks of this folder, runs them, and holds them against ONNX Runtime: check.py BUILD-FOLDER [--long] [--jobs N] [NETWORK...]
+"""Compiles the networks of this folder, runs them, and compares them with ONNX Runtime: check.py BUILD-FOLDER [--long] [--jobs N] [NETWORK...]
 
-Of each: the compiler ends, no command is a library's reference implementation, and outputs lie within 1e-3 of their largest element. Those that
-take long are left out, or with --long alone taken. The last line is `networks: N passed, N failed`.
+For each network the compiler must end, no command may use a library's reference implementation, and outputs must be within 1e-3 of their largest element.
+Slow networks are run with --long only, which leaves out the others. The last line is `networks: N passed, N failed`.
 """
 import argparse
 import concurrent.futures

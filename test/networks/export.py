@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the graphs of this folder anew: networks of torchvision, timm and transformers at small sizes, as ONNX without weights.
+"""Exports the graphs of this folder again: networks of torchvision, timm and transformers at small sizes, as ONNX without weights.
 
     build/venv-bench/bin/python test/networks/export.py [NAME...]        # after tools/setup --bench
 
-Each family is there once, by its smallest member; `NETWORKS` says at which size. Batch norms and layer scales are moved to where training would
-leave them: at their start they would be nothing (1, 0, or 1e-6), and errors would hide behind them.
+Each family is represented by its smallest member; `NETWORKS` specifies the sizes. Parameters of batch norms and layer scales get values as after
+training: their initial values (1, 0, or 1e-6) would have no effect and would hide errors.
 """
 import os
 import sys

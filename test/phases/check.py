@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds dlc-opt against dlc, phase by phase: check.py BUILD-FOLDER [--long] [NETWORK...]
+"""Compares dlc-opt with dlc, phase by phase: check.py BUILD-FOLDER [--long] [NETWORK...]
 
-The text that `dlc compile --from PHASE --to PHASE` makes of the text before it must be, byte for byte, what `dlc-opt --dlc-phase-PHASE` makes of
-it; so must the program that comes of the last phase. The program must also be the one that `dlc compile` makes of the model at once. Networks are
-the graphs of test/networks (inference/NAME) and the training steps of dlc-train-network (training/NAME). Some run in every check, with options; all
-of the benchmark's with --long. The last line is `phases: N passed, N failed`.
+The IR that `dlc compile --from PHASE --to PHASE` writes must equal, byte for byte, that of `dlc-opt --dlc-phase-PHASE` for the same input.
+The programs after the last phase must be equal, too, and equal to the program that `dlc compile` makes of the model in one run. Networks are
+the graphs of test/networks (inference/NAME) and the training steps of dlc-train-network (training/NAME). Every check runs some of them, with options;
+--long runs all of the benchmark networks. The last line is `phases: N passed, N failed`.
 """
 import argparse
 import concurrent.futures

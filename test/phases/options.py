@@ -1,4 +1,4 @@
-"""Compares the options that tools take, by their help: options.py BIN-FOLDER."""
+"""Compares the options of the tools, as listed by --help: options.py BIN-FOLDER."""
 import os
 import re
 import subprocess

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looks for names of kernel libraries where they must not stand: outside of the library's own files and its rows (table.py).
+"""Finds names of kernel libraries outside of the library's own files and its rows (table.py).
 
 usage: check.py SOURCE-ROOT
 """

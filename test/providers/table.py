@@ -1,6 +1,6 @@
-"""Which files are a kernel library's own, and in which others it has rows: for check.py and without.py.
+"""Lists the files that belong to a kernel library, and the other files that have rows for it, for check.py and without.py.
 
-A row is a line that names the library, with what its brackets enclose.
+A row is a line that names the library, including the text in its brackets.
 """
 
 # Where names are looked for.

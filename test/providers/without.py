@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Takes a kernel library's files and rows (table.py) out of a copy of the sources, builds what is left and runs its tests.
+"""Removes a kernel library's files and rows (table.py) from a copy of the sources, builds the copy and runs its tests.
 
 usage: without.py NAME [--runtime-only] [--build BUILD] [--keep]
 
-BUILD is a configured build folder, whose compilers and packages are used (default: build). The copy and its own build folder are
-BUILD/without. With --runtime-only libdlc_runtime and libdlc_cuda alone are built and tested, which takes no LLVM.
+BUILD is a configured build folder, whose compilers and packages are used (default: build). The copy and its build folder are
+in BUILD/without. With --runtime-only, only libdlc_runtime and libdlc_cuda are built and tested, which does not need LLVM.
 """
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""What the tests share: compiled models, each made once."""
+"""Fixtures that the tests share: models, each compiled once."""
 import os
 import subprocess
 import sys

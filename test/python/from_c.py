@@ -1,4 +1,4 @@
-"""The program in C that runs saved training steps (train.c), and what it prints."""
+"""Builds and runs the C program that runs saved training steps (train.c), and returns its output."""
 import os
 import re
 import shutil

@@ -1,9 +1,9 @@
-"""Calls whatever the package offers with odd arguments, in a child process. Required of each call: a right result, or one of Python's exceptions with a
-message. A crash, a call that takes too long, another exception, or a wrong result is a failure, told with its seed. Calls with seeds of one block of 500 share
-their models and steps, so `--first` of the block brings back what needs them.
+"""Calls all functions of the package with odd arguments, in a child process. Each call must return a correct result or raise a Python exception with a
+message. A crash, a timeout, another exception or a wrong result is a failure, reported with its seed. The calls of a block of 500 seeds share
+their models and steps, so a failure that depends on them is reproduced with `--first` set to the first seed of the block.
 
 usage: fuzz_calls.py [--count N] [--first SEED] [--torch] [--verbose]
-With --torch, tensors and training steps too.
+With --torch, tests tensors and training steps, too.
 """
 import argparse
 import collections

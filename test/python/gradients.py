@@ -1,6 +1,6 @@
-"""Gradients of dlc.train_step against eager PyTorch, operator by operator: at random points and at corners (zeros, equal inputs, ties, edges,
-infinities), of every input of floats. The cases are PyTorch's own samples (torch.testing's OpInfo database). `operators.txt` names, for each overload that
-dlc imports, the samples that reach it, or why it has none.
+"""Compares gradients of dlc.train_step with eager PyTorch, operator by operator: at random points and at corners (zeros, equal inputs, ties, edges,
+infinities), with respect to every floating-point input. The cases are PyTorch's own samples (torch.testing's OpInfo database). `operators.txt` names, for each
+overload that dlc imports, the samples that use it, or the reason why there is none.
 
 usage: gradients.py [--filter TEXT] [--kinds random,zeros,..] [--sample N]
 """

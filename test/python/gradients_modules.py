@@ -1,6 +1,6 @@
-"""Gradients of dlc.train_step against eager PyTorch for each module of torch.nn: of its parameters and of its inputs of floats, at random points and
-at corners. Modules and their inputs are PyTorch's own (torch.testing's ModuleInfo database). Dropout has the probability 0 here: its random numbers
-differ between the two.
+"""Compares gradients of dlc.train_step with eager PyTorch for each module of torch.nn, with respect to its parameters and floating-point inputs, at random
+points and at corners. Modules and their inputs are PyTorch's own (torch.testing's ModuleInfo database). Dropout has the probability 0, because the random
+numbers of dlc and PyTorch differ.
 
 usage: gradients_modules.py [--filter TEXT] [--kinds random,zeros,..] [--sample N]
 """

@@ -1,4 +1,4 @@
-"""Small models for the tests, as bytes of ONNX."""
+"""Small models for the tests, as ONNX bytes."""
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 

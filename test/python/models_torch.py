@@ -1,7 +1,7 @@
-"""Runs networks of torchvision, timm and transformers, and some of its own, with random weights through torch.compile with dlc and without, and prints
-how far the results are apart and what stays in PyTorch. With --train, ten steps of SGD with momentum on one batch, each from the same seed: how far the
-losses are apart. Some networks carry a rounding error far in few steps, by a relu that is on or off; there the measure is how far PyTorch's own losses move
-when its weights change in their last places. In f64 few do.
+"""Runs networks of torchvision, timm and transformers, and some of its own, with random weights through torch.compile with dlc and in eager mode, and
+prints the differences of the results and the operators that remain in PyTorch. With --train, runs ten steps of SGD with momentum on one batch, both from the
+same seed, and prints the differences of the losses. In some networks a rounding error grows quickly, for example by the sign of a relu's operand; for these the
+differences are compared with those of PyTorch's own losses after changes of the weights in the last places. In f64 few networks need this.
 
 usage: models_torch.py [--train] [--filter TEXT[,TEXT..]] [--steps N] [--type f32|f64|bf16] [--accuracy strict|default|fast]
 """

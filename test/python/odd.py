@@ -1,4 +1,4 @@
-"""Odd arguments for calls of the package: arrays and tensors of all kinds, and what is none of both. Each maker takes a random.Random."""
+"""Odd arguments for calls of the package: arrays and tensors of all kinds, and other objects. Each function takes a random.Random."""
 import functools
 import threading
 

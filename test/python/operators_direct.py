@@ -1,5 +1,5 @@
-"""Calls of PyTorch's operators of which its OpInfo database has no sample in the overload that dlc imports, for gradients.py. Every tensor of floats is an
-input whose gradient is compared."""
+"""Direct calls of PyTorch operators for gradients.py, for overloads that dlc imports and that the OpInfo database has no sample for. Gradients with respect to
+every floating-point tensor are compared."""
 import torch
 
 aten, prims = torch.ops.aten, torch.ops.prims

@@ -1,6 +1,6 @@
-"""Runs PyTorch's own samples of the overloads that dlc has (torch.testing's OpInfo database) and prints, for each element type, how many pairs of
-overload and type pass all their samples. With --gradients, how many operators have the gradients that PyTorch has, through aot_autograd, and what of
-their graphs stays in PyTorch. Needs PyTorch.
+"""Runs PyTorch's own samples of the overloads that dlc supports (torch.testing's OpInfo database) and prints, for each element type, how many pairs of
+overload and type pass all their samples. With --gradients, prints how many operators have the same gradients as in PyTorch, through aot_autograd, and which
+parts of their graphs remain in PyTorch. Needs PyTorch.
 
 usage: opinfo.py [--gradients] [--filter TEXT] [--types f32,i64] [--samples N] [--failures]
 """

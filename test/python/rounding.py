@@ -1,4 +1,4 @@
-"""Models in f16 and bf16 whose results show whether a value is rounded to 16 bits where it is read."""
+"""Models in f16 and bf16 whose results show whether a value was rounded to 16 bits before it was read."""
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 

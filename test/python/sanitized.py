@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Builds the Python package under the address sanitizer, and runs the tests of training steps and of constants with it, and those of programs that
-outlive their compiler: the ctest python-sanitized.
+"""Builds the Python package with the address sanitizer, and runs the tests of training steps and constants with it, and the ownership tests (programs that
+outlive their compiler): the ctest python-sanitized.
 
 usage: sanitized.py ROOT [TEST...]
 

@@ -1,5 +1,5 @@
-"""Saves the first training step of the benchmarks' networks with dlc.train_step, trains on in Python and in C (train.c) on the same batches, and prints the
-losses of both side by side. They must be the same to the last bit. Needs PyTorch and a C compiler.
+"""Saves the first training step of the benchmark networks with dlc.train_step, continues the training in Python and in C (train.c) on the same batches, and
+prints the losses of both. They must be equal to the last bit. Needs PyTorch and a C compiler.
 
 usage: saved_torch.py [--networks NAME[,NAME..]] [--steps N] [--batch N]
 """

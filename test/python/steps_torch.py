@@ -1,5 +1,5 @@
-"""Trains the networks of the benchmarks (tools/bench/networks.py) by dlc.train_step and by PyTorch from the same weights, and prints how far losses are
-apart and what a step takes, both in turns on the same threads.
+"""Trains the benchmark networks (tools/bench/networks.py) with dlc.train_step and with PyTorch from the same weights, and prints the differences of the
+losses and the times of a step, measured alternately on the same threads.
 
 usage: steps_torch.py [--filter TEXT] [--steps N] [--batch N] [--timed N]
 """

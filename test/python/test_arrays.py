@@ -1,4 +1,4 @@
-"""Arrays go in and out without a copy, of all types and of the kind that was given."""
+"""Arrays are passed and returned without a copy, for all element types. Results have the same kind of array as the inputs."""
 import models
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""Gradients at ties, kinks, bounds and zeros, where PyTorch's operators choose one: of whole steps and through torch.compile. Skipped where PyTorch is
-missing."""
+"""Gradients at ties, kinks, bounds and zeros, where PyTorch's operators choose one of several subgradients: of whole steps and through torch.compile. Skipped
+if PyTorch is missing."""
 import pytest
 
 torch = pytest.importorskip("torch")

@@ -1,4 +1,4 @@
-"""Wrong arguments end in Python's own exceptions, whose messages tell what was required, what was found, and how to mend it."""
+"""Wrong arguments raise Python's own exceptions, whose messages have what was required, what was found, and a hint."""
 import models
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Fourier transforms in graphs that dlc computes whole, against PyTorch."""
+"""Fourier transforms in graphs that dlc compiles as a whole, compared with PyTorch."""
 import copy
 
 import pytest

@@ -1,4 +1,4 @@
-"""Models as objects: what they tell, programs for several shapes, files, copies, profiles."""
+"""Model objects: their properties, programs for several shapes, files, copies, profiles."""
 import ast
 import copy
 import importlib

@@ -1,4 +1,4 @@
-"""Calls with odd arguments (fuzz_calls.py), and what such calls have found, each by itself."""
+"""Calls with odd arguments (fuzz_calls.py), and reduced cases of failures that such calls have found."""
 import os
 import subprocess
 import sys

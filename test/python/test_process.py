@@ -1,4 +1,4 @@
-"""What goes on around a call: threads, forks, signals, memory, the start."""
+"""Interaction of calls with the process: threads, forks, signals, memory, import."""
 import os
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""dlc.quantize: what it takes, what it writes and what it says."""
+"""dlc.quantize: arguments, written files and messages."""
 import models
 import numpy as np
 import onnx

@@ -1,4 +1,4 @@
-"""16-bit values have the precision of their type wherever a reader observes it (rounding.py has the models)."""
+"""16-bit values have the precision of their type in every operation that reads them (rounding.py has the models)."""
 import os
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""dlc.train_step: whole training steps of PyTorch's modules, against PyTorch itself. Skipped where PyTorch is missing."""
+"""dlc.train_step: whole training steps of PyTorch modules, compared with PyTorch. Skipped if PyTorch is missing."""
 import copy
 import gc
 import os

@@ -1,5 +1,5 @@
-"""dlc.train_step honours the effects of eager autograd other than its operators, or refuses them by name: backward functions of torch.autograd.Function, hooks,
-values without gradient, arguments that change a gradient alone. Skipped where PyTorch is missing."""
+"""dlc.train_step implements the effects of eager autograd other than its operators, or rejects them by name: backward functions of torch.autograd.Function,
+hooks, values without gradient, arguments that change a gradient only. Skipped if PyTorch is missing."""
 import random
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A training step follows its module, loss and optimizer when they change after the first step. Skipped where PyTorch is missing."""
+"""A training step observes changes of its module, loss and optimizer after the first step. Skipped if PyTorch is missing."""
 import types
 
 import pytest

@@ -1,5 +1,5 @@
-"""A sample of gradients.py and of gradients_modules.py: gradients of operators and of modules against eager PyTorch. The ctests python-gradients-long and
-python-gradients-modules-long run all. Skipped where PyTorch is missing."""
+"""A sample of gradients.py and of gradients_modules.py: gradients of operators and modules compared with eager PyTorch. The ctests python-gradients-long and
+python-gradients-modules-long run all of them. Skipped if PyTorch is missing."""
 import pytest
 
 torch = pytest.importorskip("torch")

@@ -1,4 +1,4 @@
-"""PyTorch's modules: dlc.compile, and torch.compile with dlc as its backend. Skipped where PyTorch is missing."""
+"""PyTorch modules: dlc.compile, and torch.compile with dlc as its backend. Skipped if PyTorch is missing."""
 import itertools
 import logging
 

@@ -1,4 +1,5 @@
-"""Constants in PyTorch's modules at extreme operands: dlc.compile gives what PyTorch gives, at each level of accuracy. Skipped where PyTorch is missing."""
+"""Constants in PyTorch modules with extreme operands: dlc.compile computes the same results as PyTorch at each accuracy level. Skipped if
+PyTorch is missing."""
 import pytest
 
 torch = pytest.importorskip("torch")

@@ -1,4 +1,4 @@
-"""Mixtures of experts through torch.compile, there and back: products of groups of rows in all their forms, and whole layers. Skipped where PyTorch is missing."""
+"""Mixtures of experts through torch.compile, forward and backward: all forms of grouped matmuls, and whole layers. Skipped if PyTorch is missing."""
 import pytest
 
 torch = pytest.importorskip("torch")

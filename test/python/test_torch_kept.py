@@ -1,4 +1,4 @@
-"""What torch.compile's forward programs keep for the backward ones, in layouts of their own. Skipped where PyTorch is missing."""
+"""Values that torch.compile's forward programs save for the backward programs, in layouts of dlc's own. Skipped if PyTorch is missing."""
 import gc
 
 import pytest

@@ -1,4 +1,4 @@
-"""Operators of PyTorch's that few networks have, through torch.compile: results, and where there are some, gradients. Skipped where PyTorch is missing."""
+"""Rarely used PyTorch operators through torch.compile: results and, if the operator has them, gradients. Skipped if PyTorch is missing."""
 import pytest
 
 torch = pytest.importorskip("torch")

@@ -1,4 +1,4 @@
-"""Training through torch.compile with dlc as its backend: gradients, state, random numbers. Skipped where PyTorch is missing."""
+"""Training through torch.compile with dlc as its backend: gradients, state, random numbers. Skipped if PyTorch is missing."""
 import copy
 import pickle
 import threading

@@ -1,4 +1,4 @@
-"""dlc.world, and training in several processes: of mpirun and of torchrun. Skipped where PyTorch or MPI's engine is missing."""
+"""dlc.world, and training in several processes started by mpirun and torchrun. Skipped if PyTorch or the MPI engine is missing."""
 import os
 import re
 import subprocess

@@ -1,6 +1,7 @@
-/* train.c - runs a saved training step without Python: train STEP.dlcx STEPS INPUT..., each input a
- * file with the bytes of one or more steps', in the program's order, which come round; prints each
- * step's first output, the loss. */
+/* train.c - runs a saved training step without Python: train STEP.dlcx STEPS INPUT...
+ * Each INPUT is a file with the input's bytes for one or more steps, in the order of the program's
+ * inputs. At the end of a file the steps start from its beginning again. Prints the first output of
+ * each step, which is the loss. */
 #include <dlc/dlc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ static void check(dlc_error *error) {
   }
 }
 
-/* What the next step's input is, from the beginning again behind the last. */
+/* Reads the input of the next step. At the end of the file, starts from its beginning again. */
 static void next(FILE *file, const char *path, void *data, size_t bytes) {
   for (int again = 0; again < 2; ++again) {
     if (file && fread(data, 1, bytes, file) == bytes)

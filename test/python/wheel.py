@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the wheel of the objects that are here, looks at what is inside, installs it into an empty folder, and runs the tests on that.
+"""Builds the wheel from the objects of the build, checks its contents, installs it into an empty folder, and runs the tests with it.
 
 usage: wheel.py SOURCE-ROOT [--bare]
-With --bare that folder is a virtual environment in a bare Debian 12 (root).
+With --bare that folder is a virtual environment in a bare Debian 12 (needs root).
 """
 import glob
 import os

@@ -1,4 +1,4 @@
-"""What each process of a world does for test_world.py: world_steps.py FOLDER SCENARIO. Each leaves FOLDER/RANK.pt."""
+"""Script of each process of test_world.py: world_steps.py FOLDER SCENARIO. Each process writes FOLDER/RANK.pt."""
 import sys
 
 import torch

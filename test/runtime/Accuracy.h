@@ -1,4 +1,4 @@
-//===- Accuracy.h - tables of errors -------------------------------------------------===//
+//===- Accuracy.h - tables of numerical errors ---------------------------------------===//
 #ifndef DLC_TEST_RUNTIME_ACCURACY_H
 #define DLC_TEST_RUNTIME_ACCURACY_H
 
@@ -11,7 +11,7 @@
 
 namespace dlc::test {
 
-/// Between two results in f32, in units of the largest.
+/// Returns the largest difference of two f32 results, relative to the largest result.
 inline double apart(const Numbers &a, const Numbers &b) {
   return errorOf(a, std::vector<double>(b.begin(), b.end()));
 }

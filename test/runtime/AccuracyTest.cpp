@@ -1,4 +1,4 @@
-//===- AccuracyTest.cpp - errors of the faster algorithms beside direct sums', as a table ----===//
+//===- AccuracyTest.cpp - table of the errors of faster matmul algorithms and of direct sums -===//
 //
 // `dlc_runtime_tests --gtest_filter=Accuracy.* --gtest_brief=1` prints what docs/accuracy.md shows.
 //
@@ -12,8 +12,8 @@ using namespace dlc::test;
 
 namespace {
 
-/// f32's sums and those of a product of our own, m x k by k x n, held against f64. `how` is what
-/// its description says beside the sizes.
+/// Returns the errors against f64 of direct f32 sums and of dlc's matmul kernel for m x k by k x n,
+/// and the difference of both. `how` has the description's attributes other than the sizes.
 std::array<double, 3> productErrors(int64_t m, int64_t n, int64_t k, const json &how) {
   Numbers a = randomNumbers(size_t(m * k), 1), b = randomNumbers(size_t(k * n), 2),
           direct(size_t(m * n)), faster(size_t(m * n), NAN);
@@ -45,7 +45,8 @@ TEST(Accuracy, Products) {
     std::vector<std::array<double, 3>> columns;
     for (int parts : {2, 3}) {
       columns.push_back(productErrors(64, 64, k, {{"parts", parts}}));
-      // Of the largest result, in which a sum's terms cancel less than in others.
+      // The error is relative to the largest result, whose terms cancel less than those of other
+      // results.
       EXPECT_LE(columns.back()[1], parts == 2 ? 1e-5 : 1e-6) << k;
     }
     printRow(std::to_string(k), columns);

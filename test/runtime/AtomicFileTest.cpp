@@ -1,4 +1,4 @@
-//===- AtomicFileTest.cpp - whole files, and what killed writers leave --------===//
+//===- AtomicFileTest.cpp - atomic file writes and cleanup after killed writers ===//
 #include "runtime/program/AtomicFile.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ TEST(AtomicFile, WhatAKilledWriterLeftIsRemovedByTheNext) {
   waitpid(child, nullptr, 0);
   ASSERT_EQ(namesIn(folder).size(), 2u);
   {
-    // One that still writes keeps its file.
+    // The temporary file of a writer that is still active is not removed.
     AtomicFile first(path), second(path);
     EXPECT_EQ(namesIn(folder).size(), 3u);
     first.write("whole", 5);

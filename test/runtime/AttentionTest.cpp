@@ -1,4 +1,4 @@
-//===- AttentionTest.cpp - attention by blocks, in vectors and on tiles --------------------===//
+//===- AttentionTest.cpp - blocked attention kernels in vectors and on AMX tiles -----------===//
 #include "ProductsSample.h"
 
 #include "runtime/library/attention/Describe.h"
@@ -30,12 +30,13 @@ struct Way {
 
 using Numbers = std::vector<double>;
 
-/// As the operation's description says it, in f64.
+/// Results computed in f64, as the operation's description defines them.
 struct Expected {
   Numbers y, lse, dq, dk, dv;
 };
 
-/// [heads, rows, size], or as it comes out of a projection: [rows, heads, size].
+/// An operand of shape [heads, rows, size] or, if `turned`, [rows, heads, size], which is the
+/// layout of a projection's result.
 struct Operand {
   Operand(int64_t heads, int64_t rows, int64_t size, bool turned, unsigned seed)
       : rows(rows), size(size), head(turned ? size : rows * size),
@@ -47,8 +48,8 @@ struct Operand {
     return static_cast<double>(values[index(h, r, i)]);
   }
   json view() const { return {{"strides", {head, row, 1}}}; }
-  /// The largest difference, relative to the largest number, or to 0.1: where there is one key
-  /// gradients cancel.
+  /// Returns the largest difference relative to the largest value, or to 0.1 if that is larger,
+  /// because gradients cancel if there is only one key.
   double errorFrom(const Numbers &want, int64_t heads) const {
     double error = 0, largest = 0.1;
     for (int64_t h = 0, n = 0; h < heads; ++h)
@@ -85,7 +86,7 @@ public:
     }
   }
 
-  /// The largest error of any result.
+  /// Returns the largest error of any result.
   double error() {
     runIt(false);
     runIt(true);
@@ -253,7 +254,7 @@ TEST(Attention, Tiles) {
 TEST(Attention, FewHeadsAreSplit) {
   if (attention::lanes() < 8)
     GTEST_SKIP() << "no AVX2 here";
-  // More threads than heads: gradients by blocks of queries, then of keys.
+  // More threads than heads: gradients are computed by blocks of queries, then by blocks of keys.
   for (bool causal : {false, true})
     EXPECT_LE(Problem({1, 300, 520, 32, 48}, {attention::lanes(), 0, 3, causal}).error(), 4e-6);
 }

@@ -1,4 +1,4 @@
-//===- BlocksTest.cpp - products by weights of few bits in blocks ----------------===//
+//===- BlocksTest.cpp - matmuls with block-quantized weights of few bits ---------===//
 #include "ProductsSample.h"
 
 #include "runtime/library/blocks/Describe.h"
@@ -17,7 +17,7 @@ struct Size {
 };
 enum class Zeros { None, Shared, Each };
 
-/// Random weights of a size, and what they are in f64.
+/// Random block-quantized weights of a size, with access to their f64 values.
 struct Weights {
   Weights(Size s, int64_t bits, Zeros kind)
       : depth(s.depth), count((s.k + s.depth - 1) / s.depth), numbers(size_t(s.n * count * depth)),
@@ -34,7 +34,7 @@ struct Weights {
              depth,         numbers.data(),
              scales.data(), kind == Zeros::None ? nullptr : zeros.data()};
   }
-  /// As far from their zero points as can be.
+  /// Sets all weights to the maximum distance from their zero points.
   void makeExtreme(int64_t bits) {
     const auto least = static_cast<int8_t>(-(1 << (bits - 1)));
     std::fill(numbers.begin(), numbers.end(), least);
@@ -55,11 +55,11 @@ struct How {
   int64_t bits = 4, digits = 3;
   Zeros zeros = Zeros::None;
   int threads = 1;
-  bool isAcross = false; ///< x lies column by column
+  bool isAcross = false; ///< x is column-major
   bool isExtreme = false;
 };
 
-/// Instead of lanes: on tiles, with as many parts as digits otherwise.
+/// Value of `lanes` that selects tiles. Then `digits` is the number of bf16 parts.
 constexpr int64_t kTiles = 32;
 
 json descriptionOf(Size s, const Weights &w, const How &how, int64_t lanes) {
@@ -78,8 +78,8 @@ json descriptionOf(Size s, const Weights &w, const How &how, int64_t lanes) {
   return desc;
 }
 
-/// The largest error of relu(x·w + bias) against f64, relative to the sum of the products' sizes
-/// with the largest |x| of each block.
+/// Returns the largest error of relu(x·w + bias) against f64, relative to the sum of the products
+/// of the weights' magnitudes and the largest |x| of each block.
 double errorOf(Size s, How how, int64_t lanes, std::vector<float> x = {}) {
   Weights w(s, how.bits, how.zeros);
   if (how.isExtreme)
@@ -124,8 +124,9 @@ std::vector<int64_t> lanesHere(int64_t depth = kTiles) {
   return all;
 }
 
-/// A number is off by 2^-24 of the largest at most, and sums in f32 follow; with two digits by
-/// 2^-16, with one by 1/254. Parts are at least as close.
+/// Error bound. With three digits, x has an error of at most 2^-24 of the largest element, to which
+/// the rounding of f32 sums is added; with two digits 2^-16, with one digit 1/254. Kernels with
+/// bf16 parts are at least as accurate.
 double bound(int64_t digits) { return digits == 1 ? 1.0 / 250 : digits == 2 ? 0x1p-16 : 0x1p-21; }
 
 } // namespace
@@ -157,7 +158,7 @@ TEST(Blocks, AcrossAndInThreads) {
   }
 }
 
-/// More rows than pass over weights together.
+/// More rows than one pass over the weights processes.
 TEST(Blocks, ManyRowsOnTiles) {
   if (!blocks::hasTilesFor(kTiles))
     GTEST_SKIP() << "no tiles here";
@@ -181,7 +182,7 @@ TEST(Blocks, LargeAndSmallNumbers) {
     }
 }
 
-/// Sums of two digits are one number while that fits 32 bits.
+/// Sums of two digits are combined in one integer while it fits into 32 bits.
 TEST(Blocks, LargestSums) {
   for (int64_t depth : {32, 240, 256, 512, 4096, 8192})
     for (int64_t lanes : lanesHere(depth))

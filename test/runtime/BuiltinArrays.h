@@ -1,4 +1,4 @@
-//===- BuiltinArrays.h - built-in kernels run on arrays -------------------------===//
+//===- BuiltinArrays.h - runs built-in kernels on arrays ------------------------===//
 #ifndef DLC_TEST_RUNTIME_BUILTINARRAYS_H
 #define DLC_TEST_RUNTIME_BUILTINARRAYS_H
 
@@ -9,7 +9,8 @@
 
 namespace dlc::test {
 
-/// Memory as programs give it: aligned to the widest register.
+/// Allocator of memory as aligned as that of programs, which is aligned to the widest vector
+/// register.
 template <typename T> struct AlignedAllocator {
   using value_type = T;
   static constexpr std::align_val_t alignment{64};
@@ -42,7 +43,7 @@ struct Array {
   }
 };
 
-/// One built-in command on the arrays, which become the program's inputs and outputs.
+/// Runs one built-in command on the arrays, which become the program's inputs and outputs.
 inline void runBuiltin(const json &desc, std::vector<Array> &arrays, int threads = 2) {
   Program program = emptyProgram();
   json &m = program.manifest;

@@ -39,7 +39,7 @@ TEST(Numeric, HalfConversionsOfEveryBitPattern) {
     else
       ASSERT_NE(float(Float16::from(h)), float(Float16::from(h)));
     ASSERT_TRUE(b != b || BFloat16::from(b).bits == bits) << bits;
-    // Half-way between two neighbours goes to the even one.
+    // A value half-way between two representable neighbors is rounded to the even one.
     if (bits < 0x7bff) {
       float next = Float16{static_cast<uint16_t>(bits + 1)};
       ASSERT_EQ(Float16::from((h + next) / 2).bits, bits + (bits & 1)) << bits;
@@ -92,7 +92,7 @@ TEST(Builtin, TopKOfOtherTypes) {
                {"len", 3},       {"inner", 1},     {"k", 2}};
   runBuiltin(desc, arrays);
   EXPECT_EQ(arrays[2].as<int64_t>(), (std::vector<int64_t>{1, 2}));
-  // Zeros are equal, and so are what is no number.
+  // Zeros of both signs are equal, and so are all NaNs.
   arrays = {Array::of<float>({-0.0f, kNan, 0.0f, -kNan, -INFINITY}), Array::output<float>(5),
             Array::output<int64_t>(5)};
   desc["len"] = desc["k"] = 5;
@@ -178,11 +178,12 @@ static void cumulates(int64_t outer, int64_t len, int64_t inner) {
 
 TEST(Builtin, Cumulative) {
   cumulates(3, 50, 130);
-  // Lines of neighbours: some at a time, and the rest; long ones in pieces, also of many threads.
+  // Contiguous lines: several at a time and the remainder. Long lines are split into pieces, for
+  // one and for several threads.
   cumulates(21, 50, 1);
   cumulates(1, 20011, 1);
   cumulates(3, 5000, 1);
-  // A long sum of small halves does not get stuck.
+  // A long bf16 sum of ones must not saturate at 256.
   std::vector<uint16_t> ones(5000, 0x3f80);
   std::vector<Array> arrays = {Array::of(ones), Array::output<uint16_t>(5000)};
   runBuiltin({{"kind", "cumulative"}, {"dtype", "bf16"}, {"outer", 1}, {"len", 5000}, {"inner", 1}},
@@ -274,7 +275,7 @@ TEST(Builtin, ScatterNd) {
     expected[i] = updates[2 * slice + i];
   }
   EXPECT_EQ(arrays[3].as<int16_t>(), expected);
-  // Zeros need no memory.
+  // With `zeros` the data operand is zero and has no buffer.
   json zeros = desc;
   zeros["zeros"] = 1;
   std::vector<Array> fewer = {arrays[1], arrays[2], Array::output<int16_t>(4 * slice)};
@@ -318,7 +319,8 @@ TEST(Builtin, Nms) {
   EXPECT_EQ(run(6, -1, all), (Indices{3}));
 }
 
-/// Boxes far apart are not compared: whatever their sizes are, the result is that of comparing all.
+/// Distant boxes are not compared. For every box size the result must equal that of comparing all
+/// pairs.
 TEST(Builtin, NmsOfManyBoxes) {
   const size_t n = 1500;
   for (float size : {0.5f, 30.f, 3000.f})
@@ -404,7 +406,7 @@ TEST(Builtin, MaxPoolIndices) {
 }
 
 TEST(Builtin, MaxPoolPositionsAndGradient) {
-  // Windows of 2 by 2 in steps of 2, the first row of the upper ones is padding.
+  // Windows of 2 x 2 with strides of 2. The first row of the upper windows is padding.
   json desc = {{"kind", "max_pool_positions"},
                {"dtype", "f32"},
                {"src", {1, 1, 3, 4}},
@@ -426,7 +428,7 @@ TEST(Builtin, MaxPoolPositionsAndGradient) {
     return arrays[2].as<float>();
   };
   EXPECT_EQ(gradient({3, 2, 2, 3}), (std::vector<float>{0, 1, 10, 0, 0, 0, 0, 0, 100, 0, 0, 1000}));
-  // In the padding, and in no window at all.
+  // Positions in the padding and outside of the window contribute nothing.
   EXPECT_EQ(gradient({0, 1, 4, 255}), std::vector<float>(12));
 }
 
@@ -438,7 +440,7 @@ TEST(Builtin, AvgPoolGradient) {
     runBuiltin(desc, arrays);
     return arrays[1].as<float>();
   };
-  // The outer windows meet one element; with their padding they count two places.
+  // The outer windows contain one element, or two positions if padding is counted.
   EXPECT_EQ(gradient(), (std::vector<float>{10, 3, 17}));
   desc["include_pad"] = true;
   EXPECT_EQ(gradient(), (std::vector<float>{6, 3, 17}));
@@ -459,13 +461,13 @@ TEST(Builtin, ConvWeightGradient) {
                                Array::output<float>(6)};
   runBuiltin(desc, arrays);
   EXPECT_EQ(arrays[2].as<float>(), (std::vector<float>{200, 310, 420, 4, 7, 10}));
-  // Negative padding cuts off.
+  // Negative padding crops the input.
   desc.update({{"src", {1, 1, 5}}, {"pads_l", {-1}}, {"kernel", {1}}});
   arrays = {Array::of<float>({9, 1, 9, 3, 9}), Array::of<float>({10, 100, 1, 2}),
             Array::output<float>(2)};
   runBuiltin(desc, arrays);
   EXPECT_EQ(arrays[2].as<float>(), (std::vector<float>{310, 7}));
-  // No batch: nothing to sum.
+  // An empty batch: the sum has no terms.
   desc.update({{"src", {0, 1, 5}}, {"dst", {0, 2, 2}}});
   arrays = {Array::of<float>({}), Array::of<float>({}), Array::output<float>(2)};
   runBuiltin(desc, arrays);
@@ -473,7 +475,7 @@ TEST(Builtin, ConvWeightGradient) {
 }
 
 TEST(Builtin, RandomIsPhilox) {
-  // The published vector: counter and key zero give 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
+  // Published test vector of Philox: counter and key zero give 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
   std::vector<Array> arrays = {Array::output<float>(4)};
   json desc = {{"kind", "random"}, {"op", "uniform"}, {"dtype", "f32"}, {"count", 4}, {"seed", 0}};
   runBuiltin(desc, arrays);
@@ -484,8 +486,8 @@ TEST(Builtin, RandomIsPhilox) {
 }
 
 TEST(Builtin, RandomCounterAndWidths) {
-  // The published vector: counter 243f6a88 85a308d3 13198a2e 03707344, key a4093822 299f31d0 gives
-  // d16cfe09 94fdcceb 5001e420 24126ea1. The block number is the counter's low half.
+  // Published test vector of Philox: counter 243f6a88 85a308d3 13198a2e 03707344, key a4093822
+  // 299f31d0 gives d16cfe09 94fdcceb 5001e420 24126ea1. The block number is the counter's low half.
   auto draw = [](auto type, const char *dtype) {
     using T = decltype(type);
     std::vector<Array> arrays = {
@@ -509,7 +511,7 @@ TEST(Builtin, RandomCounterAndWidths) {
   }
   EXPECT_EQ(draw(float(), "f32"), floats);
   EXPECT_EQ(draw(double(), "f64"), doubles);
-  // 16-bit types keep as many leading bits as they hold: d1 / 2^8 = 0.81640625 is 0x3f51.
+  // 16-bit types use as many leading bits as their mantissa holds: d1 / 2^8 = 0.81640625 is 0x3f51.
   EXPECT_EQ(draw(uint16_t(), "bf16")[0], 0x3f51);
   // d16c >> 5 = 68b = 1675, and 1675 / 2^11 = 0.81787109375 is 0x3a8b.
   EXPECT_EQ(draw(uint16_t(), "f16")[0], 0x3a8b);
@@ -602,8 +604,8 @@ TEST(Builtin, WrongDescriptions) {
     EXPECT_NE(errorOf([&] { runBuiltin(desc, arrays); }), "") << desc;
 }
 
-/// Every value of some descriptions, replaced by every sort of value: refused, or run within the
-/// buffers.
+/// Replaces every value of several descriptions with values of every kind. The kernel must reject
+/// the description or stay within the buffers.
 TEST(Builtin, AnyValueAnywhereInADescription) {
   const size_t n = 24;
   auto floats = Array::of<float>(randomValues<float>(n, 20, 1));

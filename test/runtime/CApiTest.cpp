@@ -1,4 +1,4 @@
-//===- CApiTest.cpp - the C interface and its C++ face ------------------------===//
+//===- CApiTest.cpp - the C API and its C++ wrapper ---------------------------===//
 #include "Sample.h"
 
 #include "dlc/dlc.hpp"
@@ -108,7 +108,7 @@ TEST(CApi, WrongTensors) {
   dlc_session_destroy(session);
 }
 
-/// Rows begin at bytes.
+/// Rows of packed 4-bit integers begin at byte boundaries.
 TEST(CApi, PackedIntegers) {
   Program copy = emptyProgram();
   copy.manifest["inputs"] = {tensor("x", "i4", {2, 3})};
@@ -171,7 +171,7 @@ TEST(CApi, SizesThatTheRunFinds) {
   ASSERT_EQ(dlc_session_create(program, nullptr, &session), nullptr);
   std::vector<float> x = {1, 2, 3, 4};
   std::vector<int64_t> shape = {4};
-  // More than there is room for is as much as there is.
+  // A size above the capacity is limited to the capacity.
   for (int64_t n : {3, 0, 9}) {
     DLTensor in[2] = {floats(x, shape), floats(x, shape)};
     in[1].data = &n;
@@ -199,8 +199,8 @@ TEST(CApi, SizesThatTheRunFinds) {
   EXPECT_EQ(results.at("y").shape(), shape);
 }
 
-/// While other threads run its parent's sessions: it has none of these threads, and their locks as
-/// they were. The program is both's.
+/// Forks while other threads run sessions. The child has none of these threads and gets their locks
+/// in whatever state they were. Parent and child share the program.
 TEST(CApi, AForkedProcessMakesSessionsOfItsOwn) {
   constexpr int64_t n = 1 << 16;
   dlc_program *program = dlc::runtime::wrapProgram(share(affineProgram(n)));
@@ -222,7 +222,7 @@ TEST(CApi, AForkedProcessMakesSessionsOfItsOwn) {
   for (int i = 0; i < 5; ++i) {
     pid_t child = fork();
     if (child == 0) {
-      alarm(20); // instead of hanging
+      alarm(20); // ends the child if it hangs
       dlc_session *own = nullptr;
       bool good = dlc_session_create(program, &options, &own) == nullptr && runOnce(own);
       dlc_session_destroy(own);

@@ -1,4 +1,4 @@
-//===- Calls.h - calls of libraries on numbers --------------------------------------===//
+//===- Calls.h - calls of the runtime's libraries on arrays -------------------------===//
 #ifndef DLC_TEST_RUNTIME_CALLS_H
 #define DLC_TEST_RUNTIME_CALLS_H
 
@@ -22,7 +22,8 @@ namespace dlc::test {
 
 using nlohmann::json;
 
-/// NaN, where something is left out; what is written behind its end is found.
+/// Aligned memory, filled with NaN so that elements that are not written are detected, and followed
+/// by a guard that detects writes past the end.
 struct Aligned {
   explicit Aligned(uint64_t size)
       : bytes(size), data(std::aligned_alloc(64, (size + kGuard + 63) / 64 * 64), std::free) {
@@ -42,14 +43,15 @@ private:
   unsigned char *behind() const { return static_cast<unsigned char *>(data.get()) + bytes; }
 };
 
-/// A call with memory of its own.
+/// A library call with its own scratch memory.
 class Runnable {
 public:
   Runnable(std::string_view library, const json &desc,
            const std::vector<runtime::BufferInfo> &buffers, int threads)
       : threads(threads), call(runtime::createCall(library, desc, buffers, threads)),
         scratch(call->scratchBytes()) {}
-  /// Nothing, and why in `error`, where the library refuses.
+  /// Creates a call. Returns nothing and the reason in `error` if the library rejects the
+  /// description.
   static std::optional<Runnable> create(std::string_view library, const json &desc,
                                         const std::vector<runtime::BufferInfo> &buffers,
                                         int threads, std::string &error) {
@@ -83,7 +85,8 @@ inline Numbers randomNumbers(size_t count, unsigned seed) {
   return numbers;
 }
 
-/// Position in an image whose channels lie in blocks; 0: last.
+/// Returns the index of an element in an image with blocked channels. A block of 0 means channels
+/// last.
 inline size_t at(int64_t block, int64_t channels, int64_t height, int64_t width, int64_t n,
                  int64_t c, int64_t y, int64_t x) {
   if (block == 0)

@@ -1,4 +1,4 @@
-//===- DescribeTest.cpp - descriptions that belong to no library ---------------------===//
+//===- DescribeTest.cpp - descriptions of operations that no library supports --------===//
 #include "Calls.h"
 
 #include "runtime/library/describe/Attention.h"

@@ -1,4 +1,4 @@
-//===- DirectTest.cpp - convolutions as products against sums in f64 --------------===//
+//===- DirectTest.cpp - compares convolutions by matmuls with f64 sums ------------===//
 #include "ProductsSample.h"
 
 #include "runtime/library/direct/Describe.h"
@@ -35,7 +35,7 @@ json describe(const Layer &l, int block, bool last) {
           {"channels_last", last}};
 }
 
-/// Results, and the steps that `after` makes of each sum.
+/// Returns the expected results: `after` is applied to each sum.
 template <typename After>
 std::vector<double> wanted(const Layer &l, int block, const std::vector<float> &x,
                            const std::vector<float> &w, const After &after) {
@@ -61,7 +61,7 @@ std::vector<double> wanted(const Layer &l, int block, const std::vector<float> &
   return want;
 }
 
-/// What a call gives; operands come between weights and result.
+/// Runs a call and returns its result. `operands` are passed between the weights and the result.
 std::vector<float> resultOf(const json &desc, int threads, const std::vector<float> &x,
                             const std::vector<float> &w, size_t count,
                             std::vector<std::vector<float>> operands = {}) {
@@ -102,7 +102,7 @@ TEST(Direct, OnePixel) {
   for (int64_t size : {1, 2, 3, 5, 7, 15})
     everyForm({2, 16, 48, size, size + 1});
   everyForm({1, 48, 16, 4, 30});
-  everyForm({1, 176, 80, 13, 13}); // sums in two runs
+  everyForm({1, 176, 80, 13, 13}); // channels summed in two ranges
 }
 
 TEST(Direct, Windows) {
@@ -112,12 +112,12 @@ TEST(Direct, Windows) {
   everyForm({1, 16, 16, 9, 8, {3, 3}, {1, 1}, {2, 2}, {5, 2}, {0, 2}});
   everyForm({1, 16, 16, 9, 8, {1, 1}, {1, 1}, {1, 1}, {1, 0}, {0, 2}});
   everyForm({1, 16, 16, 9, 8, {1, 1}, {2, 1}});
-  // Cut instead of padded.
+  // Negative padding crops the image.
   everyForm({1, 16, 16, 9, 8, {1, 1}, {1, 1}, {1, 1}, {-2, -1}, {2, 1}});
   everyForm({1, 16, 16, 9, 8, {3, 3}, {1, 1}, {1, 1}, {-1, -2}, {0, -1}});
 }
 
-/// Each way in which a plan cuts the work.
+/// Every way in which a plan can split the work.
 TEST(Direct, Splits) {
   std::set<std::tuple<bool, bool, bool>> seen;
   auto all = [&](const Layer &l) {
@@ -142,11 +142,12 @@ TEST(Direct, Splits) {
   EXPECT_FALSE(dlc::direct::readingOf(desc, 2).inPlace);
 }
 
-/// Rows of the window that meet padding alone, in some parts of an image or in all.
+/// Rows of the window that contain only padding, in some parts of an image or in all.
 TEST(Direct, WindowsBeyondTheImage) {
   everyForm({1, 16, 160, 14, 14, {3, 3}, {1, 1}, {12, 12}, {12, 12}, {12, 12}});
   everyForm({2, 32, 16, 5, 6, {3, 3}, {2, 1}, {4, 1}, {4, 1}, {4, 1}});
-  everyForm({1, 16, 16, 3, 3, {2, 1}, {1, 1}, {1, 1}, {6, 0}, {2, 0}}); // whole results
+  everyForm({1, 16, 16, 3, 3, {2, 1}, {1, 1}, {1, 1}, {6, 0}, {2, 0}}); // some results contain only
+                                                                        // padding
   auto partOf = [](const Layer &l) {
     return dlc::direct::readingOf(describe(l, blocks().front(), false), 1).windowPart;
   };

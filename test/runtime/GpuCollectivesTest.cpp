@@ -1,4 +1,4 @@
-//===- GpuCollectivesTest.cpp - ranks that share what lies on emulated GPUs ---===//
+//===- GpuCollectivesTest.cpp - collectives of data on emulated GPUs ----------===//
 #include "Sample.h"
 
 #include "dlc/Error.h"
@@ -19,7 +19,8 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// y[to] = the collective of x[from], both on cuda:0, on a stream beside the one that copies.
+/// Returns a program that computes y[to] as the collective of x[from], both on cuda:0, on a stream
+/// other than the one that copies.
 Program programOf(json desc, int64_t from, int64_t to) {
   Program program;
   desc["dtype"] = "f32";
@@ -55,7 +56,7 @@ Program programOf(json desc, int64_t from, int64_t to) {
   return program;
 }
 
-/// Rank r has r * 10 + 0, 1, 2 ..
+/// Runs the program with x = r * 10, r * 10 + 1, ... on rank r and returns y.
 Floats resultIn(World *world, const Program &program, int64_t from, int64_t to) {
   runtime::SessionOptions options;
   options.world = world;
@@ -68,7 +69,7 @@ Floats resultIn(World *world, const Program &program, int64_t from, int64_t to) 
   return y;
 }
 
-/// What each rank's body ended with: nothing, or an error, which ends the world.
+/// Runs the body on all ranks. Returns the error of each rank, or "". An error ends the world.
 std::vector<std::string> onRanks(int ranks, const std::function<void(World &)> &body) {
   auto worlds = runtime::loopbackWorlds(ranks);
   std::vector<std::string> errors(worlds.size());
@@ -119,7 +120,7 @@ TEST(GpuCollectives, GiveWhatTheirMeaningSays) {
 TEST(GpuCollectives, AreCopiesWithoutAWorld) {
   World alone;
   EXPECT_EQ(resultIn(&alone, programOf(reduce("mean"), 4, 4), 4, 4), (Floats{0, 1, 2, 3}));
-  // A group of one goes the way of all.
+  // A world of one rank uses the same code path as larger ones.
   EXPECT_EQ(resultsOf(1, reduce("sum"), 4, 4), (std::vector<Floats>{{0, 1, 2, 3}}));
 }
 
@@ -173,7 +174,7 @@ TEST(GpuCollectives, ARankThatHangsIsNamedByThoseThatWaitInStreams) {
   unsetenv("DLC_WORLD_TIMEOUT");
   const char *named = "rank 0 of 2, step 2: rank 1 hangs in step 2";
   EXPECT_THAT(errors[0], HasSubstr(named));
-  // The one that comes back may meet the group's end before it hears why.
+  // The returning rank may see the end of the group before it receives the reason.
   EXPECT_THAT(errors[1], testing::AnyOf(HasSubstr(named), HasSubstr("its own message says why")));
 }
 

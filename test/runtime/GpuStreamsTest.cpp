@@ -57,7 +57,7 @@ Program withKernels() {
   return program;
 }
 
-/// y = (2 x + 1) + (2 (2 x + 1) + 1): x goes to cuda:0, what it makes to cuda:1 and back.
+/// Program y = (2 x + 1) + (2 (2 x + 1) + 1). x is copied to cuda:0, its result to cuda:1 and back.
 Program twoGpus() {
   Program program = withKernels();
   json &m = program.manifest;
@@ -121,7 +121,7 @@ TEST(GpuStreams, StateAndArgumentsOnTheDevice) {
   Session session(share(program));
   std::vector<float> x(kN, 3), sum(kN);
   runOnce(session, {x.data()}, {});
-  // The same from memory of another device.
+  // The same with an input in the memory of another device.
   runtime::Device &other = runtime::openDevice({"cuda", 0}), &cpu = runtime::openDevice({"cpu", 0});
   runtime::DeviceMemory there(other, kBytes, "x");
   copyBytes(there.data(), other, x.data(), cpu, kBytes);
@@ -140,8 +140,8 @@ TEST(GpuStreams, StateAndArgumentsOnTheDevice) {
 }
 
 TEST(GpuStreams, LoopsAndBranches) {
-  // x = 2 x + 1 twice, by a condition that the body computes, copied about; then a branch on the
-  // last of it.
+  // A loop with x = 2 x + 1 runs twice. Its condition is computed by the body and copied between
+  // buffers. A branch on the last condition follows.
   Program program = withKernels();
   json &m = program.manifest;
   m["arena"] = {{"cuda:0", 2 * kBytes + 16}};
@@ -180,7 +180,7 @@ TEST(GpuStreams, TracesHaveTheDevicesTimes) {
   EXPECT_EQ(counts, (std::map<uint32_t, int>{{0, 2}, {1, 6}, {2, 3}, {3, 3}, {4, 3}, {5, 2}}));
 }
 
-/// t = 2 x + 1; sum += t; y = t + t, all on cuda:0.
+/// Program t = 2 x + 1; sum += t; y = t + t, all on cuda:0.
 Program step() {
   Program program = withKernels();
   json &m = program.manifest;
@@ -216,17 +216,18 @@ TEST(GpuStreams, StepsAreGraphs) {
       EXPECT_EQ(sumOf(*one), sum);
     }
   }
-  // The first run loads what a capture may not.
+  // The first run loads modules, which a stream capture does not permit.
   EXPECT_EQ(session.graphLaunches(), 5u);
   EXPECT_EQ(plain.graphLaunches(), 0u);
-  // Times of commands are those of each.
+  // With a trace, commands are launched one by one, so that each has its own time.
   session.setTrace(true);
   EXPECT_EQ(results(session, 1), std::vector<float>(kN, 6));
   EXPECT_EQ(session.takeTrace().size(), 3u);
   EXPECT_EQ(session.graphLaunches(), 5u);
 }
 
-/// Rows of y: 2 x + 1, twice, and so on; `counts` asks for the iteration's number.
+/// Program whose row i of y is 2 x + 1, applied i + 1 times. With `counts` a kernel reads the loop
+/// index.
 Program rows(int64_t trips, bool counts) {
   Program program = withKernels();
   json &m = program.manifest;
@@ -269,7 +270,7 @@ TEST(GpuStreams, LoopsOfKnownLengthAreGraphs) {
     copyBytes(from.data(), gpu, x.data(), cpu, kBytes);
     for (int i = 0; i < 2; ++i)
       to.emplace_back(gpu, kTrips * kBytes, "y");
-    // Two arrays that take turns: the rows of each.
+    // Two output arrays are used alternately. Each must get its own rows.
     for (int round = 0; round < 6; ++round) {
       runtime::DeviceMemory &result = to[size_t(round % 2)];
       std::vector<float> poison(y.size(), -1);
@@ -279,7 +280,7 @@ TEST(GpuStreams, LoopsOfKnownLengthAreGraphs) {
       copyBytes(y.data(), cpu, result.data(), gpu, kTrips * kBytes);
       EXPECT_EQ(y, wanted) << round;
     }
-    // A number that a kernel asks for comes from the host.
+    // The host provides the loop index that a kernel reads, so there is no graph.
     EXPECT_EQ(session.graphLaunches(), counts ? 0u : 4u);
   }
 }
@@ -287,7 +288,7 @@ TEST(GpuStreams, LoopsOfKnownLengthAreGraphs) {
 TEST(GpuStreams, GraphsFollowTheArguments) {
   Session session(share(step()));
   runtime::Device &gpu = runtime::openDevice({"cuda", 0}), &cpu = runtime::openDevice({"cpu", 0});
-  constexpr int kSets = 11; // more than are kept
+  constexpr int kSets = 11; // more than the number of cached graphs
   std::vector<runtime::DeviceMemory> x, y;
   for (int i = 0; i < kSets; ++i) {
     x.emplace_back(gpu, kBytes, "x");
@@ -310,7 +311,7 @@ TEST(GpuStreams, GraphsFollowTheArguments) {
     for (size_t i = 0; i < kSets; ++i)
       run(i, 0);
   EXPECT_EQ(session.graphLaunches(), 6u);
-  // What is not aligned as kernels need it goes through memory of the session.
+  // An output that is not aligned as kernels require is written through memory of the session.
   for (int round = 0; round < 3; ++round)
     run(3, 4);
   EXPECT_EQ(session.graphLaunches(), 8u);
@@ -327,7 +328,7 @@ TEST(GpuStreams, MemoryIsGivenBack) {
     Program large = step();
     large.manifest["arena"]["cuda:0"] = uint64_t(1) << 40;
     EXPECT_NE(errorOf([&] { Session other(share(large)); }), "");
-    // The other goes on.
+    // The other session remains usable.
     EXPECT_EQ(results(session, 2), std::vector<float>(kN, 10));
   }
   EXPECT_EQ(gpu.properties().free_bytes, before);
@@ -348,7 +349,7 @@ TEST(GpuStreams, Errors) {
   absent.manifest["commands"] = json::array();
   EXPECT_THAT(errorOf([&] { Session session(share(absent)); }),
               HasSubstr("there is no device cuda:7: 2 of kind cuda are here, cuda:0 to cuda:1"));
-  // What came before took nothing.
+  // The preceding errors do not affect a new session.
   Session session(share(twoGpus()));
   EXPECT_EQ(results(session, 2), std::vector<float>(kN, 16));
   Program wrong = twoGpus();

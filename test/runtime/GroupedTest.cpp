@@ -1,4 +1,4 @@
-//===- GroupedTest.cpp - products of groups of rows, on tiles and in vectors -----------===//
+//===- GroupedTest.cpp - grouped matmuls on AMX tiles and in vectors -------------------===//
 #include "ProductsSample.h"
 
 #include "runtime/library/products/Grouped.h"
@@ -11,7 +11,8 @@ using namespace dlc::test;
 
 namespace {
 
-/// In bf16 parts on tiles, in vectors of so many numbers, or plainly.
+/// A kernel: on tiles with `parts` bf16 parts, in vectors of `lanes` elements, or the scalar
+/// kernel.
 struct How {
   int parts = 0;
   int64_t lanes = 0;
@@ -55,7 +56,7 @@ Bytes bytesOf(const std::vector<float> &values, bool isNarrow) {
   return bytes;
 }
 
-/// As numbers again, rounded where they are bf16.
+/// Converts the bytes to values. bf16 elements were rounded before.
 std::vector<double> numbersOf(const Bytes &bytes, bool isNarrow) {
   const size_t size = isNarrow ? 2 : 4;
   std::vector<double> numbers(bytes.size() / size);
@@ -101,7 +102,7 @@ struct Call {
   }
 };
 
-/// The largest error against f64, relative to the sum of the products' sizes.
+/// Largest error against f64, relative to the sum of the magnitudes of the terms.
 struct Worst {
   double error = 0;
   bool isNarrow;
@@ -172,7 +173,8 @@ double gradientError(const Call &call) {
   return worst.error;
 }
 
-/// All rows in one group, none in some, one in each, more than a block; ends that are no ends.
+/// All rows in one group, empty groups, one row in each group, more rows than a block, and ends
+/// outside of the valid range.
 const Size kSizes[] = {{1, 1, 1, {1}},
                        {5, 3, 2, {5, 5, 5}},
                        {6, 40, 33, {0, 6, 6}},
@@ -206,14 +208,14 @@ INSTANTIATE_TEST_SUITE_P(Forms, Groups,
 template <typename Check> void forEachCall(How how, const Check &check) {
   for (const Size &size : kSizes)
     for (bool isNarrow : {false, true}) {
-      // One part is bf16's own; more are f32's.
+      // One part is for bf16 operands, several parts are for f32.
       if (how.parts && isNarrow != (how.parts == 1))
         continue;
       for (int threads : {1, 3}) {
         SCOPED_TRACE(testing::Message()
                      << size.rows << "x" << size.k << "x" << size.n << " in " << size.ends.size()
                      << (isNarrow ? " bf16" : " f32") << " " << threads << " threads");
-        // Of few products, what two parts leave out is not evened out.
+        // With few terms the errors of the omitted products of two parts do not average out.
         const double bound = how.parts == 2 ? 0x1p-14 : 0x1p-20;
         check(Call{how, size, isNarrow, threads == 1, threads}, bound);
       }
@@ -235,7 +237,7 @@ TEST_P(Groups, AGradientIsTheSumOfItsRows) {
               [](const Call &call, double bound) { EXPECT_LT(gradientError(call), bound); });
 }
 
-/// What is packed on the left comes in rounds where it is much, and so does what is deep.
+/// A large left operand is packed in several rounds, and so is a deep contraction.
 TEST_P(Groups, ManyRowsComeInRounds) {
   if (!GetParam().parts && !GetParam().lanes)
     GTEST_SKIP() << "row by row";

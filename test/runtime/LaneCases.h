@@ -1,4 +1,4 @@
-//===- LaneCases.h - windows over images whose channels lie side by side ----------===//
+//===- LaneCases.h - pooling and convolution windows over images with contiguous channels ===//
 #ifndef DLC_TEST_RUNTIME_LANECASES_H
 #define DLC_TEST_RUNTIME_LANECASES_H
 
@@ -30,7 +30,7 @@ struct LaneCase {
   }
 };
 
-/// [N, C, pixels] as [N, C / group, pixels, group].
+/// Reorders [N, C, pixels] to [N, C / group, pixels, group].
 template <typename T>
 std::vector<T> grouped(const std::vector<T> &plain, const LaneCase &c, int64_t pixels) {
   std::vector<T> result(plain.size());
@@ -44,7 +44,7 @@ std::vector<T> grouped(const std::vector<T> &plain, const LaneCase &c, int64_t p
 
 inline std::vector<float> randomFloats(int64_t count, bool withNan) {
   std::mt19937 random(7);
-  std::uniform_int_distribution<int> any(-9, 9); // equal ones are many
+  std::uniform_int_distribution<int> any(-9, 9); // a small range, so that many values are equal
   std::vector<float> values(static_cast<size_t>(count));
   for (float &v : values)
     v = withNan && random() % 17 == 0 ? std::numeric_limits<float>::quiet_NaN()
@@ -59,7 +59,7 @@ inline bool isSame(const std::vector<float> &a, const std::vector<float> &b, flo
   return a.size() == b.size();
 }
 
-/// On all kinds of processors that this one can be.
+/// Calls the body for each instruction set that this processor supports.
 template <typename Body> void onEachProcessor(Body body) {
   body();
   setenv("ONEDNN_MAX_CPU_ISA", "AVX2", 1);

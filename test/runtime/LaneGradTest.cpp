@@ -1,4 +1,4 @@
-//===- LaneGradTest.cpp - depthwise weights' gradients in lanes, against those of planes --===//
+//===- LaneGradTest.cpp - compares depthwise weight gradients of blocked and plain channels ===//
 #include "LaneCases.h"
 
 using namespace dlc;
@@ -6,8 +6,8 @@ using namespace dlc::test;
 
 namespace {
 
-// Windows that are walked whole and in parts, that reach outside on all sides or lie there, and
-// channels that fill no vector.
+// Windows that are processed completely and in parts, windows that extend past each border or are
+// entirely outside, and channels that do not fill a vector.
 const LaneCase kCases[] = {
     {2, 32, 16, {14, 14}, {5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}},
     {3, 20, 20, {9, 11}, {3, 3}, {2, 2}, {1, 1}, {1, 0}, {1, 1}},
@@ -25,7 +25,7 @@ TEST(LaneGrad, AgreesWithPlanes) {
       for (int threads : {1, 2, 5}) {
         int64_t pixels = c.size[0] * c.size[1], results = c.out(0) * c.out(1);
         size_t weights = size_t(c.channels * c.kernel[0] * c.kernel[1]);
-        // Small integers: every order of sums gives the same.
+        // Small integers, so that every order of summation gives the same result.
         std::vector<float> x = randomFloats(c.images * c.channels * pixels, false),
                            dy = randomFloats(c.images * c.channels * results, false);
         std::vector<Array> plain = {Array::of(x), Array::of(dy), Array::output<float>(weights)};

@@ -1,4 +1,4 @@
-//===- LanePoolTest.cpp - pools of many channels at a time, against those of one --===//
+//===- LanePoolTest.cpp - compares pooling of blocked and of single channels ------===//
 #include "LaneCases.h"
 
 using namespace dlc;
@@ -13,7 +13,7 @@ const LaneCase kCases[] = {
     {2, 48, 48, {8, 3}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {2, 24, 24, {11, 10}, {3, 2}, {3, 1}, {2, 3}, {2, 1}, {0, 1}},
     {1, 8, 8, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
-    // So large that gradients are stored past the caches.
+    // Large enough that gradients are written by non-temporal stores.
     {3, 32, 16, {300, 301}, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}},
 };
 
@@ -109,7 +109,7 @@ TEST(LanePool, AveragesAndTheirGradients) {
         runBuiltin(desc, lanes);
         std::vector<float> dx = lanes[1].as<float>();
         EXPECT_TRUE(isSame(dx, grouped(plain[1].as<float>(), c, pixels), 2e-5f));
-        // The average is the transposed map: <average(x), dy> = <x, dx>.
+        // Average pooling and its gradient are adjoint: <average(x), dy> = <x, dx>.
         std::vector<float> x = grouped(randomFloats(int64_t(elements), false), c, pixels);
         desc["op"] = "average";
         std::vector<Array> forward = {Array::of(x), Array::output<float>(count)};

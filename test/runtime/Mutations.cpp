@@ -1,11 +1,11 @@
-//===- Mutations.cpp - what a program on several devices must not lose --------===//
+//===- Mutations.cpp - checks that each wait, record and copy is necessary ----===//
 //
 //   dlc_stream_mutations model.dlcx
 //
-// Takes each wait, each record and each copy between devices out of the program, one at a time, and
-// puts each copy that stands in front of a loop into its body, on the copy's stream and on the
-// loop's. Each must be missed: when the program is loaded, by what it computes in some order of its
-// streams, or by how often something is copied in a run.
+// Removes each wait, each record and each copy between devices from the program, one at a time.
+// Also moves each copy that precedes a loop into the loop's body, on the copy's stream and on the
+// loop's. Each mutation must be detected: when the program is loaded, by its results in some order
+// of its streams, or by the number of copies in a run.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/program/Checker.h"
@@ -24,7 +24,7 @@ using Bytes = std::vector<std::vector<char>>;
 
 namespace {
 
-/// Floats around 0; everything else is 0, which is an index that is always there.
+/// Returns random floats near 0. Other types are filled with 0, which is always a valid index.
 std::vector<char> someValue(const TensorInfo &info, const Program &program, std::mt19937 &random) {
   std::vector<char> bytes(info.bytes);
   if (info.value >= 0) {
@@ -39,7 +39,8 @@ std::vector<char> someValue(const TensorInfo &info, const Program &program, std:
   return bytes;
 }
 
-/// Outputs and state after two runs of a fresh session; and how often it copied, if that is asked.
+/// Returns outputs and state after two runs of a new session. If `copies` is not null, it gets the
+/// number of copies.
 Bytes resultsOf(const std::shared_ptr<const Program> &program, const std::string &order,
                 size_t *copies = nullptr) {
   SessionOptions options;
@@ -93,7 +94,7 @@ std::vector<std::string> orders(const Program &program) {
   return list;
 }
 
-/// How the loss shows; empty: it does not.
+/// Returns how the mutation is detected, or "" if it is not.
 std::string missed(const Program &program, const Bytes &expected, size_t expectedCopies) {
   try {
     checkProgram(program);
@@ -113,7 +114,8 @@ std::string missed(const Program &program, const Bytes &expected, size_t expecte
   return copies != expectedCopies ? "copies more" : "";
 }
 
-/// The program with the copy inside of each loop behind it, once on each stream.
+/// Returns the programs with the copy moved into each later loop, on the copy's own stream and on
+/// the loop's.
 std::vector<Program> unhoisted(const Program &program, size_t copy) {
   std::vector<Program> all;
   const nlohmann::json commands = program.manifest["commands"];
@@ -141,7 +143,7 @@ std::vector<Program> unhoisted(const Program &program, size_t copy) {
 int main(int argc, char **argv) {
   if (argc != 2)
     return std::fprintf(stderr, "usage: dlc_stream_mutations model.dlcx\n"), 2;
-  // A loop that lost its count may never end.
+  // A loop whose trip count was lost may never end.
   alarm(120);
   try {
     Program program = readProgram(argv[1]);

@@ -1,4 +1,4 @@
-//===- NpyTest.cpp - NumPy's array files --------------------------------------===//
+//===- NpyTest.cpp - NumPy's .npy array files ---------------------------------===//
 #include "Sample.h"
 
 #include "runtime/program/Npy.h"
@@ -71,7 +71,7 @@ TEST(Npy, PackedIntegersHaveBytesInFiles) {
   EXPECT_EQ(again.shape, shape);
   ASSERT_EQ(again.data.bytes, sizeof packed);
   EXPECT_EQ(std::memcmp(again.data.data, packed, sizeof packed), 0);
-  // What NumPy makes of ml_dtypes' int4 and uint4: the bits.
+  // NumPy writes ml_dtypes' int4 and uint4 as raw bytes of type V1.
   NpyArray bits = parse(
       npy("{'descr': '<V1', 'fortran_order': False, 'shape': (2, 3), }\n", {15, 8, 7, 1, 2, 14}));
   EXPECT_EQ(bits.dtype, DType::U4);
@@ -85,7 +85,7 @@ TEST(Npy, PackedIntegersHaveBytesInFiles) {
     EXPECT_STREQ(error.what(), "'b.npy': required: u4; found: 16 (element 1); give integers from 0 "
                                "to 15");
   }
-  // Other types are the caller's affair.
+  // Other types are left to the caller's checks.
   EXPECT_EQ(packedArray(large, DType::I4, "").dtype, DType::U8);
   EXPECT_EQ(packedArray(large, DType::F32, "").dtype, DType::U8);
 }

@@ -1,4 +1,4 @@
-//===- OneDnnHelp.h - running a description on plain arrays -------------------===//
+//===- OneDnnHelp.h - runs a oneDNN description on plain arrays ---------------===//
 #ifndef DLC_TEST_RUNTIME_ONEDNNHELP_H
 #define DLC_TEST_RUNTIME_ONEDNNHELP_H
 
@@ -29,7 +29,7 @@ inline int64_t elements(const std::vector<int64_t> &dims) {
   return count;
 }
 
-/// Small, exactly representable values that do not repeat in step with any dimension.
+/// Returns small, exactly representable values without a period that divides a dimension.
 inline std::vector<float> pattern(int64_t count, int seed) {
   std::vector<float> values(static_cast<size_t>(count));
   uint32_t state = static_cast<uint32_t>(seed) * 2654435761u + 12345;
@@ -40,7 +40,8 @@ inline std::vector<float> pattern(int64_t count, int seed) {
   return values;
 }
 
-/// A call of buffers that hold enough; nothing, and why in `error`, where it cannot be made.
+/// Creates a call with sufficiently large buffers. Returns nothing and the reason in `error` on
+/// failure.
 inline std::optional<Runnable> callOf(const Described &described, int threads, std::string &error) {
   std::vector<runtime::BufferInfo> buffers(described.arguments.size(), {UINT64_MAX, true});
   return Runnable::create("onednn", described.desc, buffers, threads, error);
@@ -51,8 +52,8 @@ struct Ran {
   std::map<std::string, std::vector<float>> outputs; // row-major f32
 };
 
-/// Resolves `desc`, packs the row-major f32 `inputs` into the resolved layouts, runs, unpacks the
-/// outputs.
+/// Resolves `desc`, packs the row-major f32 `inputs` into the resolved layouts, runs the call, and
+/// unpacks the outputs.
 inline Ran runDesc(const json &desc, const std::map<std::string, std::vector<float>> &inputs,
                    int threads = 2) {
   Ran ran;

@@ -1,4 +1,4 @@
-//===- OneDnnRecurrentTest.cpp - recurrent layers, low precision, quantisation ===//
+//===- OneDnnRecurrentTest.cpp - oneDNN recurrent layers and low-precision operations ===//
 #include "OneDnnHelp.h"
 
 using namespace dlc;
@@ -24,7 +24,7 @@ struct Cell {
     return values;
   }
 
-  /// (W x + R h + b) of a gate; weights are [in, gate, out].
+  /// Returns W x + b of a gate. The weights have the shape [in, gate, out].
   double inputPart(int64_t t, int64_t b, int64_t gate, int64_t o) const {
     double sum = 0;
     for (int64_t i = 0; i < input; ++i)
@@ -85,7 +85,7 @@ TEST(OneDnnRecurrent, Lstm) {
   expectClose(ran.outputs["dst_iter_c"], {c.begin(), c.end()}, 1e-5);
   std::cout << "weights: " << ran.described.find("weights_layer")->tag << ", "
             << ran.described.find("weights_iter")->tag << "\n";
-  // Resolved once more, the packed weights must mean the same.
+  // Describing the description again must keep the layout of the packed weights.
   EXPECT_EQ(onednn::describe(ran.described.desc, 2).desc, ran.described.desc);
 }
 
@@ -217,7 +217,8 @@ TEST(OneDnnLowPrecision, QuantisedMatmul) {
   std::vector<uint8_t> src(m * k);
   std::vector<int8_t> weights(k * n);
   for (size_t i = 0; i < src.size(); ++i)
-    src[i] = static_cast<uint8_t>(i * 7 % 128); // see Desc.md about machines without VNNI
+    src[i] = static_cast<uint8_t>(
+        i * 7 % 128); // values are at most 127: see Desc.md about machines without VNNI
   for (size_t i = 0; i < weights.size(); ++i)
     weights[i] = static_cast<int8_t>(i * 11);
   std::vector<float> dst(m * n), scale = {0.5f}, scales(n), expected;
@@ -240,7 +241,7 @@ TEST(OneDnnLowPrecision, QuantisedMatmul) {
   expectClose(dst, expected, 1e-6);
 }
 
-/// Signed inputs make oneDNN keep a compensation beside the weights: a layout that has no name.
+/// For signed inputs oneDNN stores a compensation with the weights, in an opaque layout.
 TEST(OneDnnLowPrecision, SignedConvolutionWithOpaqueWeights) {
   const int64_t c = 16, o = 24, size = 6;
   json desc = {{"kind", "convolution"},
@@ -253,7 +254,7 @@ TEST(OneDnnLowPrecision, SignedConvolutionWithOpaqueWeights) {
   for (float &value : x)
     value = std::round(value * 8);
   for (float &value : weights)
-    value = 2 * std::round(value * 4); // see Desc.md about machines without VNNI
+    value = 2 * std::round(value * 4); // small values: see Desc.md about machines without VNNI
   Described resolved = onednn::describe(desc, 2);
   ASSERT_TRUE(resolved.ok) << resolved.error;
   std::cout << resolved.implementation << ": " << resolved.find("weights")->tag << "\n";

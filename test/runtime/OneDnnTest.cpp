@@ -67,7 +67,8 @@ const ConvShape kConvs[] = {
     {1, 16, 12, 12, 16, 3, 1, 2, 2, 1},  {1, 1, 8, 8, 5, 3, 1, 1, 1, 1},
     {1, 20, 5, 5, 20, 5, 1, 2, 1, 20},   {1, 3, 32, 32, 64, 4, 4, 0, 1, 1}};
 
-/// Every argument's tag must come back as the same layout: same bytes, same name.
+/// Checks that describing each argument's layout tag again returns the same layout: same size, same
+/// tag.
 void expectRoundTrip(const Described &described) {
   for (const onednn::Argument &argument : described.arguments) {
     if (argument.tag == "strided" || argument.tag.rfind("opaque:", 0) == 0)
@@ -177,7 +178,7 @@ TEST(OneDnn, AbsoluteValueOfZeroIsPositive) {
     for (float y : ran.outputs["dst"])
       ASSERT_FALSE(std::signbit(y));
   }
-  // What follows finds its operand.
+  // A post-op after it must find its own operand.
   json add = layout({1, 16, 5, 5}, "abcd");
   add.update({{"kind", "binary"}, {"alg", "add"}});
   desc["post_ops"].push_back(add);
@@ -320,7 +321,7 @@ TEST(OneDnn, InnerProductWithPackedWeights) {
                  {"weights", layout({n, k}, "any", dtype)},
                  {"dst", layout({m, n}, "ab", dtype)}};
     if (*dtype == 'b' && !describe(desc).ok)
-      continue; // AVX2 has none
+      continue; // oneDNN has no bf16 inner product for AVX2
     Ran ran = runDesc(desc, {{"src", x}, {"weights", weights}});
     expectClose(ran.outputs["dst"], expected, *dtype == 'f' ? 1e-5 : 1e-2);
     expectRoundTrip(ran.described);
@@ -328,7 +329,7 @@ TEST(OneDnn, InnerProductWithPackedWeights) {
 }
 
 TEST(OneDnn, Deconvolution) {
-  // Upsampling by two with a 2 x 2 kernel: every output comes from one input.
+  // Upsampling by two with a 2 x 2 kernel: each output element depends on one input element.
   auto x = pattern(16 * 9, 1), weights = pattern(8 * 16 * 4, 2);
   Ran ran = runDesc({{"kind", "deconvolution"},
                      {"src", layout({1, 16, 3, 3})},
@@ -532,8 +533,8 @@ TEST(OneDnn, WrongDescriptions) {
   EXPECT_FALSE(onednn::layoutBytes(layout({2, 3}, "any")));
 }
 
-/// Blocks are chosen for a number of threads. What was compiled for one number must not fall back
-/// to the reference implementation with another.
+/// Blocked layouts are chosen for a thread count. Operations compiled for one thread count must not
+/// fall back to the reference implementation with another.
 TEST(OneDnn, OtherThreadCountsKeepFastImplementations) {
   for (const ConvShape &s : kConvs) {
     Described compiled = describe(convDesc(s), 2);
@@ -547,7 +548,7 @@ TEST(OneDnn, OtherThreadCountsKeepFastImplementations) {
   }
 }
 
-/// Many ask the same, and only some of them need a copy.
+/// Equal requests share one answer. Only some callers need a copy.
 TEST(OneDnn, AnswersAreShared) {
   json desc = convDesc(kConvs[0]);
   auto first = onednn::ask(desc, 2), second = onednn::ask(desc, 2);
@@ -555,7 +556,8 @@ TEST(OneDnn, AnswersAreShared) {
   EXPECT_EQ(first, second);
   EXPECT_NE(onednn::ask(desc, 1), first);
   EXPECT_FALSE(onednn::ask(json(5), 2)->ok);
-  // Nor does the library choose again what it chose.
+  // A request with the chosen layouts shares the answer with the original request, so oneDNN does
+  // not choose again.
   desc["src"]["tag"] = desc["dst"]["tag"] = "any";
   auto chosen = onednn::ask(desc, 2);
   ASSERT_TRUE(chosen->ok);
@@ -612,8 +614,8 @@ TEST(OneDnn, LibraryCommandInAProgram) {
 }
 
 TEST(OneDnn, ScratchpadFromTheProgram) {
-  // The reduction goes through a scratchpad: of the session's own, in the arena, and in a room
-  // there that is large enough or not.
+  // The reduction needs a scratchpad: the session's own memory, memory in the arena, and a buffer
+  // in the arena that is large enough or too small.
   json desc = {{"kind", "convolution"},
                {"src", layout({1, 64, 14, 14}, "abcd")},
                {"weights", layout({64, 64, 3, 3}, "abcd")},
@@ -669,8 +671,8 @@ TEST(OneDnn, ScratchpadFromTheProgram) {
   }
 }
 
-/// Every value of some descriptions, replaced by every sort of value: refused or described, no
-/// crash.
+/// Replaces every value of several descriptions with values of every kind. The library must reject
+/// or describe it without a crash.
 TEST(OneDnn, AnyValueAnywhereInADescription) {
   json add = layout({1, 64, 14, 14}, "acdb");
   add.update({{"kind", "binary"}, {"alg", "add"}});

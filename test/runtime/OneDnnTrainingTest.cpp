@@ -1,4 +1,4 @@
-//===- OneDnnTrainingTest.cpp - gradients of oneDNN operations against loops --===//
+//===- OneDnnTrainingTest.cpp - compares gradients of oneDNN operations with loops ===//
 #include "OneDnnHelp.h"
 
 using namespace dlc;
@@ -25,7 +25,7 @@ const Shape kShapes[] = {
     {2, 64, 9, 9, 64, 3, 1, 1, 1, 1, 4},   {2, 32, 14, 14, 48, 3, 2, 0, 1, 1, 1},
     {2, 13, 9, 9, 21, 3, 1, 1, 1, 1, 1},   {1, 16, 12, 12, 16, 3, 1, 2, 2, 2, 1}};
 
-/// Every (x, w, y) that meet in one product: indices into row-major arrays.
+/// Visits all (x, w, y) whose product x w contributes to y, as indices into row-major arrays.
 template <typename Visit> void eachProduct(const Shape &s, Visit visit) {
   int64_t cg = s.c / s.groups, og = s.o / s.groups, oh = s.out(s.h), ow = s.out(s.w);
   for (int64_t n = 0; n < s.n; ++n)
@@ -71,7 +71,7 @@ json poolDesc(const Shape &s, const std::string &tag, bool workspace) {
   return desc;
 }
 
-/// Small integers, so that windows hold equal maxima.
+/// Returns small integers, so that pooling windows contain equal maxima.
 std::vector<float> tied(int64_t count) {
   std::vector<float> values = pattern(count, 5);
   for (float &value : values)
@@ -79,7 +79,7 @@ std::vector<float> tied(int64_t count) {
   return values;
 }
 
-/// Where in its window the first maximum stands, row-major.
+/// Returns the row-major position of the first maximum in each window.
 std::vector<float> positions(const Shape &s, const std::vector<float> &x) {
   std::vector<float> found;
   for (int64_t plane = 0; plane < s.n * s.c; ++plane)
@@ -169,7 +169,7 @@ TEST(OneDnnTraining, MaxPoolGradientGoesWhereTheMaximumStood) {
       desc.erase("src");
       desc.erase("dst");
       SCOPED_TRACE(desc.dump());
-      // To the last implementation: each is made from the forward operation again.
+      // Tries all implementations. Each one is created from the forward operation's descriptor.
       EXPECT_FALSE(describeAll(desc, 2).empty());
       auto dy = pattern(s.yCount(), 3), at = positions(s, tied(s.xCount()));
       std::vector<float> expected(s.xCount());
@@ -218,7 +218,7 @@ TEST(OneDnnTraining, AveragePoolGradients) {
 }
 
 TEST(OneDnnTraining, WorkspacesOfAnotherTypeOrLayoutAreRefused) {
-  // More than 256 positions do not fit a byte.
+  // A byte cannot represent more than 256 window positions.
   Shape wide = {1, 16, 40, 40, 16, 17, 1, 0, 0, 1, 1};
   EXPECT_FALSE(describe(poolDesc(wide, "aBcd16b", true), 2).ok);
   EXPECT_TRUE(describeAll(poolDesc(wide, "aBcd16b", true), 2).empty());
@@ -301,7 +301,7 @@ TEST(OneDnnTraining, BatchNormalizationForthAndBack) {
   }
 }
 
-/// w = f * w - 0.5 * x^T dy, in the weights' own buffer; long sums are added up in several steps.
+/// w = f * w - 0.5 * x^T dy, in place. Long sums are accumulated in several steps.
 TEST(OneDnnTraining, ProductsAccumulateIntoWeights) {
   const int64_t m = 96, n = 80;
   for (int64_t k : {1, 24, 1500})
@@ -344,7 +344,8 @@ TEST(OneDnnTraining, ProductsAccumulateIntoWeights) {
     }
 }
 
-/// Weights and their gradients stay row-major outside, whatever the implementation wants.
+/// Weights and their gradients remain row-major for the caller, whatever layout the implementation
+/// uses.
 TEST(OneDnnTraining, WeightsArePackedInsideTheCall) {
   int staged = 0;
   for (const Shape &s : kShapes) {

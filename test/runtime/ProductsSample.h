@@ -1,4 +1,4 @@
-//===- ProductsSample.h - products and convolutions called on numbers ---------------===//
+//===- ProductsSample.h - runs matmuls and convolutions of the runtime on arrays ----===//
 #ifndef DLC_TEST_RUNTIME_PRODUCTSSAMPLE_H
 #define DLC_TEST_RUNTIME_PRODUCTSSAMPLE_H
 

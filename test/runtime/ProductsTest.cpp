@@ -1,4 +1,4 @@
-//===- ProductsTest.cpp - products of f32 on tiles and in vectors ---------------===//
+//===- ProductsTest.cpp - f32 matmuls on AMX tiles and in vectors ---------------===//
 #include "ProductsSample.h"
 
 #include "runtime/library/tiles/Describe.h"
@@ -18,7 +18,8 @@ struct Size {
   int64_t m, n, k;
 };
 
-/// In bf16 parts on tiles, or in vectors of so many numbers; by Strassen's algorithm or not.
+/// A kernel: on tiles with f32 split into `parts` bf16 parts, or in vectors of `lanes` elements,
+/// with or without Strassen's algorithm.
 struct How {
   int parts = 0;
   int64_t lanes = 0;
@@ -36,10 +37,10 @@ struct How {
     return parts ? tiles::formOf(describe(rows, 1, 1)) : vectors::formOf(lanes, rows);
   }
   bool takes(Size s) const { return !isStrassen || (s.m >= 28 && s.n > 32 && s.k > 1); }
-  /// Of a sum, relative to the sum of its products' sizes: in Strassen's algorithm, errors of other
-  /// sums come in.
+  /// Error bound relative to the sum of the magnitudes of the terms. In Strassen's algorithm the
+  /// errors of other sums contribute.
   double bound() const { return isStrassen ? 0x1p-18 : 0x1p-21; }
-  /// w [k, n]
+  /// Packs w of shape [k, n].
   std::shared_ptr<Aligned> pack(const float *w, int64_t row, int64_t column, int64_t k,
                                 int64_t n) const {
     auto packed = std::make_shared<Aligned>(packedBytes(k, n));
@@ -54,7 +55,7 @@ struct How {
   }
 };
 
-/// How a's and b's elements lie: row by row, column by column, or with room in between.
+/// Layout of a's and b's elements: row-major, column-major, or with gaps between elements.
 enum class Lie { Rows, Columns, Apart };
 
 struct Operand {
@@ -73,7 +74,7 @@ struct Operand {
   std::vector<float> values;
 };
 
-/// The largest error against f64, relative to the sum of the products' sizes.
+/// Returns the largest error against f64, relative to the sum of the magnitudes of the terms.
 double errorOf(Size s, How how, Lie a, Lie b, bool packed, int threads) {
   Operand x(s.m, s.k, a, 1), w(s.k, s.n, b, 2);
   std::vector<float> y(static_cast<size_t>(s.m * s.n), NAN);
@@ -111,7 +112,7 @@ protected:
   }
 };
 
-/// Six products of parts are as good as those of f32.
+/// Kernels as accurate as f32: vectors, and tiles with six products of bf16 parts.
 class Products : public testing::TestWithParam<How> {
 protected:
   void SetUp() override {
@@ -130,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, Products,
                                             std::to_string(form.param.lanes);
                          });
 
-/// What lies behind a packed operand may be another thread's.
+/// Memory after a packed operand may belong to another thread.
 TEST_P(Products, PackedOperandsEndWhereTheySay) {
   for (int64_t rows : {1, 2, 3, 4, 5, 7, 8, 13, 14, 33})
     for (int64_t depths : {1, 2, 3, 15, 16, 17, 31, 64})
@@ -162,7 +163,7 @@ TEST_F(Tiles, ThreeProductsKeepSixteenBits) {
           SCOPED_TRACE(testing::Message() << size.m << "x" << size.n << "x" << size.k << " lies "
                                           << int(a) << int(b) << (packed ? " packed" : ""));
           double error = errorOf(size, {2}, a, b, packed, size.m % 2 ? 2 : 1);
-          // Of few terms, errors do not make up for one another.
+          // With few terms the errors do not average out.
           EXPECT_LT(error, size.k < 16 ? 0x1p-15 : 0x1p-16);
         }
   EXPECT_GT(errorOf({64, 64, 64}, {2}, Lie::Rows, Lie::Rows, false, 2), 0x1p-22);
@@ -205,7 +206,8 @@ TEST_P(Products, ABatchRunsOneByOne) {
   constexpr int64_t b = 5, m = 20, n = 40, k = 50;
   std::vector<float> x = random(b * m * k, 1), w = random(b * k * n, 2),
                      y(static_cast<size_t>(2 * b * m * n));
-  // Two of the same right operand for each left one, written in another order.
+  // Two results for each left operand, which share it and the right operand, written in a different
+  // order.
   json desc = GetParam().describe(m, n, k);
   desc["batch"] = {b, 2};
   desc["a"] = {m * k, 0, k, 1};
@@ -232,7 +234,7 @@ TEST_P(Products, ABatchMayShareItsRightOperand) {
     GTEST_SKIP() << "one at a time";
   constexpr int64_t b = 7, m = 45, n = 70, k = 600;
   std::vector<float> x = random(b * m * k, 1), w = random(k * n, 2), y(b * m * n);
-  // Left operands lie row by row in turn: [m, b, k].
+  // The rows of the left operands are interleaved: [m, b, k].
   json desc = GetParam().describe(m, n, k);
   desc["batch"] = json::array({b});
   desc["a"] = {k, b * k, 1};
@@ -256,7 +258,7 @@ TEST_P(Products, ABatchMayShareItsRightOperand) {
     }
 }
 
-/// y = f(scale x·w + bias) of one case, and what each post-op makes of its result.
+/// Checks y = f(scale x·w + bias), where `f` computes the expected value of the post-ops.
 void checkPosts(How how, json posts, bool bias, float scale, int64_t k,
                 const std::function<double(double sum, double operand, double old)> &f) {
   constexpr int64_t m = 35, n = 50;
@@ -372,11 +374,12 @@ TEST_P(Products, ReluLetsNothingPassWhereItWasClosed) {
   }
 }
 
-/// What an operand is made of: rows of x, of which some may be left out at the end.
+/// An operand that the kernel computes from rows of x while it packs them, by optional subtraction,
+/// exponential, factor and one-hot terms.
 struct Made {
   int64_t rows = 0, columns = 0;
   bool exponential = true, perRow = true, hot = true;
-  std::vector<float> x, shift, factor, index; ///< index: i64 in two floats each
+  std::vector<float> x, shift, factor, index; ///< index: each i64 occupies two floats
   std::vector<int64_t> classes;
 
   Made(int64_t rows, int64_t columns, bool exponential, bool perRow, bool hot)
@@ -384,7 +387,7 @@ struct Made {
         x(random(rows * columns, 7)), shift(random(perRow ? rows : 1, 8)),
         factor(random(perRow ? rows : 1, 9)), index(static_cast<size_t>(2 * rows)) {
     for (int64_t r = 0; r < rows; ++r)
-      classes.push_back(r % 5 == 4 ? -1 : (r * 37) % columns); // -1: no column
+      classes.push_back(r % 5 == 4 ? -1 : (r * 37) % columns); // -1 selects no column
     std::memcpy(index.data(), classes.data(), classes.size() * sizeof(int64_t));
   }
   double at(int64_t r, int64_t c) const {
@@ -407,7 +410,8 @@ struct Made {
   }
 };
 
-/// y = made · w or madeᵀ · w (`left`), or w · made or w · madeᵀ, and the sums of made's columns.
+/// Checks y = made · w or madeᵀ · w (if `left`), or w · made or w · madeᵀ, and the sums of made's
+/// columns.
 void checkPrologue(const Made &made, bool left, bool turned, int64_t other, int threads) {
   int64_t lanes = turned == left ? made.columns : made.rows;
   int64_t k = turned == left ? made.rows : made.columns, m = left ? lanes : other,
@@ -507,7 +511,7 @@ TEST_F(Tiles, OperandsOfABatchAreMadeInTheirOwnRows) {
 
 TEST_F(Tiles, OnlyWhatIsFiniteStaysFinite) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  constexpr float most = 0x1.fefep+127f; // what lies above may be rounded to an infinity
+  constexpr float most = 0x1.fefep+127f; // larger values may be rounded to infinity in bf16
   for (Lie lie : {Lie::Rows, Lie::Columns})
     for (int parts : {2, 3}) {
       constexpr int64_t size = 64;
@@ -531,7 +535,8 @@ TEST_F(Tiles, OnlyWhatIsFiniteStaysFinite) {
     }
 }
 
-/// An operand's columns, summed up as it is packed, and the product beside them as it is without.
+/// Checks the sums of an operand's columns, computed while it is packed, and that the matmul's
+/// result does not change.
 void checkSums(How how, bool left, int64_t depth, int64_t lanes, int64_t other, int threads) {
   Operand x(depth, lanes, Lie::Rows, 1);
   std::vector<float> w = random(depth * other, 2);

@@ -1,4 +1,4 @@
-//===- ProgramTest.cpp - the artefact: written, read, damaged -----------------===//
+//===- ProgramTest.cpp - program files: written, read, damaged ----------------===//
 #include "Sample.h"
 
 #include "runtime/program/Checker.h"
@@ -24,7 +24,7 @@ std::vector<float> runAffine(const Program &program, int64_t n) {
   return y;
 }
 
-/// Loads and, if that worked, runs: either may say no, neither may crash.
+/// Loads the bytes and checks the program. An error is permitted, a crash is not.
 std::string tryBytes(const std::vector<uint8_t> &bytes) {
   return errorOf([&] { checkProgram(readProgram(bytes.data(), bytes.size())); });
 }
@@ -89,7 +89,7 @@ TEST(Program, EveryTruncationIsAnError) {
     std::vector<uint8_t> cut(whole.begin(), whole.begin() + static_cast<long>(size));
     ASSERT_NE(tryBytes(cut), "") << "cut after " << size;
   }
-  // From the file too, where bytes are mapped.
+  // Also from a file, which is memory mapped.
   for (size_t size : {0ul, 1ul, 31ul, 100ul, 4095ul, 4096ul, 5000ul, whole.size() - 1}) {
     writeFile(folder / "cut.dlcx", {whole.begin(), whole.begin() + static_cast<long>(size)});
     EXPECT_NE(errorOf([&] { readProgram(folder / "cut.dlcx"); }), "") << "cut after " << size;
@@ -223,8 +223,8 @@ TEST(Checker, LoopsMustEndAndNestingIsBounded) {
   EXPECT_NE(errorOf([&] { checkProgram(program); }).find("nested"), std::string::npos);
 }
 
-/// Every value of the manifest, replaced by every other sort of value: an error or a program that
-/// still checks, never a crash.
+/// Replaces every value of the manifest with values of every other kind. Expects an error or a
+/// program that passes the check, never a crash.
 TEST(Checker, AnyValueAnywhere) {
   const json values[] = {nullptr,
                          -1,

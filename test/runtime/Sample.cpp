@@ -1,4 +1,4 @@
-//===- Sample.cpp - small programs for the tests, made by hand ----------------===//
+//===- Sample.cpp - small hand-written programs for tests ---------------------===//
 #include "Sample.h"
 
 #include <sstream>
@@ -13,7 +13,7 @@ runtime::Span kernelImage() {
 }
 
 json kernelTable() {
-  // Lines of `nm`: address, type, name.
+  // Parses the output of `nm`: address, type, name.
   std::ifstream in(DLC_KERNEL_SYMBOLS);
   json table = json::array();
   std::string line;

@@ -1,4 +1,4 @@
-//===- Sample.h - small programs for the tests, made by hand ------------------===//
+//===- Sample.h - small hand-written programs for tests -----------------------===//
 #ifndef DLC_TEST_RUNTIME_SAMPLE_H
 #define DLC_TEST_RUNTIME_SAMPLE_H
 
@@ -33,7 +33,7 @@ inline void writeFile(const std::string &path, const std::vector<uint8_t> &bytes
             static_cast<std::streamsize>(bytes.size()));
 }
 
-/// A folder of its own for each test, removed at the end.
+/// A temporary folder for one test. The destructor removes it.
 class TemporaryFolder {
 public:
   TemporaryFolder() {
@@ -50,26 +50,28 @@ private:
   std::filesystem::path path;
 };
 
-/// The image of kernels/kernels.c, and where in it each kernel starts.
+/// The image of kernels/kernels.c and the offsets of its kernels.
 runtime::Span kernelImage();
 json kernelTable();
 int kernelIndex(const std::string &name);
 
-/// An empty program with the image and its kernels.
+/// Returns a program without commands that has the image and its kernels.
 Program emptyProgram();
 
 json tensor(const std::string &name, const std::string &dtype, std::vector<int64_t> shape);
 json buffer(const std::string &space, int index, uint64_t bytes, uint64_t offset = 0);
 
-/// x[n] -> y = 2 * x + 1 + c through the arena, c a constant of n times 0.5.
+/// Program y = 2 * x + 1 + c for n elements, with an intermediate value in the arena. The constant
+/// c has n elements of 0.5.
 Program affineProgram(int64_t n);
-/// The same of n numbers of which only as many as the input `n` says are there.
+/// The same program with bounded dynamic size: the input `n` specifies how many of the n elements
+/// are valid.
 Program countedProgram(int64_t n);
 
-/// The message of the dlc::Error that `body` throws; "" if it throws none.
+/// Returns the message of the dlc::Error that `body` throws, or "" if it throws none.
 std::string errorOf(const std::function<void()> &body);
 
-/// Runs once on arrays given by address.
+/// Runs the session once on arrays given by address.
 inline void runOnce(Session &session, std::vector<const void *> inputs,
                     std::vector<void *> outputs) {
   session.run(inputs, outputs);

@@ -1,4 +1,4 @@
-//===- SessionTest.cpp - the executor -----------------------------------------===//
+//===- SessionTest.cpp - sessions, which execute programs ---------------------===//
 #include "Sample.h"
 
 #include "runtime/device/cpu/Features.h"
@@ -18,7 +18,8 @@ json scalarBuffer(const char *space, int index, uint64_t offset) {
   return buffer(space, index, 8, offset);
 }
 
-/// count (i64) and go (bool) live in the output so that the test can look at them.
+/// Returns a program with a loop. Its counters count (i64) and go (bool) are in the output, so that
+/// the test can read them.
 Program countingLoop(json loop) {
   Program program = emptyProgram();
   json &m = program.manifest;
@@ -111,7 +112,7 @@ TEST(Session, ContextAndScratch) {
 }
 
 TEST(Session, Loops) {
-  // By trip count, by condition, by both, by max, and none at all.
+  // By trip count, by condition, by both, by max, and no iteration at all.
   EXPECT_EQ(runLoop(countingLoop({{"trip", 0}}), 5, true), (Counted{5, 4, 5}));
   EXPECT_EQ(runLoop(countingLoop({{"cond", 5}}), 5, true), (Counted{5, 4, 5}));
   EXPECT_EQ(runLoop(countingLoop({{"cond", 5}}), 5, false), (Counted{0, 0, 0}));
@@ -126,7 +127,7 @@ TEST(Session, Loops) {
 }
 
 TEST(Session, BuffersThatMove) {
-  // y[i] = x[3 - i] by a loop of copies, and one iteration too many is an error.
+  // A loop of copies computes y[i] = x[3 - i]. One iteration too many is an error.
   for (int trips : {4, 5}) {
     Program program = emptyProgram();
     json &m = program.manifest;
@@ -196,7 +197,7 @@ TEST(Session, If) {
 
 TEST(Session, FixedInput) {
   Program program = affineProgram(4);
-  program.manifest["inputs"][0]["value"] = 0; // the constant: four halves
+  program.manifest["inputs"][0]["value"] = 0; // constant 0 has four elements of 0.5
   Session session(share(program));
   std::vector<float> x(4, 0.5f), y(4);
   runOnce(session, {x.data()}, {y.data()});
@@ -277,8 +278,8 @@ TEST(Session, Trace) {
   EXPECT_EQ(session.commands()[0].implementation, "affine");
 }
 
-/// Ten small commands: the bound is generous because tests run on busy machines; the figure is
-/// printed.
+/// Ten small commands. The bound is generous because tests run on busy machines. The measured time
+/// is printed.
 TEST(Session, OverheadOfSmallCommands) {
   Program program = affineProgram(16);
   json &m = program.manifest;
@@ -309,7 +310,7 @@ TEST(Features, HostListIsConsistent) {
     EXPECT_TRUE(runtime::hostHasFeature(name)) << name;
     EXPECT_TRUE(runtime::isKnownFeature(name)) << name;
   }
-  EXPECT_TRUE(runtime::hostHasFeature("shstk")); // no program needs it
+  EXPECT_TRUE(runtime::hostHasFeature("shstk")); // CPU feature that no program requires
   EXPECT_FALSE(runtime::isKnownFeature("warp-drive"));
   EXPECT_GE(runtime::hostThreads(), 1);
 }

@@ -1,4 +1,4 @@
-//===- ShelfTest.cpp - constants side by side on large pages ----------------------===//
+//===- ShelfTest.cpp - constants stored contiguously on huge pages ----------------===//
 #include "runtime/device/cpu/Shelf.h"
 #include "runtime/program/WeightsMemory.h"
 
@@ -21,7 +21,7 @@ TEST(Shelf, CopiesLieSideBySide) {
   auto *two = static_cast<char *>(copy.get());
   ASSERT_TRUE(one && two);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(one) % kPage, 0u);
-  EXPECT_EQ(two - one, ptrdiff_t(kPage + 128)); // a copy begins where a line does
+  EXPECT_EQ(two - one, ptrdiff_t(kPage + 128)); // each copy begins at a cache line
   EXPECT_EQ(std::memcmp(one, first.data(), first.size()), 0);
   EXPECT_EQ(std::memcmp(two, second.data(), second.size()), 0);
 }
@@ -40,7 +40,7 @@ TEST(Shelf, CopiesOutliveIt) {
   std::vector<std::shared_ptr<void>> copies;
   {
     Shelf shelf;
-    for (int i = 0; i < 40; ++i) // more than one block
+    for (int i = 0; i < 40; ++i) // enough for more than one block
       copies.push_back(shelf.copy(data.data(), data.size()));
   }
   for (auto &copy : copies) {

@@ -1,4 +1,4 @@
-//===- StateTest.cpp - what lives in a session from run to run ----------------===//
+//===- StateTest.cpp - state of sessions that persists between runs -----------===//
 #include "Sample.h"
 
 #include "dlc/dlc.hpp"
@@ -28,9 +28,9 @@ json stateBuffer(int index, uint64_t bytes, bool isNew) {
   return b;
 }
 
-/// sum += x in place and y = 2 * sum + 1; `sum` begins as halves. `seen` is state that no command
-/// touches. Then (or, with `early`, before) a loop copies bytes about, as often as `trips` says:
-/// one time is fine.
+/// Program with sum += x in place and y = 2 * sum + 1, where `sum` is initialized with 0.5. No
+/// command uses the state `seen`. After that (or, with `early`, before it) a loop copies bytes
+/// `trips` times. More than one iteration is an error.
 Program summing(int64_t n, bool early = false) {
   Program program = emptyProgram();
   uint64_t bytes = static_cast<uint64_t>(n) * 4;
@@ -84,7 +84,7 @@ std::vector<float> all(size_t n, float value) { return std::vector<float>(n, val
 } // namespace
 
 TEST(State, LivesFromRunToRun) {
-  for (int64_t n : {1, 100, 1 << 20}) { // the last one lies on huge pages
+  for (int64_t n : {1, 100, 1 << 20}) { // the last size is allocated on huge pages
     Summing s(n);
     EXPECT_EQ(s.sum(), all(n, 0.5f));
     EXPECT_EQ(s.step(), 4);
@@ -99,7 +99,7 @@ TEST(State, LivesFromRunToRun) {
     EXPECT_EQ(s.step(), 4);
     EXPECT_GE(s.session.memory().stateBytes, uint64_t(n) * 4 + 16);
     EXPECT_EQ(s.session.memory().arenaBytes, 64u);
-    // Each session has its own.
+    // Each session has its own state.
     EXPECT_EQ(Summing(n).step(), 4);
   }
 }
@@ -162,7 +162,7 @@ TEST(State, CheckpointsOfAnotherModelChangeNothing) {
              }),
              "tensor 'sum' must be f32 [4] as in program 'sample', found f32 [2, 2]");
   EXPECT_HAS(load([](auto &file) { file.tensors["sum"].dtype = DType::I32; }), "found i32 [4]");
-  // A wrong shape is wrong whatever is allowed.
+  // A wrong shape is an error with any options.
   EXPECT_HAS(load([](auto &file) { file.tensors["sum"].shape = {2, 2}; }, true, true), "[2, 2]");
   EXPECT_EQ(s.sum(), all(4, 2.5f));
   EXPECT_HAS(errorOf([&] { s.session.states().load(folder / "none", true, true); }), "none");
@@ -180,7 +180,7 @@ TEST(State, IsTheCallersMemory) {
   s.session.bindState(0, mine.data(), 400);
   EXPECT_EQ(s.step(), 23);
   EXPECT_EQ(mine, all(100, 11));
-  // What is written there, by whomever, is the state.
+  // Changes of the bound memory by the caller change the state.
   mine.assign(100, 20);
   EXPECT_EQ(s.sum(), all(100, 20));
   EXPECT_EQ(s.step(), 43);
@@ -188,7 +188,7 @@ TEST(State, IsTheCallersMemory) {
   s.session.bindState(0, other.data(), 400);
   EXPECT_EQ(s.step(), 5);
   EXPECT_EQ(mine, all(100, 21));
-  // Back home with the value that it has.
+  // Unbinding copies the current value to the session's own memory.
   s.session.bindState(0, nullptr, 0);
   EXPECT_EQ(s.step(), 7);
   EXPECT_EQ(other, all(100, 2));
@@ -214,7 +214,8 @@ TEST(State, WhatCannotBeBoundIsRefused) {
   EXPECT_EQ(s.step(), 4);
   s.session.bindState(0, mine.data(), 16);
   EXPECT_EQ(s.step(), 23);
-  // A session that shares the state could outlive the caller's memory.
+  // A session that shares the state could outlive the caller's memory, so sharing bound state is
+  // refused.
   EXPECT_HAS(errorOf([&] { Summing borrower(4, false, {.shareState = &s.session}); }),
              "state 'sum' of program 'sample' is bound to the caller's memory");
   s.session.bindState(0, nullptr, 0);
@@ -239,8 +240,8 @@ TEST(State, AProgramBeginsWithWhatASessionHas) {
   EXPECT_EQ(kept[1], -4);
 }
 
-/// A process is killed while it saves, again and again: the file is always one of those that were
-/// saved, whole.
+/// Kills a process repeatedly while it saves. The file must always be one of the saved files,
+/// complete.
 TEST(State, KilledWhileSaving) {
   TemporaryFolder folder;
   const std::string path = folder / "c.safetensors";
@@ -301,8 +302,8 @@ TEST(State, ARunThatFailsAfterAnUpdateIsNotMistakenForAGoodOne) {
   EXPECT_HAS(errorOf([&] { s.step(2); }), "some of the program's state was updated");
   EXPECT_HAS(errorOf([&] { s.step(); }), "cannot run: a run failed half way");
   EXPECT_HAS(errorOf([&] { s.session.states().save(path); }), "cannot save the state");
-  EXPECT_EQ(s.sum(), all(4, 1.5f)); // to look at
-  // Not all of it has a value again.
+  EXPECT_EQ(s.sum(), all(4, 1.5f)); // state remains readable for inspection
+  // Loading only a part of the state does not make it valid again.
   runtime::TensorFile file = runtime::readSafetensors(path);
   file.tensors.erase("seen");
   runtime::writeSafetensors(folder / "part", file);
@@ -331,15 +332,16 @@ TEST(State, IsSharedByName) {
   runOnce(*borrower, {x.data(), &trips}, {y.data()});
   EXPECT_EQ(y[3], 6);
   EXPECT_EQ(lender->step(), 8);
-  // Torn for one is torn for the other, and mends when all of the memory has values.
+  // State that a failed run has invalidated is invalid for both sessions, until all of the memory
+  // has new values.
   trips = 2;
   EXPECT_NE(errorOf([&] { runOnce(*borrower, {x.data(), &trips}, {y.data()}); }), "");
   EXPECT_HAS(errorOf([&] { lender->step(); }), "cannot run");
-  borrower->states().reset(); // has no part in the lender's `seen`
+  borrower->states().reset(); // does not reset the lender's `seen`
   EXPECT_HAS(errorOf([&] { lender->step(); }), "cannot run");
   lender->session.states().reset();
   EXPECT_EQ(lender->step(), 4);
-  // The memory outlives who made it.
+  // The memory outlives the session that allocated it.
   lender.reset();
   trips = 1;
   runOnce(*borrower, {x.data(), &trips}, {y.data()});
@@ -424,7 +426,8 @@ TEST(State, AnotherProgramTakesOverBetweenTwoRuns) {
   std::string refused = errorOf([&] { session.replace(folder / "other.dlcx"); });
   EXPECT_HAS(refused, "required: the same model");
   float before = step();
-  // While another thread runs it: each run is one of either program, and none is lost.
+  // Another thread runs the session meanwhile. Each run uses one of the two programs, and no run is
+  // lost.
   constexpr int runs = 300;
   std::thread running([&] {
     for (int i = 0; i < runs; ++i)
@@ -463,7 +466,7 @@ TEST(State, TheCheckerSaysWhereAndWhat) {
     else
       EXPECT_HAS(error, damage.expected);
   }
-  // Old values are not written.
+  // The old value of a state must not be written.
   for (int target : {2, 3}) {
     Program program = summing(16);
     program.manifest["commands"].push_back({{"op", "fill"}, {"to", target}, {"byte", 0}});
@@ -473,8 +476,8 @@ TEST(State, TheCheckerSaysWhereAndWhat) {
   }
 }
 
-/// Every value of the manifest, replaced by every other sort of value: an error, or a program whose
-/// session can be made.
+/// Replaces every value of the manifest with values of every other kind. Expects an error, or a
+/// program for which a session can be created.
 TEST(State, AnyValueAnywhere) {
   const json values[] = {nullptr,         -1, 0, 1, 1e300, "x", json::array(), json::object(), true,
                          int64_t(1) << 45};

@@ -42,7 +42,7 @@ json record(int event, int stream) {
 }
 json wait(int event, int stream) { return {{"op", "wait"}, {"event", event}, {"stream", stream}}; }
 
-/// y = (2 x + 1) + (2 x + 1), the first half on cpu, the second on cpu:1.
+/// Program y = (2 x + 1) + (2 x + 1), with the first half on cpu and the second on cpu:1.
 Program halves() {
   Program program = emptyProgram();
   json &m = program.manifest;
@@ -70,7 +70,7 @@ Program halves() {
   return program;
 }
 
-/// The outputs of one run of a fresh session, or the error.
+/// Returns the outputs of one run of a new session. Throws its error.
 std::vector<float> results(const Program &program, const std::string &order = "") {
   SessionOptions options;
   options.streamOrder = order;
@@ -185,7 +185,7 @@ TEST(Streams, BodiesStayOnTheirStream) {
 }
 
 TEST(Streams, AWorkersErrorReachesTheCaller) {
-  // A loop whose buffer leaves what it lies in, in its second iteration, on cpu:1.
+  // A loop on cpu:1 whose buffer exceeds its parent buffer in the second iteration.
   Program program = halves();
   json &m = program.manifest;
   m["inputs"].push_back(on(tensor("trips", "i64", {}), "cpu:1"));
@@ -217,7 +217,7 @@ TEST(Streams, AWorkersErrorReachesTheCaller) {
 }
 
 TEST(Streams, StateIsTornOnlyWhereItWasWritten) {
-  // sum += x on cpu:1, where it lives.
+  // sum += x on cpu:1, where the state is stored.
   Program program = emptyProgram();
   json &m = program.manifest;
   m["streams"] = {"cpu:1"};
@@ -286,7 +286,7 @@ TEST(Streams, OrdersAreChecked) {
               HasSubstr("late:N, first:N or random:SEED; found 'soon'"));
 }
 
-/// The program with another device in the place of cpu:1.
+/// Returns the program with cpu:1 replaced by another device.
 Program moved(Program program, const std::string &device) {
   std::string text = program.manifest.dump(), before = "\"cpu:1\"";
   for (size_t at = 0; (at = text.find(before, at)) != std::string::npos;)
@@ -295,7 +295,7 @@ Program moved(Program program, const std::string &device) {
   return program;
 }
 
-/// The example of a plugin, whose memory nobody on the host can touch.
+/// Tests with the example plugin, whose memory the host cannot access.
 class Plugin : public testing::Test {
 protected:
   void SetUp() override { setenv("DLC_PLUGINS", DLC_PLUGIN_FOLDER, 1); }
@@ -379,7 +379,8 @@ TEST(Devices, MemoryIsLimitedAndGivenBack) {
   }
   EXPECT_EQ(device.properties().free_bytes, 20480u);
   EXPECT_THROW(runtime::DeviceMemory(device, 32768, "a test"), dlc::MemoryError);
-  // A session that does not fit gives back what it took, and the next one can have it.
+  // A session that exceeds the device's memory releases what it allocated, so the next session can
+  // use it.
   Program large = halves();
   large.manifest["arena"]["cpu:1"] = 65536;
   EXPECT_THAT(errorOf([&] { results(large); }),

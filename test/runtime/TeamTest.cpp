@@ -1,4 +1,4 @@
-//===- TeamTest.cpp - the threads that work for the calling one -------------------===//
+//===- TeamTest.cpp - the runtime's thread pool -----------------------------------===//
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/threads/Neighbour.h"
 
@@ -33,7 +33,7 @@ int dlc_in_parallel();
 
 namespace {
 
-/// Every number once, whatever the sizes.
+/// Each index is visited exactly once, for all sizes.
 TEST(Team, RangesCoverALoopOnce) {
   for (int threads : {1, 2, 3, 7, 300})
     for (int64_t extent : {0, 1, 2, 5, 64, 1001})
@@ -53,7 +53,8 @@ TEST(Team, RangesCoverALoopOnce) {
       }
 }
 
-/// Loops follow each other closely: who comes late to one must not take part in the next.
+/// Loops follow each other immediately. A thread that arrives late must not take part in the next
+/// loop.
 TEST(Team, ManyLoopsOfChangingSizes) {
   std::vector<int64_t> numbers(4096);
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -86,7 +87,7 @@ TEST(Team, ALoopWithinALoopIsTheCallersAlone) {
   EXPECT_FALSE(threads::isInTeam());
 }
 
-/// More threads than processors: each range is done, whoever gets a core.
+/// More threads than processors: each range is processed, whichever thread gets a core.
 TEST(Team, MoreThreadsThanProcessors) {
   int many = std::min(4 * threads::most(), 128);
   for (int round = 0; round < 200; ++round) {
@@ -97,7 +98,8 @@ TEST(Team, MoreThreadsThanProcessors) {
   }
 }
 
-/// The team's other threads are asleep when the loop comes: the caller need not wait for them.
+/// The threads of the pool sleep when the loop starts. The caller must not wait for them but
+/// process their ranges.
 TEST(Team, ALateThreadsRangeIsTakenByOthers) {
   std::thread::id caller = std::this_thread::get_id();
   int taken = 0;
@@ -110,7 +112,7 @@ TEST(Team, ALateThreadsRangeIsTakenByOthers) {
     });
     taken += own == 2;
   }
-  // A thread that sleeps takes longer to wake up than the caller takes for nothing.
+  // Waking a thread takes longer than the caller's empty range.
   EXPECT_GT(taken, 0);
 }
 
@@ -126,7 +128,8 @@ void countPart(void *data) {
   parts.done += 1 << 8 * dlc_get_thread_num();
 }
 
-/// Each part once, whoever does it; those that nobody began with are the caller's.
+/// Each part is processed exactly once. The caller processes parts that no other thread has
+/// started.
 TEST(Team, PartsThatStandAloneAreTakenByOthers) {
   bool before = threads::setPartsStandAlone(true);
   auto round = [] {
@@ -140,7 +143,7 @@ TEST(Team, PartsThatStandAloneAreTakenByOthers) {
   };
   for (int i = 0; i < 2000; ++i)
     round();
-  // Threads that sleep take longer to wake up than the caller takes for its part.
+  // Waking a thread takes longer than the caller's part.
   bool tookOthers = false;
   auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!tookOthers && std::chrono::steady_clock::now() < until) {
@@ -157,7 +160,7 @@ struct Together {
   std::vector<long> owner = std::vector<long>(103, -1);
 };
 
-/// As gcc calls `#pragma omp parallel` with a barrier and a loop inside.
+/// Body of a parallel region with a barrier and a loop, as GCC compiles `#pragma omp parallel`.
 void together(void *data) {
   auto &t = *static_cast<Together *>(data);
   int team = dlc_get_num_threads();
@@ -195,7 +198,7 @@ TEST(Team, OneBodyByAllAtTheSameTime) {
     ASSERT_EQ(t.after, threads);
     ASSERT_EQ(t.wrong, 0);
     ASSERT_EQ(dlc_get_num_threads(), 1);
-    // Loops between them.
+    // Loops between parallel regions.
     std::atomic<int> done{0};
     runtime::parallelFor(3, 3, 1,
                          [&](int64_t begin, int64_t end, int) { done += int(end - begin); });
@@ -217,7 +220,7 @@ TEST(Team, CallersHaveTeamsOfTheirOwn) {
   EXPECT_EQ(sum, 4 * 500 * 30);
 }
 
-/// A process that forks has none of its parent's threads, and makes its own.
+/// A forked process has none of its parent's threads and creates its own.
 TEST(Team, AForkedProcessHasATeamOfItsOwn) {
   std::atomic<int> done{0};
   auto loop = [&] {
@@ -231,7 +234,7 @@ TEST(Team, AForkedProcessHasATeamOfItsOwn) {
   if (child == 0) {
     alarm(20);
     bool good = loop();
-    // As a program ends, and not at once: what belongs to the thread is taken down.
+    // Exits normally instead of with _exit, so that thread-local objects are destroyed.
     std::exit(good ? 0 : 1);
   }
   int status = 0;
@@ -242,8 +245,8 @@ TEST(Team, AForkedProcessHasATeamOfItsOwn) {
 
 using Threads = std::set<std::thread::id>;
 
-/// By loops of three ranges, each of which waits for the others; falls short of three where one
-/// thread does two.
+/// Returns the threads that run loops with three ranges, each of which waits for the others.
+/// Returns fewer than three if one thread processes two ranges.
 Threads whoWorks(int most) {
   Threads who;
   std::mutex mutex;
@@ -261,7 +264,7 @@ Threads whoWorks(int most) {
   return who;
 }
 
-/// GNU's OpenMP, told to have three threads.
+/// Tests that run dlc's loops on the threads of GNU OpenMP, which is set to three threads.
 class Borrowed : public testing::Test {
 protected:
   void SetUp() override {
@@ -312,7 +315,7 @@ TEST_F(Borrowed, WorkIsDoneByAnothersThreads) {
       EXPECT_EQ(who, known);
     EXPECT_EQ(threadsOfTheirs(), known);
   }
-  // Outside of it our own work.
+  // After `borrow` has returned, loops use the pool's own threads.
   Threads own = whoWorks(3);
   EXPECT_EQ(own.size(), 3U);
   own.erase(std::this_thread::get_id());
@@ -327,7 +330,7 @@ TEST_F(Borrowed, AllThatATeamCan) {
       EXPECT_FALSE(threads::isInTeam());
       for (int round = 0; round < 20; ++round) {
         Together t;
-        // More than were lent: those that there are do it.
+        // Up to four threads are requested, but OpenMP has only three, which do all the work.
         int threads = 2 + round % 3;
         DLCP_parallel_start(together, &t, unsigned(threads));
         together(&t);
@@ -355,7 +358,8 @@ TEST_F(Borrowed, AnErrorComesThrough) {
   EXPECT_EQ(who, threadsOfTheirs());
 }
 
-/// Another number of threads would end some of theirs, or make new ones.
+/// If the number of threads differs, OpenMP would end some of its threads or create new ones, so
+/// they are not used.
 TEST_F(Borrowed, NotWhereTheyAreMoreOrFewer) {
   const Threads known = threadsOfTheirs();
   give(2);
@@ -366,7 +370,7 @@ TEST_F(Borrowed, NotWhereTheyAreMoreOrFewer) {
     EXPECT_FALSE(known.contains(each));
 }
 
-/// GNU's OpenMP waits for ever for threads that its process has lost.
+/// GNU OpenMP waits forever for threads that do not exist in a forked process.
 TEST_F(Borrowed, NotInAForkedProcess) {
   borrow([] { whoWorks(3); });
   pid_t child = fork();
@@ -381,8 +385,8 @@ TEST_F(Borrowed, NotInAForkedProcess) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-/// Work is done by another's threads while they spin where ours would work, and by our own again
-/// when they have gone to sleep.
+/// OpenMP's threads do the work while they spin on the processors that the pool would use. The
+/// pool's own threads do it after OpenMP's have gone to sleep.
 TEST_F(Borrowed, WhileTheySpin) {
   if (std::thread::hardware_concurrency() < 2)
     GTEST_SKIP() << "one processor: nobody spins";
@@ -408,12 +412,12 @@ TEST_F(Borrowed, WhileTheySpin) {
       return run.borrowed;
     }
   };
-  // A thread that does nothing is left alone.
+  // A sleeping OpenMP thread is not used.
   std::this_thread::sleep_for(1s);
   for (int i = 0; i < 40; ++i)
     ASSERT_FALSE(Run::isBorrowed());
-  // GNU's OpenMP does not let them while it counts more threads than processors, as those that
-  // another test has just let go.
+  // GNU OpenMP does not let its threads spin while it counts more threads than processors, for
+  // example those that another test has just released.
   std::clock_t before = std::clock();
   theirs->parallel(nothing, nullptr, 2, 0);
   std::this_thread::sleep_for(20ms);
@@ -426,12 +430,12 @@ TEST_F(Borrowed, WhileTheySpin) {
     theirs->parallel(nothing, nullptr, 2, 0);
     borrowed = Run::isBorrowed();
   }
-  // Beside other processes nobody of ours can spin.
+  // If other processes use the processors, the pool's threads cannot spin.
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   if (double(std::clock() - worked) / CLOCKS_PER_SEC < 1.8 * passed.count() && calls == kMost)
     GTEST_SKIP() << "the processors are busy with other work";
   EXPECT_LT(calls, kMost);
-  // Now only what we ourselves ask of them keeps them awake.
+  // Now only the work from the pool keeps OpenMP's threads awake.
   for (calls = 0; Run::isBorrowed() && calls < kMost; ++calls)
     ;
   std::this_thread::sleep_for(1s);

@@ -1,4 +1,4 @@
-//===- TilesConvolutionTest.cpp - convolutions of f32 in bf16 parts on tiles ------===//
+//===- TilesConvolutionTest.cpp - f32 convolutions as products of bf16 parts on AMX tiles ===//
 #include "ProductsSample.h"
 
 #include "runtime/library/tiles/Convolution.h"
@@ -33,7 +33,7 @@ struct Geometry {
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
-/// The sum of one result, and of its products' sizes.
+/// Sum of one result, and the sum of the magnitudes of its terms.
 struct Sum {
   double value = 0, size = 0;
 };
@@ -61,7 +61,7 @@ Sum sumAt(const Geometry &g, const std::vector<float> &x, const std::vector<floa
   return sum;
 }
 
-/// The largest error against f64, relative to the sum of the products' sizes.
+/// Returns the largest error against f64, relative to the sum of the magnitudes of the terms.
 double errorOf(const Geometry &g, int parts, bool packed, bool turned, int threads) {
   std::vector<float> x = random(g.images * g.height * g.width * g.channels, 1),
                      w = random(g.features * g.channels * g.window[0] * g.window[1], 2),
@@ -102,7 +102,7 @@ constexpr Geometry kGeometries[] = {
     {5, 65, 31, 4, 3, {2, 2}, {1, 1}, {1, 1}, {1, 0}, {0, 1}},
     {1, 32, 32, 65, 65, {3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
     {1, 8, 8, 4, 4, {3, 3}, {1, 1}, {1, 1}, {4, 5}, {4, 5}},
-    // Taps that meet nothing but padding for some of the results, or for all.
+    // Filter taps that are in the padding for some of the results, or for all.
     {1, 40, 20, 20, 20, {3, 3}, {1, 1}, {12, 12}, {12, 12}, {12, 12}},
     {2, 16, 16, 9, 70, {3, 3}, {1, 1}, {7, 36}, {7, 36}, {7, 36}},
     {1, 32, 16, 11, 9, {3, 3}, {2, 2}, {5, 4}, {5, 4}, {5, 4}},
@@ -135,7 +135,7 @@ TEST_F(TilesConvolution, TurnedWindowsAreGradients) {
     }
 }
 
-/// Images that are taken in several pieces, and many that are taken at once.
+/// Images that are processed in several pieces, and several images processed together.
 TEST_F(TilesConvolution, LargeAndManyImages) {
   constexpr Geometry large = {1, 96, 17, 150, 90, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   constexpr Geometry many = {70, 128, 9, 6, 6, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
@@ -198,7 +198,7 @@ TEST_F(TilesConvolution, ShortBuffersAreRefused) {
   std::vector<float> x(at(g.images * g.height * g.width * g.channels)),
       w(at(g.features * g.channels * 9)), y(at(g.images * g.out(0) * g.out(1) * g.features));
   EXPECT_NO_THROW(run(g.desc(2), {&x, &w, &y}, 2, 1));
-  EXPECT_THROW(run(g.desc(2), {&x, &w, &y}, 3, 1), Error); // nothing is writable
+  EXPECT_THROW(run(g.desc(2), {&x, &w, &y}, 3, 1), Error); // no buffer is writable
   for (std::vector<float> *buffer : {&x, &w, &y}) {
     buffer->pop_back();
     EXPECT_THROW(run(g.desc(2), {&x, &w, &y}, 2, 1), Error);

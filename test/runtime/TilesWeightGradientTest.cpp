@@ -1,4 +1,4 @@
-//===- TilesWeightGradientTest.cpp - gradients by weights in bf16 on tiles ---------===//
+//===- TilesWeightGradientTest.cpp - gradients of bf16 convolution weights on AMX tiles ===//
 #include "ProductsSample.h"
 
 #include "runtime/library/tiles/Describe.h"
@@ -32,7 +32,7 @@ struct Geometry {
 
 size_t at(int64_t index) { return static_cast<size_t>(index); }
 
-/// Random numbers that bf16 has.
+/// Returns random values that bf16 represents exactly.
 std::vector<uint16_t> narrow(int64_t count, unsigned seed) {
   std::vector<uint16_t> values;
   for (float value : random(count, seed)) {
@@ -67,7 +67,7 @@ struct Operands {
   }
 };
 
-/// The largest error against f64, relative to the sum of the products' sizes.
+/// Returns the largest error against f64, relative to the sum of the magnitudes of the terms.
 double errorOf(const Geometry &g, const Operands &operands) {
   double worst = 0;
   for (int64_t i = 0; i < static_cast<int64_t>(operands.dw.size()); ++i) {
@@ -129,7 +129,7 @@ TEST_F(TilesWeightGradient, SumsEveryPixelOnce) {
       Operands operands(g);
       operands.run(g.desc(), threads);
       EXPECT_LT(errorOf(g, operands), 0x1p-20);
-      // The order of a sum is its own, whoever computes it.
+      // The order of a sum's terms is fixed and does not depend on the threads.
       if (!before.empty()) {
         EXPECT_EQ(before, operands.dw);
       }
@@ -138,7 +138,7 @@ TEST_F(TilesWeightGradient, SumsEveryPixelOnce) {
   }
 }
 
-/// Images that are taken one after the other, and pixels that are taken in several slabs.
+/// Images that are processed one after the other, and pixels that are processed in several slabs.
 TEST_F(TilesWeightGradient, SlabsAreAdded) {
   constexpr Geometry images = {5, 96, 40, 60, 44, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   constexpr Geometry pixels = {3, 200, 136, 50, 30, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};

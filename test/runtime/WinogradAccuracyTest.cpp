@@ -1,4 +1,4 @@
-//===- WinogradAccuracyTest.cpp - errors of fewer products beside direct sums', as a table ---===//
+//===- WinogradAccuracyTest.cpp - table of errors of Winograd convolutions and direct sums ---===//
 //
 // `dlc_runtime_tests --gtest_filter=Accuracy.* --gtest_brief=1` prints what
 // docs/accuracy.md shows.
@@ -19,7 +19,7 @@ TEST(Accuracy, Convolutions) {
               "|---|---|---|---|\n");
   for (int64_t window : {3, 5})
     for (int64_t channels : {16, 64, 256}) {
-      // Few results' channels: sums in f64 take long.
+      // Few output channels, because the f64 reference is slow.
       int64_t pad = window / 2;
       Layer l{1, channels, 16, 13, 13, window, pad, pad, pad, pad};
       Operands operands(l);

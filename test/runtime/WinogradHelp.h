@@ -1,4 +1,4 @@
-//===- WinogradHelp.h - convolutions with fewer products, and their sums in f64 ----===//
+//===- WinogradHelp.h - Winograd convolutions and their reference sums in f64 ------===//
 #ifndef DLC_TEST_RUNTIME_WINOGRADHELP_H
 #define DLC_TEST_RUNTIME_WINOGRADHELP_H
 
@@ -21,7 +21,7 @@ struct Layer {
   int64_t outWidth() const { return width + left + right - window + 1; }
 };
 
-/// The blocks in which a description's images lie.
+/// Returns the channel block of a description's images, or 0 for channels last.
 inline int blockIn(const json &desc) {
   return desc.value("channels_last", false) ? 0 : int(desc["block"]);
 }
@@ -36,7 +36,7 @@ inline json describe(const Layer &l, const char *kind, int tile, int block) {
           {"pads", {l.top, l.left}}};
 }
 
-/// visit(n, o, y, x, c, ky, kx, inY, inX) for all products.
+/// Calls sum(index of y, o, c, ky, kx, value of x) for all products of the convolution.
 template <typename Sum> void convolve(const Layer &l, int block, const Numbers &x, const Sum &sum) {
   for (int64_t n = 0; n < l.n; ++n)
     for (int64_t o = 0; o < l.o; ++o)
@@ -73,17 +73,18 @@ inline std::vector<double> reference(const Layer &l, int block, bool turned, con
   return want;
 }
 
-/// What Desc.md promises of results that are many enough for a large one to be among them.
+/// Error bound that Desc.md documents for results with enough elements that a large one is among
+/// them.
 inline double bound(int tile, int64_t window) {
   return window == 3 ? (tile == 2 ? 8e-7 : 3e-6) : (tile == 2 ? 3e-6 : 1.5e-5);
 }
 
-/// What it promises of others.
+/// Error bound that Desc.md documents for any number of results.
 inline double bound(const Layer &l, int tile) {
   return bound(tile, l.window) * (l.n * l.o * l.outHeight() * l.outWidth() < 256 ? 2 : 1);
 }
 
-/// The sums as f32 takes them, one product after the other.
+/// Returns f32 sums, with the products added one after the other.
 inline Numbers directSums(const Layer &l, int block, bool turned, const Numbers &x,
                           const Numbers &w, bool gradient, const Numbers &dy) {
   Numbers got(gradient ? w.size() : dy.size());
@@ -96,7 +97,8 @@ inline Numbers directSums(const Layer &l, int block, bool turned, const Numbers 
 
 struct Operands {
   Numbers x, w, dy;
-  /// What should come out, by description without what does not matter: sums in f64 take long.
+  /// Cache of expected results. The key has only the settings that change them, because f64 sums
+  /// are slow.
   mutable std::map<std::string, std::vector<double>> wanted;
 
   const std::vector<double> &want(const Layer &l, int block, bool turned, bool gradient) const {
@@ -113,7 +115,7 @@ struct Operands {
         dy(randomNumbers(size_t(l.n * l.o * l.outHeight() * l.outWidth()), 3)) {}
 };
 
-/// A call of buffers that hold enough.
+/// Creates a call with the buffers that the description requires.
 inline std::optional<Runnable> callOf(const json &desc, int threads, std::string &error) {
   auto has = [&](const char *flag) { return desc.contains(flag) && desc[flag] == true; };
   size_t count = 3 + has("bias") + (has("statistics") ? 3 : 0);
@@ -123,7 +125,7 @@ inline std::optional<Runnable> callOf(const json &desc, int threads, std::string
   return Runnable::create("winograd", desc, {count, {UINT64_MAX, true}}, threads, error);
 }
 
-/// What the library gives; empty where it refuses.
+/// Runs the call and returns its result, or an empty array if the library rejects the description.
 inline Numbers resultOf(const json &desc, int threads, const Operands &operands) {
   bool gradient = desc["kind"] == "convolution_weights";
   std::string error;
@@ -145,7 +147,7 @@ inline Numbers resultOf(const json &desc, int threads, const Operands &operands)
   return result;
 }
 
-/// The largest error, in units of the largest result.
+/// Returns the largest error, relative to the largest result.
 inline double run(const Layer &l, const json &desc, int threads, const Operands &operands) {
   bool gradient = desc["kind"] == "convolution_weights", turned = desc.value("turned", false);
   Numbers result = resultOf(desc, threads, operands);

@@ -1,4 +1,4 @@
-//===- WinogradStatisticsTest.cpp - sums over channels, taken as results are made --===//
+//===- WinogradStatisticsTest.cpp - channel sums in the epilogue of Winograd convolutions ===//
 #include "WinogradHelp.h"
 
 #include "runtime/library/winograd/Plan.h"
@@ -15,7 +15,7 @@ struct Statistics {
   Numbers result, first, shift, square;
 };
 
-/// What the library gives; `addend` lies in the result's buffer where a step adds one.
+/// Runs the convolution. If a step adds an operand, the result's buffer contains `addend` before.
 Statistics compute(const json &desc, int threads, const Operands &operands, const Numbers &bias,
                    const Numbers &addend) {
   std::string error;
@@ -38,8 +38,8 @@ Statistics compute(const json &desc, int threads, const Operands &operands, cons
   return made;
 }
 
-/// The statistics against sums in f64 over the very numbers that were stored. Of a channel, its
-/// deviation from the first element is the measure.
+/// Compares the statistics with f64 sums over the stored results. Errors of a channel are relative
+/// to its deviation from its first element.
 void check(const Layer &l, const json &desc, const Statistics &made) {
   for (int64_t o = 0; o < l.o; ++o) {
     auto value = [&](int64_t n, int64_t y, int64_t x) {
@@ -62,7 +62,7 @@ void check(const Layer &l, const json &desc, const Statistics &made) {
   }
 }
 
-/// Each form and layout, with a bias or not.
+/// Checks every algorithm and layout, with and without a bias.
 void everyForm(const Layer &l, const std::vector<int> &threads, const json &steps = json::array(),
                float mean = 0) {
   Operands operands(l);
@@ -127,20 +127,22 @@ TEST(WinogradStatistics, Splits) {
   EXPECT_THAT(seen, testing::IsSupersetOf({std::pair(false, true), {true, false}}));
 }
 
-/// They are those of what is stored.
+/// Statistics are computed from the stored values, after all steps.
 TEST(WinogradStatistics, AfterSteps) {
   json steps = {{{"do", "add"}}, {{"do", "relu"}}, {{"do", "linear"}, {"alpha", 2}, {"beta", -1}}};
   everyForm({2, 32, 48, 7, 6, 3, 1, 1, 1, 1}, {2}, steps);
   everyForm({1, 16, 96, 5, 3, 5, 2, 2, 2, 2}, {2}, steps, 3);
 }
 
-/// Results whose mean is ten thousand times their deviation keep their variance.
+/// The variance remains accurate if the mean is ten thousand times larger than the standard
+/// deviation.
 TEST(WinogradStatistics, LargeMean) {
   everyForm({4, 16, 32, 19, 18, 3, 1, 1, 1, 1}, {1, 2}, json::array(), 5e4F);
   everyForm({1, 16, 64, 9, 9, 5, 2, 2, 2, 2}, {2}, json::array(), -1e5F);
 }
 
-/// Who ran when does not matter, nor how many came: only for how many the call was made.
+/// The result must depend on the number of threads that the call was created for only, not on how
+/// many threads run or in which order.
 TEST(WinogradStatistics, Repeatable) {
   Layer l{3, 16, 32, 31, 33, 3, 1, 1, 1, 1};
   Operands operands(l);

@@ -1,4 +1,4 @@
-//===- WinogradTest.cpp - convolutions with fewer products against sums in f64 ----===//
+//===- WinogradTest.cpp - compares Winograd convolutions with f64 sums ------------===//
 #include "WinogradHelp.h"
 
 #include "runtime/library/winograd/Plan.h"
@@ -51,7 +51,7 @@ TEST(Winograd, Padding) {
   everyForm({1, 16, 16, 9, 8, 3, 0, 0, 0, 0});
   everyForm({1, 16, 16, 9, 8, 3, 2, 0, 1, 2});
   everyForm({1, 16, 16, 9, 8, 5, 4, 3, 0, 1});
-  // Cut instead of padded.
+  // Negative padding crops the image.
   everyForm({1, 16, 16, 9, 8, 3, -1, -2, 0, -1});
 }
 
@@ -62,7 +62,7 @@ TEST(Winograd, Channels) {
   everyForm({1, 80, 96, 5, 5, 5, 2, 2, 2, 2}, {1, 2, 5});
 }
 
-/// Each way in which a plan cuts the work, and which of them took part.
+/// Every way in which a plan can split the work, and a check that each one occurs.
 TEST(Winograd, Splits) {
   std::set<std::pair<bool, bool>> forward, gradient;
   auto cut = [](const Layer &l, const char *kind, int tile, int block, int threads) {
@@ -83,17 +83,17 @@ TEST(Winograd, Splits) {
   all({1, 16, 16, 33, 31, 5, 2, 2, 2, 2}, {2, 5});
   all({1, 80, 272, 5, 6, 3, 1, 1, 1, 1}, {2, 5});
   all({1, 32, 64, 1, 1, 5, 2, 2, 2, 2}, {2, 5});
-  // Sums of weights for each of so many threads are too much for their caches.
+  // With this number of threads, one weight gradient for each thread exceeds the caches.
   all({1, 64, 64, 17, 15, 5, 2, 2, 2, 2}, {32});
   if (blocks().empty())
     return;
-  // By tiles in one piece or several; all threads on the same tiles.
+  // Splits by tiles, in one piece or several, and all threads on the same tiles.
   using testing::IsSupersetOf;
   EXPECT_THAT(forward, IsSupersetOf({std::pair(false, false), {false, true}, {true, false}}));
   EXPECT_THAT(gradient, IsSupersetOf({std::pair(false, true), {true, true}}));
 }
 
-/// What the steps make of sums, and of what lay in the result's buffer before.
+/// Applies the steps to the sums. `other` is the previous content of the result's buffer.
 std::vector<double> stepped(const json &steps, const Layer &l, int block, std::vector<double> sums,
                             const Numbers &bias, const Numbers &factor, const Numbers &other) {
   for (int64_t n = 0; n < l.n; ++n)
@@ -121,7 +121,8 @@ std::vector<double> stepped(const json &steps, const Layer &l, int block, std::v
   return sums;
 }
 
-/// Steps with a bias before them, in every form and layout; the addend lies in the result's buffer.
+/// Checks steps with a preceding bias in every algorithm and layout. The result's buffer contains
+/// the addend.
 void checkSteps(const Layer &l, const json &steps, int threads) {
   Operands operands(l);
   Numbers bias = randomNumbers(size_t(l.o), 4), factor = randomNumbers(size_t(l.o), 5),
@@ -149,7 +150,7 @@ void checkSteps(const Layer &l, const json &steps, int threads) {
       std::vector<double> want =
           stepped(steps, l, blockIn(desc), operands.want(l, blockIn(desc), false, false), bias,
                   factor, other);
-      // Steps make results small, not errors.
+      // Activations reduce the results but not their errors.
       EXPECT_LE(errorOf(result, want), 10 * bound(l, tile)) << desc;
     }
 }

@@ -1,15 +1,14 @@
-//===- Text.cpp - cuda-text: the CUDA kernels of a model, as text or through NVRTC ===//
+//===- Text.cpp - cuda-text: prints or compiles the CUDA kernels of a model -------===//
 //
-// cuda-text [--tf32] [--precision bf16] [--multiprocessors N] [--for sm_90]
-// [--compile sm_90a,sm_80 [--modules]] FILE.mlir...
+//   cuda-text [--tf32] [--precision bf16] [--multiprocessors N] [--for sm_90]
+//   [--compile sm_90a,sm_80 [--modules]] FILE.mlir...
 //
-// Without --compile it prints each kernel and its launches, for one architecture; modules in one
-// file may be divided by lines of `// -----`. With it, NVRTC compiles every kernel by itself, each
-// text once for an architecture, and what the assembler says is reported: a kernel that spills is a
-// failure. With
-// --modules several are compiled at once, as in programs, which is faster. Times are the
-// processor's, and longer where it is shared. Where NVRTC is not installed that is said, and
-// nothing fails.
+// Without --compile, prints each kernel and its launches for one architecture. Modules in one file
+// are separated by lines of `// -----`. With --compile, NVRTC compiles every kernel separately,
+// each source once for each architecture, and the output of ptxas is reported: a kernel with
+// register spills is a failure. With --modules several kernels are compiled together, as in
+// programs, which is faster. Times are processor times and are longer on a busy machine. If NVRTC
+// is not installed, this is reported and is not a failure.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
@@ -38,12 +37,12 @@ using namespace mlir;
 namespace {
 
 struct Named {
-  std::string source; ///< where in the model
+  std::string source; ///< location in the model
   cuda::Kernel kernel;
-  std::string text; ///< under a name that is the same for all
+  std::string text; ///< source with a kernel name that is the same for all kernels
 };
 
-/// The seconds that each text took: networks share kernels.
+/// Compile time in seconds of each source. Networks share kernels.
 using Done = std::map<std::string, double>;
 
 struct Arguments {
@@ -54,7 +53,7 @@ struct Arguments {
   cuda::KernelOptions options;
 };
 
-/// Every different kernel of a module.
+/// Collects the distinct kernels of a module.
 LogicalResult collect(ModuleOp module, const Arguments &arguments, std::vector<Named> &kernels) {
   PassManager passes(module.getContext());
   passes.addPass(createExpandQuantizedPass());
@@ -131,7 +130,7 @@ double processorSeconds() {
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
-/// Compiles the kernels of a file that `done` does not hold yet, on all processors.
+/// Compiles the kernels of a file that are not in `done` yet, on all processors.
 class Compilation {
 public:
   Compilation(const std::string &file, const std::string &arch, Done &done)
@@ -195,7 +194,7 @@ private:
       registers = std::max(registers, r.registers);
       if (r.spillStoreBytes + r.spillLoadBytes == 0)
         continue;
-      // ptxas saves a register or two around its subroutines, far below the limit of registers.
+      // ptxas saves a register or two around subroutine calls, even far below the register limit.
       constexpr int savedBytes = 16;
       spills += r.spillStoreBytes > savedBytes || r.spillLoadBytes > savedBytes;
       std::printf("%s: %s spills %d and %d bytes, %d bytes of stack, %d registers\n", file.c_str(),
@@ -208,7 +207,7 @@ private:
   std::mutex lock;
 };
 
-/// One line for an architecture; false when something is wrong.
+/// Prints one line for an architecture. Returns false if there was a failure.
 bool compileAll(const std::string &file, const std::vector<Named> &kernels, const std::string &arch,
                 bool inModules, Done &done) {
   Compilation compilation(file, arch, done);
@@ -265,7 +264,7 @@ int main(int argc, char **argv) {
   prepareContext(context);
   bool good = true;
   std::map<std::string, Done> done;
-  // Which kernels there are depends on the GPU.
+  // The set of kernels depends on the GPU.
   std::vector<std::string> archs = arguments.archs;
   if (archs.empty())
     archs.push_back(arguments.arch);

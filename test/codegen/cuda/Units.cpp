@@ -1,4 +1,4 @@
-//===- Units.cpp - fusions of conformance cases, as CUDA kernels to be run ---===//
+//===- Units.cpp - fusions of conformance cases as runnable CUDA kernels -----===//
 #include "test/codegen/cuda/Units.h"
 
 #include "codegen/cpu/Normalize.h"
@@ -18,7 +18,7 @@ namespace dlc::cudatest {
 
 namespace {
 
-/// The unit that had a text first.
+/// Index of the first unit with each kernel source.
 using Texts = llvm::StringMap<size_t>;
 
 class Collector {
@@ -27,7 +27,7 @@ public:
             function_ref<void(const std::string &, const std::string &)> failed)
       : c(c), tf32(tf32), units(units), texts(texts), failed(failed) {}
 
-  /// Evaluates the block with the reference, and makes a unit of each kernel on its way.
+  /// Evaluates the block with the reference evaluator and creates a unit for each kernel in it.
   LogicalResult walk(Block &block, llvm::DenseMap<Value, ref::Tensor> &values) {
     for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
       SmallVector<ref::Tensor> inputs, outputs;
@@ -38,7 +38,7 @@ public:
         return failure();
       for (auto [result, tensor] : llvm::zip(op.getResults(), outputs))
         values[result] = tensor;
-      // What stands in loops is run on made-up operands.
+      // Kernels in loops are run on random operands.
       for (Region &region : op.getRegions())
         if (!isa<FusionOp>(op))
           for (Operation &inner : llvm::make_early_inc_range(region.front().without_terminator()))
@@ -73,9 +73,9 @@ private:
       return failed(c.name(), why);
     cuda::KernelOptions options;
     options.tf32 = tf32;
-    // Few multiprocessors: small tensors are cut into parts all the same. One: tiles are large.
+    // With few multiprocessors, small tensors are split into parts, too. With one, tiles are large.
     options.multiprocessors = units.size() % 4 < 2 ? 8 : 1;
-    // Every other kernel as for a GPU with all that there is.
+    // Every other kernel is generated for a GPU with all features.
     options.warpgroups = units.size() % 2 == 1;
     options.sharedBytes = (options.warpgroups ? 227 : 99) << 10;
     auto kernel = cuda::generateKernel(*normal, kAnyName, options);
@@ -102,18 +102,22 @@ private:
       text.replace(at, std::strlen(kAnyName), name);
   }
 
-  /// Kernels round 16-bit floats in memory alone, the reference after each operation.
+  /// Returns the tolerance. Kernels round 16-bit floats only when they store them, the reference
+  /// after each operation.
   conformance::Tolerance toleranceOf(Operation *op, FusionOp fusion) {
     conformance::Tolerance tolerance = c.tolerance;
-    // What is no result of the case (a variance, on its way to a norm) is held to less.
+    // Intermediate values that are not results of the case (such as the variance of a norm) have a
+    // larger tolerance.
     if (llvm::any_of(op->getUsers(), [](Operation *user) { return !isa<func::ReturnOp>(user); }))
       tolerance.ulps *= 8;
-    // Operands of 10 bits, rounded to nearest: 2^-11 of each product at most.
+    // tf32 operands have 10 bits, rounded to nearest, which is an error of at most 2^-11 for each
+    // product.
     for (Operation &inner : fusion.getBody().front())
       if (tf32 && isa<MatmulOp, ConvOp, ConvTransposeOp, ConvWeightGradOp, AttentionOp,
                       AttentionTrainOp, AttentionGradOp>(inner))
         tolerance.ulps *= 512, tolerance.ofLargest *= 512;
-    // So what is computed on the way may differ, operands do not.
+    // If an intermediate value has a coarser type than the result, the tolerance is that of the
+    // coarser type. The precision of operands is the same for kernel and reference.
     double coarsest = 0, finest = 1;
     for (Operation &op : fusion.getBody().front()) {
       bool yields = isa<YieldOp>(op);

@@ -1,11 +1,11 @@
-//===- main.cpp - generated CUDA kernels on the emulated GPU, against the reference ===//
+//===- main.cpp - compares CUDA kernels on the emulated GPU with the reference -----===//
 //
-// cuda-kernels [--filter A,B] [--sample N] [--from K] [--tf32] [--threads forward|reverse] [--show]
-// [--arch sm_90a]
+//   cuda-kernels [--filter A,B] [--sample N] [--from K] [--tf32] [--threads forward|reverse]
+//   [--show] [--arch sm_90a]
 //
-// Every fusion of the conformance cases becomes CUDA text as for a real GPU. Hundreds of kernels at
-// a time are compiled with the host's compiler and run behind the device table. With --sample every
-// Nth case, from the Kth on.
+// CUDA source is generated for every fusion of the conformance cases, as for a real GPU. Hundreds
+// of kernels at a time are compiled with the host's compiler and run through the device table.
+// --sample selects every Nth case, starting with case K.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
@@ -37,7 +37,7 @@ struct Arguments {
   bool show = false, tf32 = false;
 };
 
-/// The emulated GPU behind the runtime's table.
+/// The emulated GPU, used through the runtime's device table.
 class Gpu {
 public:
   explicit Gpu(const std::string &plugin) {
@@ -59,7 +59,7 @@ public:
     return module;
   }
 
-  /// The results, with what the kernel forgot to write left wrong.
+  /// Runs the unit and returns its results. Elements that the kernel does not write are wrong.
   std::vector<ref::Tensor> run(const Unit &unit, void *module) {
     std::vector<void *> inputs, outputs, scratch;
     for (const ref::Tensor &t : unit.inputs) {
@@ -183,7 +183,7 @@ int main(int argc, char **argv) {
     return failures != 0;
   }
 
-  // Kernels of one text are compiled once; modules are many enough for all processors.
+  // Each distinct source is compiled once. There are enough modules to use all processors.
   std::vector<const cuda::Kernel *> kernels;
   std::vector<size_t> numbers;
   for (auto [i, unit] : llvm::enumerate(units)) {

@@ -1,4 +1,4 @@
-//===- GpuTest.cpp - what the cost model believes of GPUs ------------------===//
+//===- GpuTest.cpp - cost model of GPUs ------------------------------------===//
 #include "codegen/machine/Gpu.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Gpu, LargeProductsComeNearTheRate) {
 TEST(Gpu, FewBlocksLeaveMultiprocessorsIdle) {
   GpuFigures gpu = usualGpu(90);
   GpuProduct one{1, 64, 64, 200, gpu.tensor16};
-  // One block on one multiprocessor; a long contraction is cut into parts.
+  // One block runs on one multiprocessor. A long contraction is split into parts.
   EXPECT_GE(one.time(gpu), 100 * one.flops() / gpu.tensor16 * 1e-3);
   GpuProduct longer = one;
   longer.contracted = 200 * 256;

@@ -1,4 +1,4 @@
-//===- ProfileTest.cpp - profiles of machines -------------------------------===//
+//===- ProfileTest.cpp - cost-model profiles of machines --------------------===//
 #include "codegen/machine/Profiles.h"
 #include "codegen/machine/Work.h"
 
@@ -117,7 +117,7 @@ TEST(Corrections, HoldNearWhereTheyWereMeasured) {
   EXPECT_GT(slow, 1.8);
   EXPECT_GT(unseen, fast);
   EXPECT_LT(unseen, slow);
-  // Far away they say less, and in the same order.
+  // For distant sizes the corrections have less weight but keep their order.
   EXPECT_LT(corrections.factor("slow", far), slow);
   EXPECT_GT(corrections.factor("slow", far), corrections.factor("fast", far));
   EXPECT_EQ(corrections.factor("fast", {"conv f32", {0, 5, 5, 5}}), 1);

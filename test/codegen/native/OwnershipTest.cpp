@@ -1,9 +1,9 @@
 //===- OwnershipTest.cpp - programs that outlive their compiler -----------===//
 //
-// Each test compiles a program in a context of its own, destroys the context, and then runs the
-// program, saves it and runs what was saved. The reference evaluator computes the wanted results
-// while the context exists. Freed memory is overwritten, and each byte of the constants is read
-// here, where sanitizers see it: kernels are not instrumented.
+// Each test compiles a program in its own context, destroys the context, and then runs the program,
+// saves it and runs the saved program. The reference evaluator computes the expected results while
+// the context exists. Freed memory is overwritten. Every byte of the constants is read here, where
+// sanitizers detect invalid reads, because kernels are not instrumented.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
@@ -33,7 +33,7 @@ namespace {
 
 using Arrays = std::vector<std::vector<char>>;
 
-/// A folder that is removed at the end of a test.
+/// Temporary folder that is removed at the end of a test.
 class Folder {
 public:
   Folder() {
@@ -50,11 +50,11 @@ private:
 
 /// How a constant's elements are stored in the module.
 enum class Storage {
-  Attribute, ///< as Tensor::toAttr does: dense elements, or a resource from some size on
+  Attribute, ///< as created by Tensor::toAttr: dense elements, or a resource above a certain size
   Foreign    ///< a resource that MLIR allocated, as its parser does
 };
 
-/// Small numbers that differ along each dimension, so that sums stay exact in f32.
+/// Returns small values that differ along each dimension and whose sums are exact in f32.
 ref::Tensor numbers(RankedTensorType type, int64_t seed) {
   ref::Tensor tensor = ref::Tensor::empty(type);
   for (int64_t i = 0; i < tensor.size(); ++i)
@@ -75,8 +75,8 @@ struct Made {
   Arrays inputs, wanted;
 };
 
-/// Compiles @main with the arguments that follow the first `inputs` as constants. The context ends
-/// with the call.
+/// Compiles @main. The arguments after the first `inputs` become constants. The context is
+/// destroyed on return.
 Made compileAndForget(const std::string &text, unsigned inputs, CompileOptions options,
                       Storage storage = Storage::Attribute) {
   Made made;
@@ -115,7 +115,7 @@ Made compileAndForget(const std::string &text, unsigned inputs, CompileOptions o
   return made;
 }
 
-/// Sum of the bytes of all constants.
+/// Returns the sum of the bytes of all constants.
 uint64_t sumOfConstants(const runtime::Program &program) {
   uint64_t sum = 0;
   for (const runtime::Span &span : program.constants) {
@@ -173,7 +173,8 @@ void expectLives(const Made &made) {
   EXPECT_EQ(sumOfConstants(*saved), sum);
 }
 
-/// Whether the program calls a provider's kernels: by the name of the library, or of the kernel.
+/// Checks whether the program calls a provider's kernels, by the name of the library or of the
+/// kernel.
 bool usesKernels(const runtime::Program &program, const std::string &provider) {
   for (const nlohmann::json &command : program.manifest["commands"])
     if (command.value("library", "") == provider)
@@ -185,8 +186,8 @@ bool usesKernels(const runtime::Program &program, const std::string &provider) {
   return false;
 }
 
-/// Overwrites freed memory. An allocator without M_PERTURB, such as a sanitizer's, has an option
-/// for it.
+/// Fills freed memory with a pattern. Allocators that do not support M_PERTURB, such as those of
+/// sanitizers, have their own option.
 struct Ownership : testing::Test {
   Ownership() { mallopt(M_PERTURB, 0xa5); }
   ~Ownership() override { mallopt(M_PERTURB, 0); }
@@ -231,7 +232,7 @@ TEST_F(Ownership, ConstantsAsTheyAreStored) {
     }
 }
 
-/// @main(x, w) = x + transpose(w) + slice of w: the constant is read with other strides.
+/// @main(x, w) = x + transpose(w) + slice of w. The constant is read with different strides.
 TEST_F(Ownership, ConstantsThatAreReadWithStrides) {
   for (Matrix m : kMatrices)
     for (Storage storage : {Storage::Attribute, Storage::Foreign}) {
@@ -263,7 +264,7 @@ std::string productText(Matrix m, bool transposed) {
          "\n%y = dlc.relu %0 : (" + y + ") -> " + y + "\nreturn %y : " + y + "\n}";
 }
 
-/// @main(x, w): a convolution of 3 x 3, padded.
+/// @main(x, w): a padded 3 x 3 convolution.
 std::string convolutionText(int64_t results, int64_t channels) {
   std::string x = tensorText({1, channels, 8, 8}), w = tensorText({results, channels, 3, 3}),
               y = tensorText({1, results, 8, 8});
@@ -273,7 +274,7 @@ std::string convolutionText(int64_t results, int64_t channels) {
          x + ", " + w + ") -> " + y + "\nreturn %y : " + y + "\n}";
 }
 
-/// @main(x, q, s) = x times weights in blocks of 16 numbers of 8 bits with a scale each.
+/// @main(x, q, s) = x times block-quantized weights: blocks of 16 8-bit values with one scale each.
 std::string blocksText(int64_t n, int64_t blocks) {
   std::string q = tensorText({n, blocks, 16}, "i8"), i = tensorText({n, blocks, 16}, "i32"),
               f = tensorText({n, blocks, 16}), s = tensorText({n, blocks, 1}),
@@ -328,7 +329,7 @@ INSTANTIATE_TEST_SUITE_P(Providers, OwnershipOfPacked,
                                          "generated", "direct", "winograd", "blocks"),
                          [](const auto &info) { return std::string(info.param); });
 
-/// A session copies the constants to the device when it is made.
+/// A session copies the constants to the device when it is created.
 TEST_F(Ownership, ConstantsOnAnotherDevice) {
   CompileOptions there = options();
   there.device = "cpu:1";
@@ -341,7 +342,7 @@ TEST_F(Ownership, ConstantsOnAnotherDevice) {
 
 //===--- Values of states and inputs -----------------------------------------===//
 
-/// Values of states at the start (`dlc.init`) are constants too.
+/// Initial values of states (`dlc.init`) are constants, too.
 TEST_F(Ownership, StatesBeginWithTheirValues) {
   for (int64_t count : {16, 256, 5120, 512 * 1024}) {
     SCOPED_TRACE(count);
@@ -373,7 +374,7 @@ TEST_F(Ownership, StatesBeginWithTheirValues) {
     session.run({&from, 1}, {&to, 1});
     for (int64_t i = 0; i < count; ++i)
       ASSERT_EQ(y[size_t(i)], (valueAt(i) + 2) * 2) << i;
-    // Checks the values at the start, in this session and in a saved program.
+    // Checks the initial values, in this session and in a saved program.
     session.states().reset();
     session.states().get(0, kept.data());
     for (int64_t i = 0; i < count; ++i)
@@ -388,7 +389,7 @@ TEST_F(Ownership, StatesBeginWithTheirValues) {
   }
 }
 
-/// Two sessions share a program. The session that was made first is destroyed first.
+/// Two sessions share a program. The session that was created first is destroyed first.
 TEST_F(Ownership, SessionsShareAProgram) {
   Made made = compileAndForget(productText({64, 80}, true), 1, options());
   ASSERT_TRUE(made.program);

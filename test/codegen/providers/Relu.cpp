@@ -1,4 +1,4 @@
-//===- Relu.cpp - a provider that does nothing but ReLU of f32 -------------===//
+//===- Relu.cpp - example of a kernel provider, for f32 ReLU only ----------===//
 #include "codegen/providers/Provider.h"
 #include "passes/TensorBuilder.h"
 

@@ -1,4 +1,4 @@
-//===- Table.cpp - the table of providers with one more row ----------------===//
+//===- Table.cpp - table of kernel providers with one additional row -------===//
 #include "codegen/providers/Provider.h"
 
 namespace dlc {

@@ -1,4 +1,4 @@
-//===- ContestTest.cpp - the order of candidates, with made-up clocks -------===//
+//===- ContestTest.cpp - interleaved benchmarks with simulated clocks -------===//
 #include "codegen/select/Contest.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using namespace dlc;
 
 namespace {
 
-/// The machine: slows down and speeds up for all, and is disturbed for a while.
+/// Simulated machine: its speed changes for all candidates, and it is disturbed for some time.
 struct Weather {
   std::mt19937 random{7};
   double factor = 1;
@@ -99,7 +99,7 @@ TEST(Contest, EqualsAreATieAndCertain) {
 }
 
 TEST(Contest, WhatSlowsAllDownDecidesNothing) {
-  // The machine loses a third of its speed within the contest, again and again.
+  // The machine's speed oscillates by a third during the benchmark.
   Field field;
   struct Drifting : Fake {
     using Fake::Fake;
@@ -129,7 +129,7 @@ TEST(Contest, DisturbedRunsAreTakenAgain) {
   ASSERT_TRUE(result.enough);
   EXPECT_EQ(result.disturbed, 10);
   EXPECT_EQ(result.best, 0u);
-  // None of the slow runs counts.
+  // Disturbed measurements are not used.
   EXPECT_LT(result.standings[0].median, 110);
   EXPECT_LT(result.standings[1].median, 130);
 }
@@ -157,7 +157,7 @@ TEST(Contest, OneThatFailsIsOutAndSaysWhy) {
 }
 
 TEST(Contest, NoiseLeavesTheOrderUncertainOrRight) {
-  // Of very unsteady clocks: where it says that it is certain, it is.
+  // With very noisy clocks, a result that is reported as certain must be correct.
   int wrong = 0;
   for (unsigned seed = 0; seed < 40; ++seed) {
     Field field;
@@ -172,7 +172,8 @@ TEST(Contest, NoiseLeavesTheOrderUncertainOrRight) {
 
 TEST(Contest, OneThatWasBrokenOffGoesOn) {
   Field field;
-  // So steady that the fewest rounds decide, however many a slow machine has played when it tells.
+  // The clocks are so steady that the minimum number of rounds is sufficient, however many rounds
+  // were measured before the first progress report.
   Fake &slow = field.add(110, 0.001), &fast = field.add(100, 0.001);
   std::vector<Timed *> timed{&slow, &fast};
   Rounds last;
@@ -183,7 +184,7 @@ TEST(Contest, OneThatWasBrokenOffGoesOn) {
     last = rounds;
     ++told;
   };
-  // Each timing takes a while, so that there is something to tell.
+  // Each measurement takes some time, so that progress is reported.
   limits.turn = [](size_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return nullptr;
@@ -193,7 +194,7 @@ TEST(Contest, OneThatWasBrokenOffGoesOn) {
   EXPECT_LE(told, 6);
   ASSERT_EQ(last.size(), 2u);
   ASSERT_GE(last[0].size(), 8u);
-  // With the rounds that were played it is over as soon as it has begun.
+  // With the previous rounds the benchmark is decided immediately.
   slow.samples = fast.samples = 0;
   ContestResult result = runContest(timed, {.least = 0}, last);
   EXPECT_TRUE(result.certain);

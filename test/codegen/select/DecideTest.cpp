@@ -1,4 +1,4 @@
-//===- DecideTest.cpp - the choice by several sittings -----------------------===//
+//===- DecideTest.cpp - selection of a candidate from several measurement sessions ===//
 #include "codegen/select/Decide.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TunedCandidate timed(const std::string &kernel, const std::string &implementatio
   return c;
 }
 
-/// A sitting's times; the model would take the first.
+/// Returns the times of one measurement session. The cost model prefers the first candidate.
 TuningEntry sittingOf(std::vector<double> times, const std::string &kernelOfFirst = "contract") {
   TuningEntry entry;
   entry.key.operation = "op";
@@ -35,7 +35,7 @@ TuningEntry sittingOf(std::vector<double> times, const std::string &kernelOfFirs
   return entry;
 }
 
-/// What an entry knows before its first sitting.
+/// Returns the entry as it is before its first measurement session.
 TuningEntry freshLike(TuningEntry entry) {
   for (TunedCandidate &c : entry.candidates)
     c.median = c.min = 0, c.runs = 0, c.behind = 1;
@@ -54,7 +54,7 @@ TuningEntry after(std::vector<TuningEntry> sittings) {
 TEST(Decide, WhatTheModelTakesStandsAmongEquals) {
   TuningEntry equal = after({sittingOf({10.1, 10}), sittingOf({10, 10.1})});
   EXPECT_EQ(equal.choice()->implementation, "k0");
-  // A lead that one moment knows may be its mood; one that stays is none.
+  // A lead in one session may be drift. A lead in all sessions is significant.
   TuningEntry once = after({sittingOf({10.8, 10})});
   EXPECT_EQ(once.choice()->implementation, "k0");
   EXPECT_FALSE(once.certain);
@@ -81,7 +81,8 @@ TEST(Decide, SittingsThatContradictEachOtherDecideNothing) {
 }
 
 TEST(Decide, LeadsOfOtherUnitsAreDoubtedMore) {
-  // Between vectors and vectors this would be certain; tiles have neighbours.
+  // Between two vector kernels this lead would be significant. AMX tiles are shared with other
+  // threads of the same core, so their times vary more.
   std::vector<TuningEntry> sittings(2, sittingOf({12, 10}, "tiles"));
   EXPECT_EQ(after(sittings).choice()->implementation, "k0");
   EXPECT_FALSE(after(sittings).certain);
@@ -104,7 +105,7 @@ TEST(Decide, WhoSitsOutKeepsItsPlace) {
   EXPECT_EQ(entry.find("k1")->sittings.size(), 2u);
   EXPECT_EQ(entry.candidates.back().implementation, "k2");
   EXPECT_EQ(entry.find("k0")->runs, 20);
-  // Who is wrong the second time is out.
+  // A candidate with a wrong result in any session is excluded.
   second.candidates[0].rejected = "wrong";
   entry = combined(entry, second);
   EXPECT_EQ(entry.choice()->implementation, "k1");
@@ -118,7 +119,7 @@ TEST(Decide, NobodyIsBetterThanOneWrongOne) {
   EXPECT_TRUE(after({sittingOf({10})}).certain);
 }
 
-/// Two tuners on one machine: each sitting has a mood of its own, each candidate its noise.
+/// Two tuners on one machine. Each session has its own drift, each candidate its own noise.
 TEST(Decide, TwoTunersAgree) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
@@ -138,7 +139,7 @@ TEST(Decide, TwoTunersAgree) {
     same += a.choice()->implementation == b.choice()->implementation;
     near += a.choice()->implementation != b.choice()->implementation &&
             std::max(truth, 1 / truth) < 1.03;
-    // And it is not by always taking the same one.
+    // The tuners must not agree by always selecting the same candidate.
     if (truth > 1.15) {
       EXPECT_EQ(a.choice()->implementation, "k1") << truth;
     }

@@ -1,4 +1,4 @@
-//===- FormTest.cpp - which operations have the same candidates -----------===//
+//===- FormTest.cpp - structural keys of operations with equal candidates -===//
 #include "codegen/select/Form.h"
 #include "codegen/options/Context.h"
 #include "codegen/providers/LibraryCall.h"
@@ -16,7 +16,7 @@ namespace {
 struct Forms : testing::Test {
   Forms() { prepareContext(context); }
 
-  /// Of the fusion in a function with these lines before it. `x` is an operand.
+  /// Returns the key of a fusion in a function, preceded by the lines `before`. `x` is an operand.
   Form of(const std::string &before, const std::string &body,
           const std::string &type = "tensor<1x4xf32>") {
     std::string text = "func.func @main(%x: " + type + ") -> " + type + " {\n" + before +
@@ -54,19 +54,19 @@ TEST_F(Forms, WhatCandidatesDependOnDoes) {
   std::string values = weights("[1.0, 2.0, 3.0, 4.0]");
   std::vector<Form> forms = {
       of(values, sum),
-      // One value for all.
+      // A splat constant.
       of(weights("1.0"), sum), of(weights("2.0"), sum),
-      // No constant.
+      // Not a constant.
       of("%v = dlc.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>\n"
          "%w = dlc.exp %v : (tensor<4xf32>) -> tensor<4xf32>",
          sum),
-      // Another operation, another operand, another type.
+      // A different operation, operand or type.
       of(values, "%r = dlc.mul %a, %b : (tensor<1x4xf32>, tensor<4xf32>) -> tensor<1x4xf32>"),
       of(values, "%r = dlc.add %a, %a : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>"),
       of(values, "%r = dlc.add %b, %a : (tensor<4xf32>, tensor<1x4xf32>) -> tensor<1x4xf32>"),
       of(values, "%r = dlc.add %a, %b : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>",
          "tensor<2x4xf32>"),
-      // Attributes, and what stands in the body.
+      // Different attributes, and different constants in the body.
       of(values, "%r = dlc.add %a, %b {dlc.math = \"bf16\"} : (tensor<1x4xf32>, tensor<4xf32>) "
                  "-> tensor<1x4xf32>"),
       of(values, "%c = dlc.constant dense<3.0> : tensor<4xf32>\n"
@@ -78,7 +78,7 @@ TEST_F(Forms, WhatCandidatesDependOnDoes) {
       EXPECT_NE(forms[i], forms[j]) << i << " and " << j;
 }
 
-/// Layouts that passes follow are counted without the library.
+/// Sizes of layouts that passes use are computed without oneDNN and must equal those of oneDNN.
 TEST_F(Forms, StorageIsWhatTheLibrarySays) {
   for (std::vector<int64_t> shape :
        {std::vector<int64_t>{2, 20, 5, 7}, {1, 32, 1, 1}, {3, 1, 4, 4}})

@@ -1,4 +1,4 @@
-//===- TuningDatabaseTest.cpp - the file of measurements --------------------===//
+//===- TuningDatabaseTest.cpp - database file of tuning measurements --------===//
 #include "codegen/select/TuningDatabase.h"
 
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST(TuningDatabase, AContestThatGoesOnIsFoundAfterAKill) {
   going.unfinished = true;
   going.candidates[0].rounds = {10.5, std::nan(""), 10.25};
   going.candidates[0].sittings = {1, 1.5};
-  going.candidates[1].median = going.candidates[1].min = 0; // not timed yet
+  going.candidates[1].median = going.candidates[1].min = 0; // not measured yet
   std::string warning;
   {
     TuningDatabase database = opened(folder.file("a"));
@@ -98,7 +98,7 @@ TEST(TuningDatabase, AContestThatGoesOnIsFoundAfterAKill) {
   EXPECT_EQ(first.rounds[0], 10.5);
   EXPECT_TRUE(std::isnan(first.rounds[1]));
   EXPECT_EQ(first.sittings, (std::vector<double>{1, 1.5}));
-  // What was known before stays known while it is measured again.
+  // Previous measurements remain valid while an entry is measured again.
   put(after, entryOf("conv"));
   EXPECT_FALSE(after.begun(going.key));
   after.note(going, warning);
@@ -117,7 +117,7 @@ TEST(TuningDatabase, WhatIsPutIsInTheFileAtOnce) {
   TuningDatabase database = opened(folder.file("a"));
   put(database, entryOf("conv"));
   EXPECT_TRUE(opened(folder.file("a")).find(entryOf("conv").key));
-  // Measured again: the later figures count.
+  // If an entry is measured again, the later measurements are used.
   put(database, entryOf("conv", 77));
   EXPECT_EQ(opened(folder.file("a")).find(entryOf("conv").key)->candidates[0].runs, 77);
   EXPECT_EQ(opened(folder.file("a")).all().size(), 1u);
@@ -157,7 +157,7 @@ TEST(TuningDatabase, AKillCostsTheLineThatWasWritten) {
   TuningDatabase after = opened(folder.file("a"), &told);
   EXPECT_EQ(after.all().size(), 1u);
   EXPECT_NE(told.find("damaged"), std::string::npos);
-  // The next one starts a line of its own.
+  // The next entry starts on a new line.
   put(after, entryOf("z"));
   EXPECT_TRUE(opened(folder.file("a"), &told).find(entryOf("z").key));
   std::string warning;
@@ -234,7 +234,7 @@ TEST(TuningDatabase, KilledWritersLoseOneEntryAtMost) {
       }
     }
     close(pipes[1]);
-    // Killed anywhere after some were done.
+    // The process is killed at an arbitrary time after some entries were written.
     size_t done = 0;
     char each;
     while (done < size_t(3 + round * 2) && read(pipes[0], &each, 1) == 1)

@@ -1,4 +1,4 @@
-//===- WorkerTest.cpp - work that may crash -----------------------------------===//
+//===- WorkerTest.cpp - worker processes for work that may crash --------------===//
 #include "codegen/select/Worker.h"
 
 #include <gtest/gtest.h>

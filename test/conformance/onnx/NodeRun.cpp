@@ -1,12 +1,12 @@
 //===- NodeRun.cpp - runs ONNX test models through the whole compiler ---------------===//
 //
-// dlc-onnx-run [--list FILE] [--rtol R] [--atol A] [--seconds S] [--threads N] DIRECTORY...
-//              [--write]
+//   dlc-onnx-run [--list FILE] [--rtol R] [--atol A] [--seconds S] [--threads N] [--write]
+//   DIRECTORY...
 //
-// Each directory has model.onnx and test_data_set_0 with input_N.npy and output_N.npy. One line per
-// model: PASS or FAIL and why. Each model runs in a process of its own, so that a crash or a hang
-// is one failure. With --write the outputs' elements go to found_N.bin, and only their types and
-// shapes are compared.
+// Each directory has model.onnx and test_data_set_0 with input_N.npy and output_N.npy. Prints one
+// line for each model: PASS, or FAIL and the reason. Each model runs in its own process, so that a
+// crash or a hang is one failure. With --write the elements of the outputs are written to
+// found_N.bin, and only their types and shapes are compared.
 //
 //===----------------------------------------------------------------------------------===//
 #include "dlc/compiler.hpp"
@@ -37,7 +37,8 @@ double halfValue(uint16_t bits) {
   return bits & 0x8000 ? -value : value;
 }
 
-/// Element `i`, as a double; 64-bit integers are compared as they are elsewhere.
+/// Returns element `i` as a double. 64-bit integers are compared elsewhere, because double does not
+/// represent all of them.
 double elementOf(dlc::DType type, const void *data, size_t i) {
   auto at = [&](auto value) {
     std::memcpy(&value, static_cast<const char *>(data) + i * sizeof value, sizeof value);
@@ -62,13 +63,13 @@ double elementOf(dlc::DType type, const void *data, size_t i) {
   }
 }
 
-/// 4-bit integers in 8 bits; other tensors as they are.
+/// Converts packed 4-bit integers to 8 bits. Returns other tensors unchanged.
 dlc::Tensor unpacked(const dlc::Tensor &x) {
   using dlc::DType;
   return dlc::isPacked(x.dtype()) ? x.to(x.dtype() == DType::I4 ? DType::I8 : DType::U8) : x;
 }
 
-/// The array of a file, for a value of that type.
+/// Reads an array from a file as a tensor of the given type.
 dlc::Tensor readArray(const std::string &path, dlc::DType dtype) {
   auto array = std::make_shared<dlc::runtime::NpyArray>(
       dlc::runtime::packedArray(dlc::runtime::readNpy(path), dtype, path));

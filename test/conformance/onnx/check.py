@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The ONNX package's tests through the whole compiler, against the lists of what is expected to pass.
+"""Runs the onnx package's tests through the whole compiler and compares the passing ones with lists of expected names.
 
   check.py node|light --runner dlc-onnx-run --out DIR [--update]
 
-node: the backend node tests (expected.txt; the rest stands in failing.txt, each with its reason). light: the nine light_*
-models, all of which must pass. --update writes the lists anew; a name may leave expected.txt only for a reason. A reason that
-stands in failing.txt stays: a person may have found the cause behind the runner's message, which is written for new names.
+node: the backend node tests. expected.txt names the tests that must pass, failing.txt the others, each with a reason. light: the
+nine light_* models, all of which must pass. --update writes the lists again. A name may be removed from expected.txt only for a
+good reason. Existing reasons in failing.txt are not overwritten, because a person may have replaced the runner's message with
+the cause; new names get the runner's message.
 """
 import argparse
 import glob

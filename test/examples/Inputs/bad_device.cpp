@@ -1,4 +1,4 @@
-//===- bad_device.cpp - a plugin with a wrong version, name or functions --------===//
+//===- bad_device.cpp - device plugin with a wrong version, name or functions ---===//
 #include <dlc/device.h>
 
 #ifndef VERSION

@@ -1,4 +1,4 @@
-"""The example ranks in one process and in two: ranks.py PROGRAM FOLDER-WITH-DIGITS."""
+"""Runs the example `ranks` in one process and in two: ranks.py PROGRAM FOLDER-WITH-DIGITS."""
 import re
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-/* main.c - loads a compiled program, runs it on ones, and prints what comes out. */
+/* main.c - loads a compiled program, runs it on ones, and prints the outputs. */
 #include <dlc/dlc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < inputs; ++i) {
     dlc_tensor_info info;
     check(dlc_program_input(program, i, &info));
-    float *data = malloc(info.bytes); /* this program's inputs are f32 */
+    float *data = malloc(info.bytes); /* assumes f32 inputs */
     for (size_t k = 0; k < info.bytes / sizeof *data; ++k)
       data[k] = 1;
     in[i] = (DLTensor){data, {kDLCPU, 0}, info.ndim, info.dtype, (int64_t *)info.shape, NULL, 0};

@@ -1,9 +1,10 @@
-//===- far.cpp - a kind of device outside of dlc, loaded as a plugin ------------===//
+//===- far.cpp - example of a device plugin outside of dlc ----------------------===//
 //
-// far:0 and far:1 run the processor's machine code, and so all kernels and libraries that a CPU
-// has. Their memory is their own: the addresses that they hand out are reserved and out of reach,
-// so that whoever follows one without asking the device dies at once; what is kept there lies
-// elsewhere. A stream is a thread that does what it is given, in order and later.
+// Devices far:0 and far:1 run machine code of the host's processor, and so all kernels and
+// libraries of a CPU. They have their own memory: the addresses that they return are reserved and
+// inaccessible, and the data is stored elsewhere. Code that dereferences such an address without
+// asking the device crashes at once. A stream is a thread that runs its tasks in order and
+// asynchronously.
 //
 //   DLC_PLUGINS=build dlc run model.onnx --device far:0
 //
@@ -43,9 +44,9 @@ struct Block {
 struct Device {
   std::mutex mutex;
   uint64_t used = 0;
-  std::map<char *, Block> blocks; ///< by the address that the device hands out
+  std::map<char *, Block> blocks; ///< keys are the addresses that the device returns
 
-  /// Where the host finds what lies there; null where the device has no such bytes.
+  /// Returns the host address of the bytes, or null if they are not in the device's memory.
   char *find(const void *address, uint64_t bytes) {
     std::lock_guard lock(mutex);
     auto *at = static_cast<char *>(const_cast<void *>(address));
@@ -79,7 +80,7 @@ int allocate(void *handle, uint64_t bytes, void **address, char *error, size_t s
   *address = nullptr;
   if (bytes == 0)
     return 0;
-  // A page more: the end of one block is not the beginning of another.
+  // One page more, so that the end of one block is not the beginning of another.
   uint64_t mapped = (bytes + kPage - 1) / kPage * kPage + kPage;
   std::lock_guard lock(device.mutex);
   if (mapped > kBytes - device.used)
@@ -93,7 +94,7 @@ int allocate(void *handle, uint64_t bytes, void **address, char *error, size_t s
         munmap(one, mapped);
     return fail(error, size, "the host has no room for the device's memory");
   }
-  // Nobody may count on what fresh memory holds.
+  // The contents of new memory are undefined, so they are filled with a pattern.
   std::memset(back, 0xcd, bytes);
   device.used += mapped;
   device.blocks[static_cast<char *>(front)] = {static_cast<char *>(back), bytes, mapped};
@@ -113,13 +114,13 @@ void release(void *handle, void *address) {
   device.blocks.erase(found);
 }
 
-/// A thread of its own.
+/// A stream, which is a thread.
 struct Stream {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::function<std::string()>> tasks;
   bool busy = false, ending = false;
-  std::string error; ///< the first since somebody asked
+  std::string error; ///< the first error since the last call of wait()
   std::thread thread{[this] { live(); }};
 
   ~Stream() {
@@ -138,7 +139,7 @@ struct Stream {
     return 0;
   }
 
-  /// "" or what went wrong.
+  /// Waits for all tasks. Returns the first error, or "".
   std::string wait() {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return tasks.empty() && !busy; });
@@ -176,7 +177,7 @@ int streamSynchronize(void *, void *stream, char *error, size_t size) {
   return wrong.empty() ? 0 : fail(error, size, wrong);
 }
 
-/// Of an event: which of the times that it was recorded has come.
+/// State of an event: how often it was recorded, and which of these recordings has completed.
 struct State {
   std::mutex mutex;
   std::condition_variable changed;
@@ -192,7 +193,7 @@ struct State {
     return recorded;
   }
 };
-using Event = std::shared_ptr<State>; ///< what waits for an event may outlive it
+using Event = std::shared_ptr<State>; ///< shared, because a wait may outlive the event
 
 Event &eventOf(void *event) { return *static_cast<Event *>(event); }
 

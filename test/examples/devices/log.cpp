@@ -1,4 +1,4 @@
-// log.cpp - many small products, their norms logged one by one or kept on the device until the end.
+// log.cpp - many small matmuls whose norms are logged one by one, or on the device until the end.
 //   log [products 1000] [device try_gpu()]
 #include <dlc/compiler.hpp>
 #include <dlc/eager.hpp>
@@ -20,7 +20,7 @@ int main(int argc, char **argv) try {
   dlc::Tensor x = dlc::Tensor::random({100, 100}, dlc::DType::F32, device);
   dlc::Tensor w = dlc::Tensor::random({100, 100}, dlc::DType::F32, device, 1) / 50;
 
-  // One by one: each product's norm comes back before the next is asked for.
+  // One by one: the norm of each product is copied to the host before the next product starts.
   std::vector<double> log;
   auto oneByOne = [&] {
     log.clear();
@@ -30,10 +30,10 @@ int main(int argc, char **argv) try {
       log.push_back(dlc::sqrt(dlc::sum(y * y)).item());
     }
   };
-  oneByOne(); // compiles
+  oneByOne(); // the first run compiles
   double slow = secondsOf(oneByOne);
 
-  // All in one program: the log is on the device, and comes back whole.
+  // All in one program: the log is on the device and is copied to the host once.
   using dlc::trace::Tensor;
   auto all = [&](Tensor x, Tensor w) {
     Tensor norms = dlc::trace::zeros({count});
@@ -47,7 +47,7 @@ int main(int argc, char **argv) try {
                                     {.device = device.name()});
   dlc::Tensor kept;
   auto together = [&] { kept = program.run({{"x", x}, {"w", w}})["y"].to("cpu"); };
-  together(); // compiles
+  together(); // the first run compiles
   double fast = secondsOf(together);
 
   std::printf("%lld products on %s: logged one by one %.1f ms, kept there %.1f ms, %.1f times as "

@@ -1,4 +1,4 @@
-// matmul.cpp - one large product on the CPU and on a GPU, and how much faster that is.
+// matmul.cpp - one large matmul on the CPU and on a GPU, and the speedup.
 //   matmul [size 10000] [device try_gpu()]
 #include <dlc/eager.hpp>
 
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-/// Seconds of the best of three products; the first compiles.
+/// Returns the seconds of the fastest of three matmuls. A run before them compiles.
 static double measure(const dlc::Tensor &x, dlc::Tensor &y) {
   double best = INFINITY;
   for (int i = 0; i < 4; ++i) {

@@ -1,4 +1,4 @@
-// mlp.cpp - a perceptron trained on try_gpu(): the next batch comes over while a step runs.
+// mlp.cpp - trains a perceptron on try_gpu(). The next batch is copied while a step runs.
 #include <dlc/train.hpp>
 
 #include <cstdio>
@@ -11,7 +11,7 @@ struct Mlp : dlc::nn::Module {
 
 constexpr int64_t kBatch = 64;
 
-/// Numbers, and the mean of their first half less that of the second.
+/// Returns random inputs, and as targets the mean of their first half minus the mean of the second.
 std::pair<dlc::Tensor, dlc::Tensor> batch(uint64_t number) {
   dlc::Tensor x = dlc::Tensor::random({kBatch, 16}, dlc::DType::F32, "cpu", number);
   dlc::Tensor t(dlc::DType::F32, {kBatch, 1});
@@ -30,7 +30,7 @@ int main(int argc, char **argv) try {
   mlp.to(device);
   auto step = dlc::train(mlp, dlc::loss::mse_loss, dlc::optim::adam({.lr = 3e-3}),
                          {{"x", {kBatch, 16}}, {"t", {kBatch, 1}}}, {}, {.device = device.name()});
-  // From pinned memory, and without waiting: who uses the batch waits for it.
+  // Copies from pinned memory asynchronously. The step that uses the batch waits for the copy.
   auto send = [&](uint64_t number) {
     auto [x, t] = batch(number);
     return std::pair{x.pin().to(device, true), t.pin().to(device, true)};

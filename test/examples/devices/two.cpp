@@ -1,5 +1,5 @@
-// two.cpp - two products that do not need one another, one after the other and at the same time on
-// two devices.
+// two.cpp - two independent matmuls, first one after the other on one device, then at the same time
+// on two devices.
 //   two [size 1024] [device] [device]
 #include <dlc/compiler.hpp>
 #include <dlc/eager.hpp>
@@ -40,7 +40,7 @@ int main(int argc, char **argv) try {
     }
     return best;
   };
-  // One core for each device: the first program has one, the second two.
+  // One core for each device: the first program uses one core, the second two.
   double ratio = 0, other = 0;
   dlc::Model one = dlc::compile(products(first, first), {.threads = 1});
   dlc::Model two = dlc::compile(products(first, second), {.threads = 2});

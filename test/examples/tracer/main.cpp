@@ -1,4 +1,4 @@
-// main.cpp - a network written as a function, compiled and run in this process.
+// main.cpp - defines a network as a function, compiles it and runs it in this process.
 #include <dlc/compiler.hpp>
 #include <dlc/nn_layers.hpp>
 

@@ -1,5 +1,5 @@
-// cnn.cpp - a small convolutional network with batch norm learns handwritten digits: SGD with
-// momentum and a cosine schedule, a checkpoint, and a file of parameters at the end.
+// cnn.cpp - trains a small convolutional network with batch norm on handwritten digits, with SGD
+// with momentum, a cosine schedule and a checkpoint. Saves the parameters at the end.
 #include <dlc/data.hpp>
 #include <dlc/train.hpp>
 
@@ -54,7 +54,7 @@ int main(int argc, char **argv) try {
   }
   double found = accuracy(step.predictor({{"x", {unseen.size(), 1, 8, 8}}}), unseen);
 
-  // The same network again, from the parameters alone.
+  // The same network again, with the parameters of the file.
   cnn.save(folder + "/cnn.safetensors");
   Cnn again;
   again.load(folder + "/cnn.safetensors");

@@ -1,5 +1,6 @@
-// mlp.cpp - a perceptron learns handwritten digits: Adam, batches read ahead, accuracy on digits
-// that it has not seen. The second argument may be a precision: bf16, or f16 with scaled losses.
+// mlp.cpp - trains a perceptron on handwritten digits with Adam and prefetched batches, and prints
+// its accuracy on a test set. The second argument is an optional precision: bf16, or f16 with loss
+// scaling.
 #include <dlc/data.hpp>
 #include <dlc/train.hpp>
 
@@ -18,7 +19,7 @@ int main(int argc, char **argv) try {
   auto digits = dlc::data::npz(folder + "/digits.npz", {"x", "target"});
   auto unseen = dlc::data::npz(folder + "/digits-test.npz", {"x", "target"});
 
-  // Gradients in f16 would vanish.
+  // Without loss scaling, gradients in f16 would underflow.
   std::optional<dlc::LossScale> scale;
   if (precision == "f16")
     scale = dlc::LossScale{};

@@ -1,6 +1,6 @@
-// ranks.cpp - a perceptron learns handwritten digits in several processes, each with its part of
-// every batch: mpirun -n 2 ranks FOLDER. Alone it computes the same. The second argument may be
-// bf16, in which gradients travel then.
+// ranks.cpp - trains a perceptron on handwritten digits in several processes, each with its part of
+// every batch: mpirun -n 2 ranks FOLDER. A single process computes the same. With bf16 as the
+// second argument, gradients are exchanged in bf16.
 #include <dlc/data.hpp>
 #include <dlc/train.hpp>
 
@@ -31,7 +31,7 @@ int main(int argc, char **argv) try {
     if (here.rank == 0)
       std::printf("epoch %d: loss %.6f\n", epoch, loss);
   }
-  step.save(folder + "/ranks.safetensors"); // rank 0 writes
+  step.save(folder + "/ranks.safetensors"); // only rank 0 writes the file
   if (here.rank == 0)
     std::printf("%d processes: accuracy %.4f\n", here.size, step.metrics().at("accuracy"));
   return 0;

@@ -1,5 +1,6 @@
-// resnet.cpp - a ResNet-18 learns handwritten digits, enlarged to 32x32, in several processes:
-// mpirun -n 2 resnet FOLDER. Batch norm is over the whole batch, so that alone it learns the same.
+// resnet.cpp - trains a ResNet-18 on handwritten digits, resized to 32x32, in several processes:
+// mpirun -n 2 resnet FOLDER. Batch norm uses the statistics of the whole batch, so a single process
+// learns the same.
 #include <dlc/data.hpp>
 #include <dlc/train.hpp>
 

@@ -1,4 +1,4 @@
-// text.cpp - an LSTM learns a text character by character, and writes some of its own.
+// text.cpp - trains an LSTM on the characters of a text and generates new text.
 #include <dlc/train.hpp>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ int main(int argc, char **argv) try {
       std::printf("step %d: %.3f nats per character\n", i + 1, mean);
   }
 
-  // The likeliest character after the last ones, again and again.
+  // Repeatedly appends the most probable character after the last ones.
   dlc::Model predict = step.predictor({{"x", {1, steps}, dlc::DType::I64}});
   std::string written = text.substr(1000, steps);
   for (int i = 0; i < 80; ++i) {

@@ -1,7 +1,7 @@
-//===- OnnxRef.cpp - imports ONNX models and evaluates them by reference --===//
-// Each directory named has model.onnx and test_data_set_0 with input_N.pb and output_N.pb. One line
-// per model: PASS or FAIL and why. Each model runs in a process of its own, so that a crash or a
-// hang is one failure.
+//===- OnnxRef.cpp - evaluates ONNX models with the reference evaluator ---===//
+// Each directory has model.onnx and test_data_set_0 with input_N.pb and output_N.pb. Prints one
+// line for each model: PASS, or FAIL and the reason. Each model runs in its own process, so that a
+// crash or a hang is one failure.
 #include "frontend/onnx/Import.h"
 #include "frontend/onnx/ModelFile.h"
 #include "ir/reference/Evaluate.h"
@@ -26,14 +26,14 @@ struct Options {
   double rtol = 1e-3, atol = 1e-7;
   unsigned seconds = 60;
   bool print = false, importOnly = false;
-  /// The outputs' elements go to found_N.bin; only their types are compared.
+  /// The elements of the outputs are written to found_N.bin, and only their types are compared.
   bool write = false;
-  /// No input's value may be bound at import.
+  /// Values of inputs must not be used as constants at import.
   bool unbound = false;
   std::vector<std::string> shapes;
 };
 
-/// A serialised TensorProto.
+/// Reads a file with a serialized TensorProto.
 std::optional<ref::Tensor> readTensor(const std::string &path, MLIRContext &context,
                                       std::string &reason) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
@@ -53,7 +53,7 @@ std::string compare(const ref::Tensor &found, const ref::Tensor &wanted, const O
     out << "type " << found.getType() << " instead of " << wanted.getType();
     return text;
   }
-  // Two units in the last place of bf16, as the package's own runner allows.
+  // Two units in the last place of bf16, the tolerance of the onnx package's own runner.
   double rtol =
       found.getElementType().isBF16() ? std::max(options.rtol, std::ldexp(1.0, -6)) : options.rtol;
   int64_t wrong = 0, first = -1;

@@ -1,4 +1,4 @@
-"""Wrong nodes of the operators in frontend/onnx/contrib: each case is a node and words that the message about it must have."""
+"""Invalid nodes of the operators in frontend/onnx/contrib. Each case is a node and words that its error message must contain."""
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper

@@ -1,6 +1,6 @@
-"""Files that break a rule of the ONNX format: each case is a model and words that the message about it must have.
+"""Files that violate a rule of the ONNX format. Each case is a model and words that its error message must contain.
 
-ONNX's checker or ONNX Runtime refuses each of them. `good` has their right counterparts, which must import.
+ONNX's checker or ONNX Runtime rejects each of them. `good` has the corresponding valid models, which must import.
 """
 import numpy as np
 import onnx

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Broken models must end in a message: never in a crash, a hang or success.
+"""Checks that invalid models end in an error message, never in a crash, a hang or success.
 
   bad_models.py --runner dlc-onnx-ref [--mutations N] [--seed S]
 
-Each case is a model file and words that the message must have. Mutated copies of good models may import or fail, but
+Each case is a model file and words that the message must contain. Mutated copies of good models may import or fail, but
 must not crash or hang.
 """
 import argparse

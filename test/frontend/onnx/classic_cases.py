@@ -1,4 +1,4 @@
-"""Random cases of the operators of the domain ai.onnx.ml, as contrib_cases.py has those of com.microsoft."""
+"""Random cases of the operators of the domain ai.onnx.ml. contrib_cases.py has those of com.microsoft."""
 import numpy as np
 
 from contrib_cases import Case, F, I64, floats, maybe

@@ -1,4 +1,4 @@
-"""Random cases of the operators of the domain com.microsoft: one function per operator, from a generator of random numbers to a case."""
+"""Random cases of the operators of the domain com.microsoft: one function for each operator, from a random generator to a case."""
 import math
 
 import ml_dtypes

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Random cases of the operators that ONNX Runtime's quantiser and optimiser write, and of classic machine learning, against ONNX Runtime.
+"""Compares random cases of the operators that ONNX Runtime's quantizer and optimizer write, and of ai.onnx.ml, with ONNX Runtime.
 
   contrib_tests.py --runner dlc-onnx-ref --out DIR [--count N] [--from SEED] [--only OP,OP]
 
 The runner is dlc-onnx-ref, or dlc-onnx-run for the whole compiler.
-Integers may differ by one step, in at most one of a thousand of an operator's elements; floats by 1e-4 of their size, or where an operator quantises on
-the way, by the step that its case names, in as few.
+Integers may differ by one quantization step, in at most one of a thousand elements of an operator's results. Floats may differ by 1e-4 of their
+magnitude or, if the operator quantizes internally, by the step that its case specifies, in as few elements.
 """
 import argparse
 import os

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Models that the package's node tests do not have: loops that stay loops, branches on values, functions with attributes,
-external and sparse data, shapes that follow from values, quantised and recurrent corners.
+"""Models with features that the onnx package's node tests lack: loops that are not unrolled, branches on values, functions with
+attributes, external and sparse data, shapes that depend on values, corner cases of quantized and recurrent operators.
 
   extra_tests.py --runner dlc-onnx-ref --out DIR
 
-Expected outputs are the onnx package's reference evaluator's, or ONNX Runtime's where that one gives up.
+Expected outputs are computed by the onnx package's reference evaluator, or by ONNX Runtime if the evaluator fails.
 """
 import argparse
 import os

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The ONNX backend node tests, written to disk and run in bulk.
+"""Writes the ONNX backend node tests to disk and runs them together.
 
-  node_tests.py dump  --out DIR            model.onnx and test_data_set_0/*.pb, *.npy per test; DIR/list.txt, DIR/skipped.txt
+  node_tests.py dump  --out DIR            model.onnx and test_data_set_0/*.pb, *.npy for each test; DIR/list.txt, DIR/skipped.txt
   node_tests.py check --out DIR --runner dlc-onnx-ref --expected FILE [--update]
-                                           dumps when needed, runs all, and compares with the names expected to pass
+                                           dumps the tests if necessary, runs all, and compares with the names expected to pass
 
-The tests that count have only numeric tensors (bool, integers of 4 to 64 bits, f16, f32, f64) as inputs and outputs, and
-nothing random.
+Only tests whose inputs and outputs are numeric tensors (bool, integers of 4 to 64 bits, f16, f32, f64) and that are not
+random are run.
 """
 import argparse
 import os

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Operators in the form of each opset that changed them, against ONNX Runtime.
+"""Compares operators in the form of each opset that changed them with ONNX Runtime.
 
-  opset_tests.py --runner dlc-onnx-ref --out DIR       `--runner dlc-onnx-run` takes the whole compiler
+  opset_tests.py --runner dlc-onnx-ref --out DIR       `--runner dlc-onnx-run` tests the whole compiler
 
-The node tests of the onnx package cover the newest form of most operators only.
+The node tests of the onnx package cover only the newest form of most operators.
 """
 import argparse
 import os

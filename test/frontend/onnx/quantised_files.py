@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Small networks as ONNX Runtime's quantiser and optimiser leave them in files, against ONNX Runtime without optimisations.
+"""Compares small networks written by ONNX Runtime's quantizer and optimizer with ONNX Runtime without optimizations.
 
   quantised_files.py --runner dlc-onnx-ref|dlc-onnx-run --out DIR
 
-Results may differ by 1e-4 of their range; in files with static scales, where one value that is rounded to the other side moves all that follow, by 1.5e-2.
+Results may differ by 1e-4 of their range. With static scales they may differ by 1.5e-2, because a value that is rounded differently changes all later values.
 """
 import argparse
 import contextlib

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Nodes that the schema of their opset does not permit must be refused, for every operator and schema version of the onnx package.
+"""Checks that nodes that violate their operator's schema are rejected, for every operator and schema version of the onnx package.
 
   schema_tests.py --runner dlc-onnx-ref
 
-For each version of each operator, nodes get an attribute that only another version has, an attribute of another type, an input
-or output too many or too few, or an input of another element type; and they lose a required attribute. The right node of each
-version is the control: no message about its signature may appear.
+For each version of each operator, nodes get an attribute of another version, an attribute of a wrong type, one input or output
+too many or too few, or an input of a wrong element type; or a required attribute is removed. The valid node of each
+version is the control: its import must not report an error in its signature.
 """
 import argparse
 import os

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Models that select slices by values which only the run knows: masked assignments as exporters write them, sums over what is selected,
-edges of graphs, detectors, and outputs whose sizes the run finds. No value may be bound to import them.
+"""Models with selections whose sizes are known only at run time: masked assignments as exporters write them, sums over selected elements,
+edges of graphs, detectors, and outputs of data-dependent sizes. The import must not need the value of any input.
 
   selected_tests.py --runner dlc-onnx-ref --out DIR
   selected_tests.py --runner dlc-onnx-run --out DIR     the whole compiler
 
-Expected outputs are ONNX Runtime's. Each model runs with some slices, none and all of them.
+Expected outputs are ONNX Runtime's. Each model runs with some, none and all slices selected.
 """
 import argparse
 import os

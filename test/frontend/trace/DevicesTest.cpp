@@ -1,4 +1,4 @@
-//===- DevicesTest.cpp - layers on devices, and what may not meet ---------===//
+//===- DevicesTest.cpp - layers on devices, and errors of mixed devices ---===//
 #include "dlc/optim.hpp"
 #include "dlc/parallel.hpp"
 #include "dlc/step.hpp"
@@ -17,7 +17,7 @@ struct Mlp : nn::Module {
   Tensor forward(Tensor x) override { return out(relu(hidden(x))); }
 };
 
-/// The second half on cpu:1.
+/// A network whose second half is on cpu:1.
 struct Halves : Mlp {
   Halves() { out.to("cpu:1"); }
   Tensor forward(Tensor x) override { return out(relu(hidden(x)).to("cpu:1")); }
@@ -68,7 +68,7 @@ TEST(Devices, LayersOnSeveralMeetByMoves) {
   std::string text = graph.text();
   EXPECT_EQ(countOf(text, "dlc.transfer"), 1u) << text;
   EXPECT_CONTAINS(text, "-> tensor<3x8xf32, #dlc.on<cpu:1>>");
-  // What was traced before anybody named a device has one too.
+  // Operations that were traced before a device was named are placed, too.
   EXPECT_CONTAINS(text, "%arg0: tensor<3x4xf32, #dlc.on<cpu>>");
   EXPECT_CONTAINS(text, "-> (tensor<3x2xf32, #dlc.on<cpu:1>>");
   graph.verify();
@@ -113,12 +113,12 @@ TEST(Devices, ScalarsAndConstantsAreFree) {
     Tensor mask = trace::arange(4, DType::F32) > sum(x);
     Tensor y = where(mask, there * 2 + trace::ones({4}), mean(x));
     EXPECT_EQ(y.device(), Device("cpu:1"));
-    // The same constant on the other device too.
+    // The same constant is also used on the other device.
     return y.to("cpu") + cast(mask, DType::F32) * x;
   };
   trace::Graph graph = trace::trace(function, {{"x", {4}}});
   std::string text = graph.text();
-  // x there, y back, and the sum.
+  // Transfers: x to the device, y back, and the sum.
   EXPECT_EQ(countOf(text, "dlc.transfer"), 3u) << text;
   std::vector<Array> got = evaluate(std::move(graph), {Array::of({4}, {1, -1, 0.5f, 0.25f})});
   EXPECT_EQ(valuesOf(got[0]), (std::vector<double>{0.1875, -2, 2.5, 1.75}));
@@ -151,11 +151,11 @@ TEST(Devices, DataParallelSplitsAndGathers) {
   Mlp mlp;
   Array expected = run(mlp, {sample()})[0];
   auto net = data_parallel(mlp, {"cpu", "cpu:1"});
-  // The same parameters under the same names.
+  // The parameters are the same and have the same names.
   EXPECT_EQ(net.parameters()[0].identity(), mlp.hidden.weight.identity());
   EXPECT_EQ(net.find("out.bias").name(), "out.bias");
   trace::Graph graph = trace::trace(net, {{"x", {3, 4}}}, {.state = true});
-  // A part of the batch and four parameters there, a result back.
+  // Transfers: a part of the batch and four parameters to the device, and a result back.
   EXPECT_EQ(countOf(graph.text(), "dlc.transfer"), 6u) << graph.text();
   expectNear(run(net, {sample()})[0], expected, 1e-6);
   // More devices than samples.
@@ -189,7 +189,7 @@ TEST(Devices, RunningStatisticsAreTheFirstReplicas) {
       std::move(graph), {Array::of({4, 2}, {1, 2, 3, 4, 50, 60, 70, 80}), net.norm.weight.value(),
                          net.norm.bias.value(), net.norm.runningMean.value(),
                          net.norm.runningVar.value(), net.norm.batches.value()});
-  // y, then state in the order of its updates.
+  // The results are y, followed by the states in the order of their updates.
   EXPECT_NEAR(got[1].at(0), 0.1 * 2, 1e-6);
   EXPECT_NEAR(got[1].at(1), 0.1 * 3, 1e-6);
 }

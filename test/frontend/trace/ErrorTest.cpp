@@ -1,4 +1,4 @@
-//===- ErrorTest.cpp - what does not fit says so at the call --------------===//
+//===- ErrorTest.cpp - errors in operands are reported at the call --------===//
 #include "test/frontend/trace/Support.h"
 
 using namespace dlc;

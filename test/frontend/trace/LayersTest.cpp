@@ -1,7 +1,7 @@
-//===- LayersTest.cpp - layers and functions against PyTorch's results ----===//
+//===- LayersTest.cpp - compares layers and functions with PyTorch's results ===//
 //
-// Inputs/make_layers.py made the numbers. Where the compiler is there, its code is held against
-// them too.
+// Inputs/make_layers.py generated the expected values. If the compiler is built, its code is
+// compared with them, too.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/trace/Safetensors.h"
@@ -44,7 +44,7 @@ template <typename F> void checkFunction(const std::string &name, F &&function) 
 #endif
 }
 
-/// Gives the module PyTorch's parameters: all of them, and no others.
+/// Sets the module's parameters to PyTorch's, and checks that both have the same parameters.
 void fill(const std::string &name, nn::Module &module) {
   size_t count = 0;
   for (nn::Parameter &parameter : module.parameters()) {

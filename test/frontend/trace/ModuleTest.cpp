@@ -1,4 +1,4 @@
-//===- ModuleTest.cpp - names, parameters, seeds, arguments ---------------===//
+//===- ModuleTest.cpp - names, parameters, seeds and arguments of modules -===//
 #include "test/frontend/trace/Support.h"
 
 #include <cmath>
@@ -39,7 +39,7 @@ TEST(Modules, ParametersAreNamedByPath) {
                                       "norm.running_var", "norm.num_batches_tracked"}));
   EXPECT_TRUE(outer.find("norm.running_var").isBuffer());
   EXPECT_FALSE(outer.find("norm.nothing"));
-  // Buffers are none.
+  // Buffers are not counted.
   EXPECT_EQ(outer.parameterCount(), 2 + 32 + 4 + 8 + 2 + 1 + 1 + 1);
 }
 
@@ -67,7 +67,7 @@ TEST(Modules, StartsAreReproducible) {
   EXPECT_EQ(first, valuesOf(b.hidden.weight.value()));
   b.seed(7);
   EXPECT_NE(first, valuesOf(b.hidden.weight.value()));
-  // The same on every machine and in every version.
+  // Initial values must be the same on every machine and in every version.
   EXPECT_FLOAT_EQ(float(first[0]), -0.0288359631f);
   EXPECT_FLOAT_EQ(float(first[31]), 0.0355135038f);
 }
@@ -102,7 +102,7 @@ TEST(Modules, ConvertToOtherFloats) {
   mlp.scale.set(Array::of({2}, {1.00390625f, 3.f}));
   mlp.to(DType::BF16);
   EXPECT_EQ(mlp.hidden.weight.dtype(), DType::BF16);
-  // Halfway between two neighbours: to the even one.
+  // A value half-way between two neighbors is rounded to the even one.
   EXPECT_EQ(valuesOf(mlp.scale.value()), (std::vector<double>{1, 3}));
   std::string text = trace::trace(mlp, {{"x", {1, 8}, DType::BF16}}).text();
   EXPECT_CONTAINS(text, "tensor<1x2xbf16>");

@@ -1,4 +1,4 @@
-//===- Native.cpp - running traced programs as compiled code --------------===//
+//===- Native.cpp - runs traced programs as compiled code -----------------===//
 #include "dlc/compiler.hpp"
 #include "test/frontend/trace/Support.h"
 

@@ -9,7 +9,7 @@ namespace {
 
 struct Wanted {
   const char *name;
-  /// Of the PyTorch module of that name.
+  /// Number of parameters of the PyTorch module of the same name.
   int64_t parameters;
   size_t tensors;
   const char *result;
@@ -22,7 +22,7 @@ TEST_P(Networks, Trace) {
   bench::Network network = bench::makeNetwork(wanted.name, 2);
   EXPECT_EQ(network.module->parameterCount(), wanted.parameters);
   EXPECT_EQ(network.module->parameters().size(), wanted.tensors);
-  // As arguments: the weights' elements are not made.
+  // Parameters are arguments, so that the elements of the weights are not computed.
   trace::Graph graph =
       trace::trace(*network.module, network.inputs, {.parametersAsArguments = true});
   EXPECT_CONTAINS(graph.text(),
@@ -34,7 +34,7 @@ TEST_P(Networks, TraceTheirTrainingStep) {
   bench::Training training = bench::makeTraining(wanted.name, 2);
   trace::Graph graph = traceStep(training.module, training.loss, optim::sgd({.lr = training.rate}),
                                  training.inputs, {.clipNorm = training.clipNorm, .starts = false});
-  // Every parameter and buffer is state, and has a new value; and so has the counter.
+  // Every parameter and buffer is a state with a new value, and so is the step counter.
   std::string text = graph.text();
   std::string results = text.substr(text.find("->"), text.find(") {\n") - text.find("->"));
   size_t states = 0;
@@ -67,7 +67,7 @@ TEST(Networks, UnknownNames) {
 }
 
 TEST(Networks, Evaluate) {
-  // The smallest one as a whole, on a picture of ones.
+  // Evaluates the smallest network on a picture of ones.
   bench::Network network = bench::makeNetwork("alexnet-r", 1);
   auto y = evaluate(trace::trace(*network.module, network.inputs),
                     {trace::Array::of({1, 3, 32, 32}, std::vector<float>(3 * 32 * 32, 1.f))});

@@ -1,7 +1,7 @@
-//===- RankPartTest.cpp - what ranks draw, and whose statistics they take ---===//
+//===- RankPartTest.cpp - random numbers and batch norm statistics of ranks -===//
 //
-// What steps compute of it is tested on ranks: test/tools/dlc/sync-batch-norm.test,
-// dropout-ranks.test.
+// test/tools/dlc/sync-batch-norm.test and dropout-ranks.test check the results of such steps on
+// ranks.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/trace/RankPart.h"
@@ -17,7 +17,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// What dropout leaves of ones in the parts of each rank's batch.
+/// Returns the results of dropout of ones for each part of each rank's batch.
 std::vector<std::vector<Values>> draws(int ranks, const StepOptions &options) {
   const auto parts = size_t(partsOf(options));
   trace::Graph graph = trace::traceFunction(
@@ -92,7 +92,7 @@ size_t countOf(const std::string &text, const std::string &part) {
 
 TEST(RankPart, BatchNormsAreOfAllRanksWhereThatIsAskedFor) {
   EXPECT_EQ(countOf(textOf({.dataParallel = true}), "dlc.over_ranks"), 0u);
-  // Micro-batches are normalised one by one, chunks together.
+  // Each micro-batch is normalized separately, chunks are normalized together.
   std::string text = textOf({.microBatches = 2, .dataParallel = true, .syncBatchNorm = true});
   EXPECT_EQ(countOf(text, "dlc.over_ranks = {layer = 0 : i64}"), 1u);
   EXPECT_EQ(countOf(text, "dlc.over_ranks = {layer = 1 : i64}"), 1u);
@@ -115,7 +115,8 @@ TEST(RankPart, RunningVariancesAreOfAllRanksElements) {
           return std::vector<Tensor>{net.norm(xs[0])};
         },
         {{"x", {2, 2}}}, {.state = true, .training = true});
-    // Of 0 and 2 the variance is 1; with the other rank's two elements there are 4.
+    // The variance of a rank's elements 0 and 2 is 1. With those of the other rank there are 4
+    // elements.
     std::vector<Array> inputs = {Array::of({2, 2}, {0, 0, 2, 2})};
     for (const trace::Parameter &parameter : graph.parameters())
       inputs.push_back(parameter.value());

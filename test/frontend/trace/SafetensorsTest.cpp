@@ -1,4 +1,4 @@
-//===- SafetensorsTest.cpp - files of tensors, right and wrong ------------===//
+//===- SafetensorsTest.cpp - valid and invalid .safetensors files ---------===//
 #include "frontend/trace/Safetensors.h"
 #include "test/frontend/trace/Support.h"
 
@@ -32,7 +32,7 @@ protected:
     std::ifstream in(path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// A file with this header and so many bytes of data.
+  /// Writes a file with this header and the given number of data bytes.
   void putHeader(const std::string &header, size_t data) const {
     std::string text(8, '\0');
     for (int i = 0; i < 8; ++i)
@@ -57,7 +57,7 @@ TEST_F(Safetensors, AllTypesComeBack) {
   safetensors::Tensors tensors;
   for (int i = 0; i < kDTypeCount; ++i) {
     DType dtype = static_cast<DType>(i);
-    if (isPacked(dtype)) // the format has no such types
+    if (isPacked(dtype)) // the format does not have packed types
       continue;
     Array array = Array::of({2, 3}, {0.f, 1.f, 2.f, 100.f, 0.5f, 1.f}).to(dtype);
     tensors["tensor " + std::string(dtypeName(dtype))] = array;
@@ -173,7 +173,7 @@ TEST_F(Safetensors, MutatedAndTruncatedFilesEndInAnErrorOrAFile) {
 
 TEST_F(Safetensors, NothingIsLeftWhereWritingFails) {
   put("old");
-  // Stands for a full disk: the file may not grow past 1 KiB.
+  // Simulates a full disk: the file cannot grow beyond 1 KiB.
   signal(SIGXFSZ, SIG_IGN);
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
@@ -211,7 +211,7 @@ TEST_F(Safetensors, ModulesComeBack) {
   for (const nn::Parameter &parameter : a.parameters())
     EXPECT_EQ(valuesOf(parameter.value()), valuesOf(b.find(parameter.name()).value()))
         << parameter.name();
-  // Straight from the mapped file into the program.
+  // The mapped file is used by the program without a copy.
   Array x = Array::of({1, 3}, {1.f, 2.f, 3.f});
   expectNear(run([&](trace::Tensor t) { return b(t); }, {x})[0],
              run([&](trace::Tensor t) { return a(t); }, {x})[0]);
@@ -227,7 +227,7 @@ TEST_F(Safetensors, ModulesAndFilesMustAgree) {
   safetensors::Tensors all;
   for (const nn::Parameter &parameter : net.parameters())
     all[parameter.name()] = parameter.value();
-  // What training alone needs may be missing.
+  // Values that only training needs may be missing.
   all.erase("norm.num_batches_tracked");
   load(all);
 

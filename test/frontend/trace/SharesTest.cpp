@@ -1,6 +1,6 @@
-//===- SharesTest.cpp - steps whose optimizer is split over ranks ---------===//
+//===- SharesTest.cpp - steps whose optimizer state is split over ranks ---===//
 //
-// What they compute is tested on ranks: test/tools/dlc/sharded-optimizer.test.
+// test/tools/dlc/sharded-optimizer.test checks the results of such steps on ranks.
 //
 //===----------------------------------------------------------------------===//
 #include "dlc/step.hpp"
@@ -37,7 +37,8 @@ TEST(Shares, OfOneRuleAreOneBucket) {
   std::string text = textOf(optim::adam(), split);
   EXPECT_EQ(countOf(text, "dlc.reduce_scatter"), 1u);
   EXPECT_EQ(countOf(text, "dlc.all_gather"), 1u);
-  // 51 parameters, and one zero that makes them even; what is used last is written first.
+  // 51 parameters and one zero of padding for an even count. The layer used last is the first in
+  // the buffer.
   EXPECT_CONTAINS(text, "tensor<26xf32> {dlc.name = \"optimizer.adam.m.share0\", dlc.shares = {of "
                         "= 2 : i64, parts = [{name = \"optimizer.adam.m.out.bias\", shape = "
                         "array<i64: 3>}");
@@ -63,7 +64,8 @@ TEST(Shares, AreAFewLargeBuckets) {
   std::string text = traceStep(wide, loss::cross_entropy, optim::adam(),
                                {{"x", {2, 512}}, {"t", {2}, DType::I64}}, split)
                          .text();
-  // The last layer's by themselves, as with their elder they would be more than the first may be.
+  // The first bucket ends before b.weight, with which it would exceed the maximum size of the first
+  // bucket.
   EXPECT_EQ(countOf(text, "dlc.reduce_scatter"), 2u);
   EXPECT_CONTAINS(text, "parts = [{name = \"optimizer.adam.m.c.bias\", shape = array<i64: 3>}, "
                         "{name = \"optimizer.adam.m.c.weight\", shape = array<i64: 3, 600>}, "
@@ -74,7 +76,7 @@ TEST(Shares, NormsAreOfAllRanks) {
   StepOptions options = split;
   options.clipNorm = 1;
   options.lossScale = LossScale{};
-  // The loss, the sum of all magnitudes, the squared norm.
+  // All-reduces of the loss, of the sum of all magnitudes and of the squared norm.
   EXPECT_EQ(countOf(textOf(optim::sgd(), options), "dlc.all_reduce"), 3u);
 }
 
@@ -91,7 +93,7 @@ TEST(Gradients, TravelInTheTypeThatIsAskedFor) {
   std::string text = textOf(optim::sgd(), {.dataParallel = true, .gradients = DType::BF16});
   EXPECT_EQ(countOf(text, "dlc.all_reduce"), 5u);
   EXPECT_CONTAINS(text, "(tensor<4x8xbf16>) -> tensor<4x8xbf16>");
-  // The loss is no gradient.
+  // The loss is not a gradient, so its type does not change.
   EXPECT_CONTAINS(text, "(tensor<f32>) -> tensor<f32>");
   StepOptions options = split;
   options.gradients = DType::BF16;
@@ -130,7 +132,8 @@ TEST(Shares, NeedAWorld) {
 TEST(Chunks, AreAddedInOrder) {
   StepOptions options{.dataParallel = true, .world = 2, .chunks = 4};
   std::string text = textOf(optim::sgd(), options);
-  // Two chunks of three samples on each rank: all 51 gradients of four chunks, and four losses.
+  // Two chunks of three samples on each rank: 51 gradients for each of four chunks, and four
+  // losses.
   EXPECT_EQ(countOf(text, "dlc.gradient("), 2u);
   EXPECT_CONTAINS(text, "(tensor<102xf32>) -> tensor<204xf32>");
   EXPECT_CONTAINS(text, "(tensor<2xf32>) -> tensor<4xf32>");

@@ -39,7 +39,7 @@ TEST(State, IsArgumentsWithTheirStart) {
 }
 
 TEST(State, AssignedValuesAreReadBack) {
-  // x + 1 twice.
+  // Adds x twice.
   auto function = [](Tensor x) {
     Parameter sum = variable("sum", {2});
     assign(sum, sum + x);
@@ -117,9 +117,9 @@ TEST(Modes, TrainAndEval) {
   EXPECT_CONTAINS(text, "dlc.init = dense<1.000000e+00> : tensor<3xf32>, dlc.name = "
                         "\"norm.running_var\", dlc.state}");
   EXPECT_CONTAINS(text, "tensor<i64> {dlc.name = \"norm.num_batches_tracked\", dlc.state}");
-  // The counter counts by itself.
+  // The step counter is updated automatically.
   EXPECT_CONTAINS(text.substr(text.find("->")), "tensor<i64> {dlc.name = \"step\", dlc.state}");
-  // A part that was told stays as it was told.
+  // A module whose mode was set explicitly keeps that mode.
   net.norm.eval();
   text = textOf(net, {.state = true, .training = true});
   EXPECT_CONTAINS(text, "dlc.random");

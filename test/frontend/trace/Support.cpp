@@ -1,4 +1,4 @@
-//===- Support.cpp - running traced programs on the reference evaluator ---===//
+//===- Support.cpp - runs traced programs on the reference evaluator ------===//
 #include "test/frontend/trace/Support.h"
 
 #include "frontend/trace/State.h"

@@ -1,4 +1,4 @@
-//===- Support.h - running traced programs on the reference evaluator -----===//
+//===- Support.h - runs traced programs on the reference evaluator --------===//
 #ifndef DLC_TEST_FRONTEND_TRACE_SUPPORT_H
 #define DLC_TEST_FRONTEND_TRACE_SUPPORT_H
 
@@ -8,20 +8,21 @@
 
 namespace dlc::test {
 
-/// Evaluates a traced program; the graph is used up.
+/// Evaluates a traced program. The graph is consumed.
 std::vector<trace::Array> evaluate(trace::Graph graph, const std::vector<trace::Array> &inputs);
 
-/// On the ranks of a world, which all have these inputs; by rank.
+/// Evaluates the program on all ranks of a world, which have the same inputs. Returns the results
+/// of each rank.
 std::vector<std::vector<trace::Array>> evaluateOnRanks(int ranks, trace::Graph graph,
                                                        const std::vector<trace::Array> &inputs);
 
-/// Compiles it and runs it on the CPU instead.
+/// Compiles the program and runs it on the CPU.
 std::vector<trace::Array> execute(trace::Graph graph, const std::vector<trace::Array> &inputs);
 
-/// The inputs x0, x1, … of a function of these arrays.
+/// Returns specifications of the inputs x0, x1, ... with the types of the arrays.
 std::vector<trace::Spec> specsOf(const std::vector<trace::Array> &inputs);
 
-/// Traces a function on inputs of these arrays' types and evaluates it on them.
+/// Traces a function with inputs of the arrays' types and evaluates it on the arrays.
 template <typename F>
 std::vector<trace::Array> run(F &&function, const std::vector<trace::Array> &inputs) {
   return evaluate(trace::trace(function, specsOf(inputs)), inputs);
@@ -31,8 +32,8 @@ std::vector<double> valuesOf(const trace::Array &array);
 
 void expectNear(const trace::Array &found, const trace::Array &wanted, double tolerance = 1e-5);
 
-/// The message of the dlc::Error that the function throws; empty (and a failure) when it throws
-/// none.
+/// Returns the message of the dlc::Error that the function throws. If it throws none, returns ""
+/// and records a failure.
 template <typename F> std::string errorOf(F &&function) {
   try {
     function();

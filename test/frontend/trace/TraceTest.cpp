@@ -1,4 +1,4 @@
-//===- TraceTest.cpp - the IR that functions become, and its places -------===//
+//===- TraceTest.cpp - IR that functions are traced to, and its source locations ===//
 #include "test/frontend/trace/Support.h"
 
 using namespace dlc;
@@ -25,7 +25,7 @@ TEST(Trace, LocationsAreTheCallers) {
   unsigned line = __LINE__ + 1;
   Graph graph = trace::trace([](Tensor x) { return silu(x); }, {{"x", {4}}});
   std::string text = graph.text(true), place = "TraceTest.cpp\":" + std::to_string(line) + ":";
-  // Both operations that silu is made of.
+  // silu consists of two operations, which have the location of the call.
   size_t first = text.find(place);
   ASSERT_NE(first, std::string::npos) << text;
   EXPECT_EQ(text.find("frontend/trace/Elementwise.cpp"), std::string::npos) << text;

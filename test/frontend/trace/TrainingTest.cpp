@@ -1,6 +1,6 @@
-//===- TrainingTest.cpp - losses, optimisers and steps against PyTorch ----===//
+//===- TrainingTest.cpp - compares losses, optimizers and steps with PyTorch ===//
 //
-// Inputs/make_training.py made the numbers.
+// Inputs/make_training.py generated the expected values.
 //
 //===----------------------------------------------------------------------===//
 #include "dlc/step.hpp"
@@ -26,7 +26,7 @@ const Array &number(const std::string &name) { return numbers().at(name); }
 
 using Loss = std::function<Tensor(Tensor, Tensor, Tensor)>;
 
-/// Of up to three tensors; compiled with the gradient in the first.
+/// Checks a loss of up to three tensors, and its compiled gradient with respect to the first one.
 void checkLoss(const std::string &name, const Loss &loss) {
   SCOPED_TRACE(name);
   std::vector<Array> inputs;
@@ -123,7 +123,8 @@ TEST(Losses, SayWhatClassesInputsName) {
           {{"x", {4, 7}}, {"t", {3, 2}, DType::I64}})
           .text();
   EXPECT_CONTAINS(text, "dlc.classes = 7 : i64, dlc.ignored = -1 : i64, dlc.name = \"t\"");
-  // One pass over the rows, and nothing for a gradient to go through twice.
+  // The loss is a single pass over the rows without a gather, and the gradient is not propagated
+  // through the rows' maximum.
   EXPECT_CONTAINS(text, "dlc.no_gradient");
   EXPECT_EQ(text.find("gather"), std::string::npos);
 }
@@ -150,7 +151,8 @@ TEST(Metrics, Accuracy) {
   EXPECT_NEAR(found[0].at(0), 2 / 3.0, 1e-6);
 }
 
-/// Runs a program with state several times: arguments by name, and results of state fed back.
+/// Runs a program with state several times. Arguments are found by name, and new values of state
+/// are passed to the next run.
 class Runner {
 public:
   using Program = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>;
@@ -158,7 +160,7 @@ public:
       : program(std::move(program)), inputs(std::move(inputs)) {}
 
   std::vector<Array> step(std::vector<Array> given) {
-    // Traced anew each time: the evaluator uses the graph up.
+    // The program is traced for each step because the evaluator consumes the graph.
     trace::Graph graph = trace::traceFunction(program, inputs, {.state = true, .training = true});
     std::vector<trace::Parameter> parameters = graph.parameters();
     for (const trace::Parameter &parameter : parameters) {
@@ -168,7 +170,7 @@ public:
     }
     std::string text = graph.text();
     std::vector<Array> results = evaluate(std::move(graph), given);
-    // Results of state: their names follow one another in the text.
+    // New values of state: the text lists the names of the results in their order.
     size_t at = text.find("->");
     std::vector<Array> plain;
     for (const Array &result : results) {
@@ -378,7 +380,7 @@ TEST(Steps, TakeFunctionsOfSeveralInputs) {
 }
 
 #ifdef DLC_HAVE_COMPILER
-// At kinks, ties and bounds, as PyTorch's functions of the same names.
+// Gradients at kinks, ties and bounds equal those of PyTorch's functions of the same names.
 TEST(Gradients, AtCorners) {
   struct Corner {
     const char *name;

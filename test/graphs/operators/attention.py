@@ -1,4 +1,4 @@
-"""Attention, what turns its operands, and recurrences like it."""
+"""Specifications of attention, rotary embeddings, and recurrences similar to attention."""
 import numpy as np
 from graph import NoOperand, spec
 from onnx import helper

@@ -1,4 +1,4 @@
-"""Trees, n-grams, and steps of optimisers."""
+"""Specifications of trees, n-grams, and optimizer steps."""
 import numpy as np
 from graph import spec
 from onnx import numpy_helper

@@ -1,4 +1,4 @@
-"""Constants, and what is known when shapes are."""
+"""Specifications of constants, and of operators whose results are known once shapes are."""
 import numpy as np
 import onnx
 from graph import NAMES, NUMPY, PROTO, NoOperand, Value, spec

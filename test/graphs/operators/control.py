@@ -1,4 +1,4 @@
-"""Branches and loops. Their bodies are drawn as graphs are, and see what is outside."""
+"""Specifications of branches and loops. Their bodies are random graphs, which may use values of the outer graph."""
 import numpy as np
 from graph import NoOperand, Value, reads, spec
 from onnx import helper

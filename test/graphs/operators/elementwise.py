@@ -1,4 +1,4 @@
-"""Elementwise operators."""
+"""Specifications of elementwise operators."""
 import numpy as np
 from graph import NUMPY, PROTO, spec
 

@@ -1,4 +1,4 @@
-"""Samples of images, and of signals."""
+"""Specifications of operators that resample images and signals."""
 import numpy as np
 from graph import spec
 

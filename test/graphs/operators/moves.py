@@ -1,4 +1,4 @@
-"""What moves elements."""
+"""Specifications of operators that move elements."""
 import numpy as np
 from graph import NoOperand, spec
 

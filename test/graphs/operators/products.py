@@ -1,4 +1,4 @@
-"""Products, windows over images, and recurrent layers."""
+"""Specifications of matmuls, convolutions and pooling, and recurrent layers."""
 import numpy as np
 from graph import SIZES, spec
 

@@ -1,4 +1,5 @@
-"""Quantised values, and products of such. Scales of products are powers of two: they make exact numbers, which are rounded alike everywhere."""
+"""Specifications of quantized values and of their matmuls. Scales of matmuls are powers of two, so that products are exact and rounded
+identically everywhere."""
 import numpy as np
 from graph import NoOperand, spec
 from operators.products import window

@@ -1,4 +1,4 @@
-"""Reductions, and what normalises."""
+"""Specifications of reductions and normalizations."""
 import numpy as np
 from graph import NoOperand, spec
 

@@ -1,4 +1,4 @@
-"""Sequences and optionals: what is in them comes out again."""
+"""Specifications of sequences and optionals, whose elements are extracted again."""
 from graph import PROTO, NoOperand, spec
 from onnx import helper
 

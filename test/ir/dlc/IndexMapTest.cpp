@@ -1,4 +1,4 @@
-//===- IndexMapTest.cpp - maps of indices against what operations mean ----===//
+//===- IndexMapTest.cpp - compares index maps with the semantics of operations ===//
 #include "ir/dlc/IndexMap.h"
 #include "ir/reference/Evaluate.h"
 
@@ -23,7 +23,7 @@ ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// What the variables are at one element.
+/// Values of the variables at one element.
 using Values = llvm::DenseMap<const IndexAtom *, int64_t>;
 
 int64_t valueOf(const IndexExpr &e, const Values &values);
@@ -51,8 +51,8 @@ int64_t valueOf(const IndexExpr &e, const Values &values) {
   return sum;
 }
 
-/// A body pulled element by element by its maps alone, as the emitters do: over expressions in the
-/// coordinates of the result, or, where `folded`, in numbers.
+/// Evaluates a body element by element with its index maps, as the emitters do: with expressions in
+/// the coordinates of the result or, if `folded`, with constant indices.
 class Puller {
 public:
   Puller(Block &block, ArrayRef<ref::Tensor> inputs, bool folded) : folded(folded) {
@@ -144,7 +144,7 @@ private:
   Values values;
 };
 
-/// Small numbers, all exact; indices count from both ends, and some are outside.
+/// Returns small, exact values. Indices count from both ends, and some are out of range.
 ref::Tensor filled(RankedTensorType type, unsigned seed) {
   ref::Tensor tensor = ref::Tensor::empty(type);
   unsigned state = seed * 7919 + 17;
@@ -159,7 +159,7 @@ ref::Tensor filled(RankedTensorType type, unsigned seed) {
 }
 
 const char *const functions[] = {
-    // Reshapes, there and back, and through dimensions of 1.
+    // Reshapes, in both directions and through dimensions of 1.
     "(%x: tensor<2x3x4xf32>) -> tensor<6x4xf32> { %y = dlc.reshape %x : (tensor<2x3x4xf32>) -> "
     "tensor<6x4xf32> return %y : tensor<6x4xf32> }",
     "(%x: tensor<4x6xf32>) -> tensor<2x2x3x2xf32> { %y = dlc.reshape %x : (tensor<4x6xf32>) -> "
@@ -174,13 +174,13 @@ const char *const functions[] = {
     "(%x: tensor<6x4xf32>) -> tensor<24xf32> { %t = dlc.transpose %x [1, 0] : (tensor<6x4xf32>) -> "
     "tensor<4x6xf32> %r = dlc.reshape %t : (tensor<4x6xf32>) -> tensor<24xf32> return %r : "
     "tensor<24xf32> }",
-    // Slices, stretched and added.
+    // Slices, broadcasts and an addition.
     "(%x: tensor<5x6xf32>) -> tensor<2x3xf32> { %y = dlc.slice %x start [4, 1] size [2, 3] stride "
     "[-3, 2] : (tensor<5x6xf32>) -> tensor<2x3xf32> return %y : tensor<2x3xf32> }",
     "(%x: tensor<3x1xf32>, %z: tensor<4xf32>) -> tensor<2x3x4xf32> { %y = dlc.broadcast %x : "
     "(tensor<3x1xf32>) -> tensor<2x3x4xf32> %s = dlc.add %y, %z : (tensor<2x3x4xf32>, "
     "tensor<4xf32>) -> tensor<2x3x4xf32> return %s : tensor<2x3x4xf32> }",
-    // Padding: wider than the tensor, of one element, and taking away.
+    // Padding: wider than the tensor, of a tensor with one element, and negative.
     "(%x: tensor<3x4xf32>, %v: tensor<f32>) -> tensor<5x5xf32> { %y = dlc.pad constant %x, %v low "
     "[1, 2] high [1, -1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<5x5xf32> return %y : "
     "tensor<5x5xf32> }",
@@ -196,7 +196,7 @@ const char *const functions[] = {
     "(%x: tensor<0x3xf32>, %v: tensor<f32>) -> tensor<2x3xf32> { %y = dlc.pad constant %x, %v low "
     "[1, 0] high [1, 0] : (tensor<0x3xf32>, tensor<f32>) -> tensor<2x3xf32> return %y : "
     "tensor<2x3xf32> }",
-    // Concatenations, of empty parts too.
+    // Concatenations, including empty parts.
     "(%x: tensor<2x3xf32>, %e: tensor<2x0xf32>, %y: tensor<2x4xf32>) -> tensor<2x10xf32> { %z = "
     "dlc.concat 1 (%e, %x, %e, %y, %x, %e) : (tensor<2x0xf32>, tensor<2x3xf32>, tensor<2x0xf32>, "
     "tensor<2x4xf32>, tensor<2x3xf32>, tensor<2x0xf32>) -> tensor<2x10xf32> return %z : "
@@ -216,7 +216,7 @@ const char *const functions[] = {
     "\"dlc.gather_nd\"("
     "%x, %i) <{batch_dims = 1 : i64}> : (tensor<2x3x4x5xf32>, tensor<2x6x2xi64>) -> "
     "tensor<2x6x5xf32> return %y : tensor<2x6x5xf32> }",
-    // What is folded.
+    // Reductions and contractions.
     "(%x: tensor<2x3x4xf32>) -> tensor<3xf32> { %y = dlc.reduce sum %x axes [0, 2] : "
     "(tensor<2x3x4xf32>) -> tensor<3xf32> return %y : tensor<3xf32> }",
     "(%x: tensor<2x3x4xf32>) -> tensor<2x1x1xf32> { %y = dlc.reduce sum %x axes [1, 2] keepdims : "
@@ -287,7 +287,7 @@ TEST(Runs, areElementsInOrder) {
                     "size [5, 2] stride [1, 1] : (tensor<5x4xf32>) -> tensor<5x2xf32> return %y : "
                     "tensor<5x2xf32> }"),
             std::nullopt);
-  // Without elements there is nothing to lie anywhere: not even inside of the operand.
+  // A slice without elements has no position in its operand.
   EXPECT_EQ(startOf("(%x: tensor<0x4xf32>) -> tensor<0x2xf32> { %y = dlc.slice %x start [0, 1] "
                     "size [0, 2] stride [1, 1] : (tensor<0x4xf32>) -> tensor<0x2xf32> return %y : "
                     "tensor<0x2xf32> }"),
@@ -306,7 +306,7 @@ TEST(IndexExpr, whatIsTakenApartComesTogetherAgain) {
   EXPECT_EQ(split[1].text(), "(r0 % 12)");
   EXPECT_EQ(split[2], rows[1]);
   EXPECT_EQ(x.linear({8, 12, 64}, split), x.linear({96, 64}, rows));
-  // Rows of 64 stay whole in rows of 128.
+  // Rows of 64 elements are not split by rows of 128.
   Coordinates wide = x.reshape({96, 64}, {48, 128}, rows);
   EXPECT_EQ(wide[1].text(), "r1 + (r0 % 2) * 64");
 }
@@ -315,7 +315,7 @@ TEST(IndexExpr, remaindersAreJoinedWhereAsked) {
   IndexContext x;
   IndexExpr at = x.variable("i", 0, 999) * 4 + x.variable("l", 0, 3);
   Coordinates taken = x.unravel({20, 14, 14}, at);
-  // The outer dimension lies elsewhere.
+  // The outer dimension has a stride of its own.
   x.joinsRemainders = true;
   IndexExpr place = x.add(x.add(taken[0] * 1000, taken[1] * 14), taken[2]);
   Values values;
@@ -326,7 +326,7 @@ TEST(IndexExpr, remaindersAreJoinedWhereAsked) {
       int64_t whole = i * 4 + l;
       ASSERT_EQ(valueOf(place, values), whole / 196 * 1000 + whole % 196);
     }
-  // Four neighbours follow one another, as no row of 14 has them.
+  // The index is contiguous over four neighbors, although 14 is not a multiple of four.
   EXPECT_EQ(place.coefficient(x.variable("l", 0, 3).terms[0].first), 1);
 }
 
@@ -338,7 +338,7 @@ TEST(IndexExpr, extremaKnowTheirRanges) {
   IndexExpr clamped = x.greatest(x.least(i, 5), 0);
   EXPECT_EQ(clamped.low(), 0);
   EXPECT_EQ(clamped.high(), 5);
-  // The middle of a period is the farthest place of what is mirrored.
+  // For a mirrored index, the minimum is largest in the middle of a period.
   IndexExpr m = x.variable("m", 0, 5);
   EXPECT_EQ(x.least(m, IndexExpr(6) - m).high(), 3);
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""An elementwise operation that a layer knows nothing of does not compile there, and the compiler names it.
+"""Checks that an elementwise operation that a layer does not implement is a compile error that names the operation.
 
 usage: missing.py SOURCE-ROOT BUILD-ROOT
 
-Gives each place that is made from the table of elementwise operations one operation more, and compiles the place alone.
+Adds an operation to the table of elementwise operations for each source that is generated from the table, and compiles that source only.
 """
 import json
 import os

@@ -1,4 +1,4 @@
-//===- FilePagesTest.cpp - memory of mapped files comes and goes ----------===//
+//===- FilePagesTest.cpp - dropping and reloading pages of mapped files ---===//
 #include "ir/tensor/FilePages.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kPages = 4096;
 
-/// A mapped file of so many pages, each full of a letter.
+/// A mapped file of kPages pages, each filled with one letter.
 struct MappedLetters {
   MappedLetters() {
     int file = mkstemp(path.data());
@@ -32,7 +32,7 @@ struct MappedLetters {
 
   static char letter(size_t page) { return char('a' + page % 26); }
 
-  /// All elements are read.
+  /// Reads all elements and checks them.
   bool isWhole() const {
     size_t page = buffer->getBufferSize() / kPages;
     for (size_t i = 0; i < kPages; ++i) {
@@ -47,7 +47,7 @@ struct MappedLetters {
   std::shared_ptr<llvm::MemoryBuffer> buffer;
 };
 
-/// Pages of files that the process has in memory.
+/// Returns the number of file pages that the process has in memory.
 size_t filePages() {
   std::ifstream status("/proc/self/statm");
   size_t all = 0, resident = 0, files = 0;
@@ -60,7 +60,7 @@ TEST(FilePages, LeaveMemoryAndAreReadAgain) {
   ASSERT_EQ(letters.buffer->getBufferKind(), llvm::MemoryBuffer::MemoryBuffer_MMap);
   ASSERT_TRUE(letters.isWhole());
   size_t before = filePages();
-  // Half of it, from within a page to within another.
+  // Half of the file, from the middle of a page to the middle of another one.
   const char *start = letters.buffer->getBufferStart();
   dropFilePages(start + 1, letters.buffer->getBufferSize() / 2);
   EXPECT_LT(filePages(), before - kPages / 3);
@@ -78,8 +78,8 @@ TEST(FilePages, OtherMemoryStays) {
     was = letters.buffer->getBufferStart();
     bytes = letters.buffer->getBufferSize();
   }
-  dropFilePages(was, bytes); // nobody's any more
-  // More than one file's bytes at once are a mistake, and nothing happens.
+  dropFilePages(was, bytes); // no longer mapped
+  // A range beyond the mapped file is an error of the caller and has no effect.
   MappedLetters letters;
   dropFilePages(letters.buffer->getBufferStart(), letters.buffer->getBufferSize() * 2);
   EXPECT_TRUE(letters.isWhole());

@@ -1,4 +1,4 @@
-//===- TensorTest.cpp - whose memory a tensor's elements are in -----------===//
+//===- TensorTest.cpp - ownership of the memory of tensors ----------------===//
 #include "ir/tensor/Tensor.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/tensor/BlobOwners.h"
@@ -22,7 +22,7 @@ using namespace mlir;
 namespace dlc::ref {
 namespace {
 
-/// Four numbers in memory that the blob owns, at `shift` bytes after a multiple of their size.
+/// Four floats in a blob's own memory, at `shift` bytes after an aligned address.
 struct Weights {
   explicit Weights(size_t shift)
       : memory(std::make_shared<std::vector<char>>(shift + sizeof(float) * 4)), shift(shift) {
@@ -70,7 +70,7 @@ TEST(Tensor, CopiesWhenSomebodyReads) {
   EXPECT_EQ(tensor.bytes(), 16);
   weights.set(2, 30);
   EXPECT_EQ(tensor.getDouble(2), 30);
-  // From now on it has its own.
+  // The read above has copied the elements, so later writes to the blob have no effect.
   weights.set(2, 40);
   EXPECT_EQ(tensor.getDouble(2), 30);
 }
@@ -112,7 +112,7 @@ TEST(Tensor, BecomesAnAttributeOfItsOwn) {
   EXPECT_EQ(Tensor::fromAttr(attr)->getDouble(0), 1);
 }
 
-/// Candidates are tried in processes of their own.
+/// Candidates are benchmarked in child processes, which read the parent's tensors.
 TEST(Tensor, IsReadInAnotherProcess) {
   Weights weights(1);
   Tensor tensor = weights.tensor();
@@ -142,7 +142,7 @@ void expectRamp(const Tensor &tensor, int64_t bytes) {
     ASSERT_EQ(values[i], float(i)) << "element " << i << " of " << bytes << " bytes";
 }
 
-/// Returns the tensor that `read` makes in a context, after the end of the context.
+/// Returns the tensor that `read` creates in a context, after the context was destroyed.
 template <typename Read> Tensor afterTheContext(Read read) {
   MLIRContext context;
   context.loadDialect<DlcDialect>();
@@ -194,7 +194,7 @@ TEST(BlobOwners, OwnedBlobsAreShared) {
   }
 }
 
-/// Without the dialect there is no registry, and tensors have copies.
+/// Without the dialect there is no registry, so tensors copy blobs.
 TEST(BlobOwners, WithoutTheDialectBlobsAreCopied) {
   Tensor read;
   {
@@ -238,7 +238,8 @@ TEST(BlobOwners, MemoryIsReleasedWithTheBlob) {
   EXPECT_TRUE(memory.expired());
 }
 
-/// Two blobs of one memory have different owners. The first owner is kept until both are deleted.
+/// Two blobs with the same memory have different owners. The first owner is kept until both blobs
+/// are deleted.
 TEST(BlobOwners, BlobsOfTheSameMemoryKeepIt) {
   for (bool deletesFirst : {true, false}) {
     Weights weights(0);
@@ -311,7 +312,7 @@ TEST(BlobOwners, MemoryWithoutAnOwnerIsRefused) {
   auto type = RankedTensorType::get({1}, Float32Type::get(&context));
   const float value = 1;
   EXPECT_DEATH(Tensor::borrow(type, &value, nullptr), "needs an owner");
-  // A pointer that shares no ownership.
+  // A pointer without ownership.
   EXPECT_DEATH(
       Tensor::borrow(type, &value, std::shared_ptr<const void>(std::shared_ptr<void>(), &value)),
       "needs an owner");

@@ -1,7 +1,7 @@
 """Writes random functions of dlc operations: random_graphs.py SEED FUNCTIONS OPERATIONS [images | hybrids].
 
-With `images`, values are [N, C, H, W], and convolutions and pools are among the operations. With `hybrids`, they go from images to
-sequences and back: patches, attention whose keys come from a strided convolution, windows, shuffled channels, several scales joined.
+With `images`, values have the shape [N, C, H, W], and the operations include convolutions and pooling. With `hybrids`, functions convert images to
+sequences and back: patches, attention whose keys are computed by a strided convolution, windows, shuffled channels, several joined scales.
 """
 import random
 import sys

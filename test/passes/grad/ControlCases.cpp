@@ -31,8 +31,8 @@ std::vector<Case> controlCases() {
         dlc.yield %q, %p : TT, TT
       }
       return %r#0, %r#1 : TT, TT)");
-  // A captured value, two carried ones that change places, a stacked result, the iteration's
-  // number.
+  // A captured value, two carried values that are swapped, a stacked result, and the iteration
+  // index.
   text("loop/scan", {x, x, x}, {t, t, "tensor<4x2x3xFF>"}, R"(
       %n = dlc.constant dense<4> : tensor<i64>
       %v = dlc.sin %a2 : (TT) -> TT
@@ -63,7 +63,7 @@ std::vector<Case> controlCases() {
         dlc.yield %s : TT
       }
       return %r : TT)");
-  // A branch in a loop in a loop; the integer and the value that nothing needs get no gradient.
+  // A branch in a loop in a loop. The integer and the unused value have no gradient.
   text("loop/nested", {x, x, {{}, uniform(0, 0), "i64"}}, {t}, R"(
       %n = dlc.constant dense<3> : tensor<i64>
       %two = dlc.constant dense<2> : tensor<i64>

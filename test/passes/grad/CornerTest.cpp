@@ -1,8 +1,8 @@
 //===- CornerTest.cpp - gradients at ties, kinks, bounds and zeros --------===//
 //
-// Finite differences say nothing there, so each case states the gradient of a sum of results. It is
-// checked of the reference evaluator, and of programs that are compiled with dlc.gradient in them:
-// rewrites before the grad pass must not change it.
+// Finite differences are meaningless at these points, so each case specifies the gradient of a sum
+// of results. The gradient is checked for the reference evaluator and for compiled programs with
+// dlc.gradient: rewrites before the grad pass must not change it.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/options/Context.h"
@@ -31,13 +31,13 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Corner {
   std::string name;
-  /// The operands %a0, %a1 .. are vectors of the element type FF.
+  /// Operands %a0, %a1, ..., which are vectors of the element type FF.
   std::vector<std::vector<double>> operands;
-  /// Text that computes %y, which has the type `result`. %zero and %one are numbers.
+  /// Text that computes %y, whose type is `result`. %zero and %one are scalar constants.
   std::string body, result;
-  /// The gradient in each operand.
+  /// Expected gradient with respect to each operand.
   std::vector<std::vector<double>> gradients;
-  /// Whether there are kernels for f64.
+  /// Whether kernels for f64 exist.
   bool inF64 = true;
 };
 
@@ -51,7 +51,7 @@ std::string replaced(std::string text, const std::string &from, const std::strin
 
 std::string vectorType(size_t size) { return "tensor<" + std::to_string(size) + "xFF>"; }
 
-/// One operation of vectors of one type.
+/// Returns the text of one operation on vectors of the same type.
 std::string operation(const std::string &text, size_t size, int operands) {
   std::string types;
   for (int i = 0; i < operands; ++i)
@@ -97,7 +97,7 @@ void expectGradients(const Corner &c, ArrayRef<ref::Tensor> got, double toleranc
     ASSERT_EQ(got[i].size(), int64_t(want.size()));
     for (auto [e, value] : llvm::enumerate(want)) {
       double found = got[i].getDouble(int64_t(e));
-      // exp(-40) is 0 in f16.
+      // The tolerance is at least 1e-15, because exp(-40) is 0 in f16.
       double allowed = tolerance * std::abs(value) + 1e-15;
       bool isSame = found == value || std::abs(found - value) <= allowed;
       EXPECT_TRUE(isSame) << "operand " << i << ", element " << e << ": required: " << value
@@ -151,7 +151,7 @@ void addExtremes(std::vector<Corner> &corners) {
   extreme("min", "dlc.min %a0, %a1", {1, 2, 0}, {0.5, 0, 1}, {0.5, 1, 0});
   extreme("max strict", "dlc.max %a0, %a1 {strict}", {1, 2, 0}, {0, 1, 0}, {0, 0, 1});
   extreme("min strict", "dlc.min %a0, %a1 {strict}", {1, 2, 0}, {0, 0, 1}, {0, 1, 0});
-  // A value that is no number passes its gradient on, unless the maximum is strict.
+  // A NaN operand receives the gradient, unless the maximum is strict.
   extreme("max of NaN", "dlc.max %a0, %a1", {nan, 2}, {1, 1}, {1, 0});
   extreme("max of NaN strict", "dlc.max %a0, %a1 {strict}", {nan, 2}, {0, 1}, {0, 0});
 
@@ -170,7 +170,7 @@ void addExtremes(std::vector<Corner> &corners) {
   ofOne("clamp", {0, 1, 0.5}, {0, 0, 1},
         "%low = dlc.max %a0, %zero {strict}" + scalar + "%y = dlc.min %low, %one {strict}" +
             scalar);
-  // log(1 + e^x), also before its tanh is rewritten
+  // log(1 + e^x), alone and as the operand of a tanh (mish) that a pass rewrites
   std::string softplus = "%m = dlc.max %a0, %zero" + scalar + operation("%b = dlc.abs %a0", 3, 1) +
                          operation("%n = dlc.neg %b", 3, 1) + operation("%e = dlc.exp %n", 3, 1) +
                          operation("%l = dlc.log1p %e", 3, 1);
@@ -206,7 +206,7 @@ void addFunctions(std::vector<Corner> &corners) {
                "%y = dlc.sqrt %s : (tensor<FF>) -> tensor<FF>\n",
            "tensor<FF>");
   function("norm 4", {{0, 0}}, {{0, 0}}, powers("4.0", "0.25"), "tensor<FF>");
-  // Simplified to a product before the gradient is taken.
+  // These are simplified to products before the gradient is computed.
   function("norm 3", {{0, 0}}, {{0, 0}}, powers("3.0", "0.33333334"), "tensor<FF>");
   function("norm 0.5", {{0, 1}}, {{0, 1}}, powers("0.5", "2.0"), "tensor<FF>");
   function("hypotenuse", {{0, 3}, {0, 4}}, {{0, 0.6}, {0, 0.8}},

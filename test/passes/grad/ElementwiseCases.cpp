@@ -70,7 +70,7 @@ std::vector<Case> elementwiseCases() {
     binary("atan2", wide, positive, "", true);
     binary("max", distinct(15), uniform(-0.2, 0.2));
     binary("min", distinct(15), uniform(-0.2, 0.2));
-    // The quotient stays between two whole numbers.
+    // The quotient stays strictly between two integers, where the gradient is continuous.
     binary("rem", uniform(4.2, 4.8), uniform(1.7, 1.9));
     cases.push_back(
         {.name = std::string("select/") + s.name, .operands = {{s.b, {}, "i1"}, {s.a}, {s.b}}});
@@ -87,7 +87,7 @@ std::vector<Case> elementwiseCases() {
     return %y : tensor<3x5xFF>)"});
   cases.push_back(
       {.name = "pow/integer", .operands = {{{3, 5}, wide}, {{5}, uniform(1, 3), "i32"}}});
-  // Norms and deviations of rows of which one is always 0.
+  // Norms and standard deviations of rows, where one row is always 0.
   for (const char *reduction : {"sum", "mean"})
     cases.push_back({.name = std::string("sqrt/of squares, ") + reduction,
                      .operands = {{{3, 5}, wide}},
@@ -108,7 +108,7 @@ std::vector<Case> elementwiseCases() {
     %s = dlc.mul %w, %w : (tensor<3x5xf64>, tensor<3x5xf64>) -> tensor<3x5xf64>
     %y = dlc.cast %s to FF : (tensor<3x5xf64>) -> tensor<3x5xFF>
     return %y : tensor<3x5xFF>)"});
-  // A value used three times, one of them where no gradient goes, and a result that nothing needs.
+  // A value with three uses, one of which is not differentiable, and an unused result.
   cases.push_back({.name = "uses",
                    .operands = {{{4}, wide}, {{4}, uniform(0, 3), "i32"}, {{4}, wide}},
                    .resultTypes = {"tensor<4xFF>", "tensor<4xFF>"},

@@ -1,10 +1,10 @@
-//===- GatherCases.cpp - gradients of reading and writing at places -------===//
+//===- GatherCases.cpp - gradients of gathers and scatters ----------------===//
 #include "test/passes/grad/Harness.h"
 
 namespace dlc::gradtest {
 namespace {
 
-/// Each index once: what is written twice has no one value.
+/// Indices without repetition, because the result of writing a position twice is undefined.
 Fill once(int64_t low = 0) { return {Fill::Permutation, double(low), 0}; }
 Fill any(int64_t size) { return uniform(-double(size), double(size - 1)); }
 
@@ -48,7 +48,7 @@ std::vector<Case> gatherCases() {
   const char *const reductions[] = {"none", "add", "mul", "max", "min"};
   for (int r = 0; r < 5; ++r) {
     std::string reduction = std::string("#dlc<scatter_reduction ") + reductions[r] + ">";
-    // Only sums and products may meet at one place.
+    // Only sums and products may have several updates of one position.
     bool free = r == 1 || r == 2;
     Fill updates = r >= 3 ? uniform(-0.2, 0.2) : uniform(0.5, 2);
     cases.push_back(

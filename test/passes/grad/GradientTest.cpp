@@ -1,7 +1,7 @@
-//===- GradientTest.cpp - each differentiable operation's gradient --------===//
+//===- GradientTest.cpp - gradient of each differentiable operation -------===//
 //
-// Against central differences in f64, within 1e-6 of the largest element; and compiled in f32
-// against the reference evaluator, within 512 units of f32's precision.
+// Compares gradients with central differences in f64 (within 1e-6 of the largest element), and
+// compiled f32 gradients with the reference evaluator (within 512 epsilons of f32).
 //
 //===----------------------------------------------------------------------===//
 #include "test/passes/grad/Harness.h"
@@ -42,7 +42,7 @@ class NarrowGradient : public testing::TestWithParam<Case> {};
 TEST_P(Gradient, AgreesWithDifferences) { EXPECT_EQ(checkDifferences(GetParam(), false), ""); }
 TEST_P(Gradient, AgreesWhenCompiled) { EXPECT_EQ(checkCompiled(GetParam(), "f32", 512), ""); }
 TEST_P(SecondGradient, AgreesWithDifferences) { EXPECT_EQ(checkDifferences(GetParam(), true), ""); }
-// Rounding to 16 bits between operations differs with what is one kernel.
+// Intermediate results are rounded to 16 bits at different points, depending on the fusion.
 TEST_P(NarrowGradient, AgreesInF16) { EXPECT_EQ(checkCompiled(GetParam(), "f16", 16), ""); }
 TEST_P(NarrowGradient, AgreesInBf16) { EXPECT_EQ(checkCompiled(GetParam(), "bf16", 8), ""); }
 

@@ -1,4 +1,4 @@
-//===- Harness.cpp - a function, its gradient, and what they must agree in ===//
+//===- Harness.cpp - builds a function and its gradient and compares them -===//
 #include "test/passes/grad/Harness.h"
 
 #include "codegen/Pipeline.h"
@@ -91,7 +91,7 @@ FailureOr<SmallVector<Value>> buildOp(OpBuilder &builder, const Case &c, ValueRa
     types.assign(c.results, RankedTensorType::get({}, builder.getF32Type()));
   state.addTypes(types);
   Operation *op = builder.create(state);
-  // Optional operands are left out from the end.
+  // Missing optional operands are the last ones.
   llvm::TypeSwitch<Operation *>(op).Case<MatmulOp, ConvOp>(
       [&](auto contraction) { omitLastOperands(contraction.getProperties(), arguments.size()); });
   if (c.resultTypes.empty()) {
@@ -109,18 +109,19 @@ FailureOr<SmallVector<Value>> buildOp(OpBuilder &builder, const Case &c, ValueRa
   return SmallVector<Value>(llvm::make_filter_range(op->getResults(), isFloat));
 }
 
-/// Where a function's arguments are the case's operands, then a seed for each result it had before.
+/// A module whose functions take the case's operands, followed by a seed for each result of the
+/// function that is differentiated.
 struct Built {
   OwningOpRef<ModuleOp> module;
   std::vector<ref::Tensor> inputs;
-  /// Of `value` and `gradient`.
+  /// Result types of `value`, followed by those of `gradient`.
   std::vector<Type> results;
   std::string error;
 
   func::FuncOp function(StringRef name) { return module->lookupSymbol<func::FuncOp>(name); }
 };
 
-/// Collects what is reported while it lives.
+/// Collects error messages for the lifetime of the object.
 struct Messages {
   explicit Messages(MLIRContext &context)
       : handler(&context, [this](Diagnostic &d) {
@@ -132,7 +133,7 @@ struct Messages {
   ScopedDiagnosticHandler handler;
 };
 
-/// A function being made.
+/// Builder of a function with the operations of a case.
 class FunctionBuilder {
 public:
   FunctionBuilder(Built &built, StringRef name, bool fill)
@@ -155,7 +156,8 @@ public:
     }
     return function.getArgument(number);
   }
-  /// The derivatives of values in all floating-point inputs so far, with new inputs as seeds.
+  /// Returns the derivatives of values with respect to all floating-point inputs so far. The seeds
+  /// are new inputs.
   SmallVector<Value> differentiate(ArrayRef<Value> ys) {
     SmallVector<Value> seeds, xs;
     for (Value x : function.getArguments())
@@ -181,7 +183,8 @@ public:
   bool fill;
 };
 
-/// `value` and its `gradient`; in the second order, `value` is the case's gradient itself.
+/// Builds `value` and its `gradient`. For the second order, `value` is itself the gradient of the
+/// case.
 Built build(MLIRContext &context, const Case &c, const std::string &element, bool second) {
   Built built;
   built.module = ModuleOp::create(UnknownLoc::get(&context));
@@ -218,7 +221,7 @@ double weighted(ArrayRef<ref::Tensor> ys, ArrayRef<ref::Tensor> seeds) {
   return sum;
 }
 
-/// Of large operands some elements only, spread over the whole.
+/// Maximum number of elements of an operand that are checked, spread over the whole operand.
 constexpr int64_t mostElements = 48;
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Harness.h - a function, its gradient, and what they must agree in --===//
+//===- Harness.h - builds a function and its gradient and compares them ---===//
 #ifndef DLC_TEST_PASSES_GRAD_HARNESS_H
 #define DLC_TEST_PASSES_GRAD_HARNESS_H
 
@@ -16,39 +16,39 @@ namespace dlc::gradtest {
 using conformance::Fill;
 using conformance::Shape;
 
-/// An operand of type FF is f64 against finite differences and f32 when compiled.
+/// An operand. The element type FF is f64 for finite differences and f32 for compiled code.
 struct Operand {
   Shape shape;
   Fill fill = {Fill::Uniform, -2, 2};
   std::string type = "FF";
 };
 
-/// One line of a table. Either one operation with its attributes, or a function's body.
+/// One case of a table: either one operation with its attributes, or a function body.
 struct Case {
   std::string name;
   std::vector<Operand> operands;
-  /// Of one operation: the text of its attributes, without braces.
+  /// Text of the attributes of a single operation, without braces.
   std::string attributes = {};
-  /// How many results the operation has.
+  /// Number of results of the operation.
   unsigned results = 1;
-  /// Where the operation's type does not follow from its operands.
+  /// Result types, if they cannot be inferred from the operands.
   std::vector<std::string> resultTypes = {};
-  /// In place of the operation `name`: text in which FF stands for the element type, %a0, %a1 ..
-  /// are the operands, and that ends in a return of `resultTypes`.
+  /// Function body, used instead of the operation `name`. FF is the element type, %a0, %a1, ... are
+  /// the operands, and the text ends with a return of `resultTypes`.
   std::string body = {};
-  /// Also check the gradient of the gradient.
+  /// Also checks the gradient of the gradient.
   bool second = false;
-  /// Also compile it for 16-bit floats.
+  /// Also compiles the case for 16-bit floats.
   bool narrow = false;
 };
 
-/// The operation's name is what stands before the first slash.
+/// Returns the operation's name, which is the part before the first slash.
 inline std::string operationOf(const Case &c) { return c.name.substr(0, c.name.find('/')); }
 
-/// What tests call the case.
+/// Prints the case's name in the output of tests.
 void PrintTo(const Case &c, std::ostream *stream);
 
-/// Distinct numbers one apart, none of them 0.
+/// Distinct values with distances of 1, none of which is 0.
 inline Fill distinct(int64_t count) {
   const int64_t half = count / 2;
   return {Fill::Permutation, 0.25 - double(half), 0};
@@ -56,12 +56,12 @@ inline Fill distinct(int64_t count) {
 inline Fill uniform(double low, double high) { return {Fill::Uniform, low, high}; }
 std::string array(const Shape &values);
 
-/// What is wrong, empty when nothing is.
+/// Compares the gradient with central differences. Returns a description of the error, or "".
 std::string checkDifferences(const Case &c, bool second);
-/// Compiles the module and runs its function `main`; returns what is wrong.
+/// Compiles the module and runs its function `main`. Returns a description of the error, or "".
 std::string runCompiled(mlir::ModuleOp module, llvm::ArrayRef<ref::Tensor> inputs,
                         std::vector<ref::Tensor> &results);
-/// FF is `element` here.
+/// Compares the compiled gradient with the reference evaluator, with FF as `element`.
 std::string checkCompiled(const Case &c, const std::string &element, double tolerance);
 
 std::vector<Case> elementwiseCases();

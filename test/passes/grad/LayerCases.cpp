@@ -1,4 +1,4 @@
-//===- LayerCases.cpp - gradients of normalisation and attention ----------===//
+//===- LayerCases.cpp - gradients of normalization and attention ----------===//
 #include "test/passes/grad/Harness.h"
 
 #include <set>
@@ -92,7 +92,8 @@ void addNorms(std::vector<Case> &cases) {
 }
 
 void addAttention(std::vector<Case> &cases) {
-  // On a GPU whole, with its sums of exponentials in place of its scores.
+  // With `whole`, attention is one fused operation as on a GPU, which stores the log-sum-exp
+  // instead of the scores.
   auto attention = [&](const char *name, const std::vector<Operand> &operands, bool causal = false,
                        bool second = false) {
     for (bool whole : {false, true})

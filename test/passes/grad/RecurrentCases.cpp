@@ -37,7 +37,7 @@ std::vector<Case> recurrentCases() {
       layer("rnn", "tanh/", 1);
       layer("rnn", "relu/", 1, ", relu");
     }
-  // Only the last state counts.
+  // Only the last state is used.
   cases.push_back({.name = "lstm/last",
                    .operands = {{{3, 2, 3}}, {{1, 8, 3}}, {{1, 8, 2}}},
                    .resultTypes = {"tensor<1x2x2xFF>"},

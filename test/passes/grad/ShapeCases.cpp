@@ -1,4 +1,4 @@
-//===- ShapeCases.cpp - gradients of movements, reductions and products ---===//
+//===- ShapeCases.cpp - gradients of data movement, reductions and matmuls ===//
 #include "test/passes/grad/Harness.h"
 
 namespace dlc::gradtest {
@@ -45,7 +45,7 @@ void addMovements(std::vector<Case> &cases) {
       {.name = "concat/same", .operands = {{{2, 3}}}, .resultTypes = {"tensor<2x6xFF>"}, .body = R"(
     %y = dlc.concat 1 (%a0, %a0) : (tensor<2x3xFF>, tensor<2x3xFF>) -> tensor<2x6xFF>
     return %y : tensor<2x6xFF>)"});
-  // Parts that lie side by side, and parts that overlap.
+  // Adjacent parts, and overlapping parts.
   cases.push_back({.name = "slices/split",
                    .operands = {{{2, 6}}},
                    .resultTypes = {"tensor<2x3xFF>"},
@@ -77,7 +77,7 @@ void addReductions(std::vector<Case> &cases) {
   for (int kind = 0; kind < 5; ++kind)
     for (const Axes &s : shapes) {
       if (kind == 1 && std::string(s.name) == "empty")
-        continue; // the mean of nothing is no number
+        continue; // the mean of zero elements is NaN
       cases.push_back({.name = std::string("reduce/") + kinds[kind] + "/" + s.name,
                        .operands = {{s.x, kind == 4   ? uniform(0.5, 1.5)
                                           : kind >= 2 ? distinct(24)
@@ -86,7 +86,7 @@ void addReductions(std::vector<Case> &cases) {
                                      list("axes", s.axes) + (s.keep ? ", keepdims" : ""),
                        .second = kind == 4});
     }
-  // A zero among the factors, and the largest element twice.
+  // One factor is zero, and the largest element occurs twice.
   cases.push_back({.name = "reduce/prod/zero",
                    .operands = {{{2, 4}, uniform(0, 1), "i32"}, {{2, 4}}},
                    .resultTypes = {"tensor<2xFF>"},
@@ -112,7 +112,7 @@ void addReductions(std::vector<Case> &cases) {
 void addProducts(std::vector<Case> &cases) {
   struct Matrices {
     const char *name;
-    Shape a, b; // neither transposed
+    Shape a, b; // shapes without transposes
   };
   const Matrices shapes[] = {
       {"2d", {3, 4}, {4, 5}},        {"batch", {2, 3, 4}, {2, 4, 5}},

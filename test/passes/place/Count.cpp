@@ -1,5 +1,5 @@
-//===- Count.cpp - the bytes that placements move -------------------------===//
-// Written from the rules, without the pass's code.
+//===- Count.cpp - counts the bytes that placements transfer --------------===//
+// Implemented from the placement rules, independent of the pass's code.
 #include "test/passes/place/Count.h"
 
 #include "ir/dlc/Dialect.h"
@@ -37,7 +37,7 @@ struct Use {
   Operation *user;
 };
 
-/// What all counts need: the devices asked for, and who uses what.
+/// Information that all counts need: requested devices and users of values.
 struct Function {
   explicit Function(func::FuncOp function) : function(function), block(function.getBody().front()) {
     for (Operation &op : block.without_terminator())
@@ -113,7 +113,7 @@ int64_t bytesMovedNaively(func::FuncOp unplaced) {
 
 int64_t leastBytes(func::FuncOp unplaced, unsigned most) {
   Function f(unplaced);
-  // Everything that has a device of its own: operations, and arguments.
+  // Everything that has its own device: operations and arguments.
   std::map<void *, int> fixed;
   std::vector<void *> free;
   auto decide = [&](void *what, int asked) {
@@ -122,7 +122,7 @@ int64_t leastBytes(func::FuncOp unplaced, unsigned most) {
     else
       free.push_back(what);
   };
-  // State stands with what makes its next value.
+  // A state is on the device of the operation that computes its next value.
   std::map<void *, void *> with;
   for (auto [i, value] : llvm::enumerate(f.block.getTerminator()->getOperands())) {
     Operation *maker = value.getDefiningOp();

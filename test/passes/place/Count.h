@@ -1,4 +1,4 @@
-//===- Count.h - the bytes that placements move ---------------------------===//
+//===- Count.h - counts the bytes that placements transfer ----------------===//
 #ifndef DLC_TEST_PASSES_PLACE_COUNT_H
 #define DLC_TEST_PASSES_PLACE_COUNT_H
 
@@ -8,15 +8,15 @@
 
 namespace dlc::placetest {
 
-/// Bytes of all transfers of a placed function, 0-d scalars apart.
+/// Returns the bytes of all transfers of a placed function, without 0-d scalars.
 int64_t bytesMoved(mlir::func::FuncOp placed);
 
-/// Bytes that an unplaced function with annotations moves when each operation stands where it is
-/// asked to, else where its first operand is made, and each use transfers for itself.
+/// Returns the bytes that an unplaced function would transfer if each operation without annotation
+/// were on the device of its first operand, and each use had a transfer of its own.
 int64_t bytesMovedNaively(mlir::func::FuncOp unplaced);
 
-/// The least bytes that any choice for the operations without annotation moves, between cpu and
-/// cpu:1; -1 where more than `most` are free.
+/// Returns the minimum bytes over all placements of the operations without annotation on cpu and
+/// cpu:1, or -1 if more than `most` operations have no annotation.
 int64_t leastBytes(mlir::func::FuncOp unplaced, unsigned most);
 
 } // namespace dlc::placetest

@@ -1,4 +1,4 @@
-//===- MinCutTest.cpp - cuts against all cuts -----------------------------===//
+//===- MinCutTest.cpp - compares minimum cuts with exhaustive search ------===//
 #include "passes/place/MinCut.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ TEST(MinCut, IsTheLeastOfAllCuts) {
     for (unsigned i = 0; i < vertices * 3; ++i) {
       Edge edge{unsigned(random() % vertices), unsigned(random() % vertices),
                 unsigned(random() % 20)};
-      // One in ten may not be cut; never straight from end to end.
+      // One edge in ten gets such a large capacity that it is never cut, but never an edge directly
+      // from source to sink.
       bool endless = random() % 10 == 0 && !(edge.from == 0 && edge.to == 1);
       edges.push_back(edge);
       cut.addEdge(edge.from, edge.to, Cost(edge.capacity));

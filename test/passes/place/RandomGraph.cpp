@@ -1,4 +1,4 @@
-//===- RandomGraph.cpp - functions with random annotations ----------------===//
+//===- RandomGraph.cpp - functions with random device annotations ---------===//
 #include "test/passes/place/RandomGraph.h"
 
 #include <random>
@@ -9,7 +9,7 @@ namespace {
 
 struct Value {
   std::string name;
-  int size; ///< elements of its one dimension; 0: a 0-d scalar
+  int size; ///< number of elements of the only dimension; 0 means a 0-d scalar
 };
 
 class Writer {
@@ -24,7 +24,7 @@ public:
       addOperation();
     int results = 1 + below(3);
     for (int i = 0; i < results; ++i) {
-      // The last value is always used.
+      // The last value is always a result.
       const Value &value = i == 0 ? values.back() : any();
       addResult(value, deviceAttribute(options.annotated / 2));
     }
@@ -46,11 +46,11 @@ private:
     if (!percent(chance))
       return "";
     int device = below(options.devices);
-    // There is a cuda:0, and cpu:0 is cpu.
+    // The numbers of other kinds start at 0: cuda:0. Device cpu:0 is named cpu.
     std::string number = std::to_string(device - (options.kind == "cpu" ? 0 : 1));
     return "dlc.device = \"" + (device ? options.kind + ":" + number : std::string("cpu")) + "\"";
   }
-  /// With braces, or nothing.
+  /// Returns the attributes in braces, or "" if there are none.
   static std::string braced(const std::string &attributes) {
     return attributes.empty() ? "" : " {" + attributes + "}";
   }
@@ -138,7 +138,7 @@ private:
     }
   }
 
-  /// A carried value and one from outside.
+  /// Adds a loop with a carried value and a captured one.
   void addLoop(const Value &x, const Value &outside) {
     Value result{fresh(), x.size};
     std::string type = typeOf(x.size), trip = fresh(), i = fresh(), carried = fresh(),
@@ -171,7 +171,7 @@ private:
     values.push_back(result);
   }
 
-  /// The next value of a state: made of any value, often of the state too.
+  /// Returns a new value for a state, computed from a random value and often from the state.
   Value updateOf(const Value &state) {
     if (percent(15))
       return state;

@@ -1,4 +1,4 @@
-//===- RandomPlacementTest.cpp - placed graphs mean what they meant -------===//
+//===- RandomPlacementTest.cpp - random placed graphs have the same results ===//
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Evaluate.h"
 #include "passes/Passes.h"
@@ -55,7 +55,7 @@ protected:
     return inputs;
   }
 
-  /// The bytes of all results.
+  /// Returns the bytes of all results.
   std::vector<std::string> evaluate(ModuleOp module, uint64_t seed) {
     func::FuncOp function = mainOf(module);
     SmallVector<ref::Tensor> outputs;
@@ -67,7 +67,8 @@ protected:
     return bytes;
   }
 
-  /// No value goes to one device twice, and none inside a loop or branch.
+  /// Checks that no value is transferred to the same device twice, and that no transfer is in a
+  /// loop or branch.
   static std::string wrongTransfer(ModuleOp module) {
     llvm::DenseSet<std::pair<Value, Type>> seen;
     std::string wrong;
@@ -108,7 +109,7 @@ TEST_F(Placement, KeepsTheMeaningOfAThousandGraphsOnThreeDevices) {
     naive += most;
     crossing += bytes > 0;
   }
-  // Else the test tests nothing.
+  // Without enough transfers the test would be meaningless.
   EXPECT_GT(crossing, 700);
   EXPECT_LT(moved * 10, naive * 7);
 }
@@ -169,7 +170,7 @@ TEST_F(Placement, KeepsWithinTheMemoryGiven) {
     std::string text = randomGraph(seed, options);
     OwningOpRef<ModuleOp> module = parse(text);
     OwningOpRef<ModuleOp> placed = module->clone();
-    // Too little for some; those must say so.
+    // The memory limits are too small for some graphs, which must be rejected with an error.
     ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
     ModelOptions place;
     place.place = {"auto:cpu=300B,cpu:1=300B,cpu:2"};

@@ -29,7 +29,7 @@ ref::Tensor randomTensor(Type type, std::mt19937_64 &random) {
   return x;
 }
 
-/// What differs; empty when nothing does.
+/// Returns a description of a difference, or "".
 std::string difference(const ref::Tensor &got, const ref::Tensor &want) {
   for (int64_t i = 0; i < want.size(); ++i) {
     double x = got.getDouble(i), y = want.getDouble(i);
@@ -44,7 +44,7 @@ class PlacedRun : public ::testing::Test {
 protected:
   PlacedRun() { prepareContext(context); }
 
-  /// Compiles, runs twice (state goes on), and compares with the reference.
+  /// Compiles the graph, runs it twice with persistent state, and compares with the reference.
   void check(uint64_t seed, const GraphOptions &options, const CompileOptions &compileOptions,
              const std::string &order) {
     std::string text = randomGraph(seed, options);
@@ -112,7 +112,8 @@ TEST_F(PlacedRun, IsWhatTheReferenceSays) {
     GraphOptions options;
     options.operations = 5 + int(seed % 30);
     options.annotated = int(seed * 7 % 90);
-    // At once, or in any order that events allow, with other devices' memory out of reach.
+    // Streams run immediately, or in any order that events permit. Memory of other devices is
+    // inaccessible.
     std::string number = std::to_string(seed);
     const std::string orders[] = {"", "late:0", "random:" + number};
     check(seed, options, {}, orders[seed % 3]);
@@ -122,8 +123,8 @@ TEST_F(PlacedRun, IsWhatTheReferenceSays) {
   EXPECT_GT(crossing, 700);
 }
 
-/// On GPUs, real or emulated, where there are two: PLACED_RUNS graphs, each with kernels of its
-/// own.
+/// Runs graphs on real or emulated GPUs if there are at least two. PLACED_RUNS is the number of
+/// graphs, each of which has different kernels.
 TEST_F(PlacedRun, OnGpus) {
   if (runtime::deviceCount("cuda") < 2)
     GTEST_SKIP() << "fewer than two GPUs";

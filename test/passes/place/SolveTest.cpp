@@ -1,4 +1,4 @@
-//===- SolveTest.cpp - labels against all labels --------------------------===//
+//===- SolveTest.cpp - compares solved placements with exhaustive search --===//
 #include "passes/place/Solve.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace dlc::place {
 namespace {
 
-/// Work and ways that differ from label to label.
+/// Returns a problem with random costs of work and of transfers between labels.
 Problem randomProblem(std::mt19937 &random, unsigned labels, unsigned nodes) {
   Problem problem;
   problem.labels = labels;
@@ -43,7 +43,7 @@ Problem randomProblem(std::mt19937 &random, unsigned labels, unsigned nodes) {
   return problem;
 }
 
-/// The least energy of all labels.
+/// Returns the minimum energy over all labelings.
 Cost least(const Problem &problem) {
   Labels at = problem.allAt(0);
   Cost best = problem.energy(at);
@@ -86,7 +86,7 @@ TEST(Solve, IsNearTheLeastForThreeLabelsAndNeverAboveNaive) {
 }
 
 TEST(Solve, CountsWhatIsHeldAtOnce) {
-  // 0 makes ten bytes for 1; 1 makes five for 2 on another label.
+  // Node 0 produces ten bytes for node 1. Node 1 produces five bytes for node 2 on the other label.
   Problem problem;
   problem.labels = 2;
   problem.allowed.assign(2, true);
@@ -114,7 +114,7 @@ TEST(Solve, KeepsWithinCapacities) {
     Problem problem = randomProblem(random, 3, 12);
     Labels whole = solve(problem);
     std::vector<int64_t> held = problem.memory(whole);
-    // Less than the best labels want; the last label holds anything.
+    // Capacities below what the best labeling needs. The last label has unlimited capacity.
     problem.capacity = {std::max<int64_t>(1, held[0] * 3 / 4),
                         std::max<int64_t>(1, held[1] * 3 / 4), 0};
     tight += !problem.fits(whole);
@@ -128,7 +128,7 @@ TEST(Solve, KeepsWithinCapacities) {
 }
 
 TEST(Split, PutsIndependentWorkSideBySide) {
-  // Two chains of two, and a node that joins them; moving is cheap.
+  // Two chains of two nodes, and a node that joins them. Transfers are cheap.
   Problem problem;
   problem.labels = 2;
   problem.allowed.assign(2, true);
@@ -143,7 +143,7 @@ TEST(Split, PutsIndependentWorkSideBySide) {
   EXPECT_EQ(at[0], at[1]);
   EXPECT_EQ(at[2], at[3]);
   EXPECT_NE(at[0], at[2]);
-  // The same where moving is dear: all on one.
+  // With expensive transfers all nodes get the same label.
   problem.perByte.assign(4, 100000);
   at = split(problem);
   EXPECT_EQ(at[4], at[1]);

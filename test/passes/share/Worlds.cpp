@@ -1,10 +1,10 @@
-//===- Worlds.cpp - a split function on several ranks against the whole one ----===//
+//===- Worlds.cpp - compares a function split over ranks with the original -----===//
 //
 //   dlc_split_worlds FILE.mlir RANKS PATTERN=WHERE...
 //
-// Evaluates @main whole, then split: by the reference evaluator on RANKS ranks, and compiled, on
+// Evaluates @main unsplit, then split: by the reference evaluator on RANKS ranks, and compiled on
 // ranks that are threads. Prints the largest difference of any output on any rank, relative to the
-// largest number of that output. An argument with `dlc.classes` holds numbers below that.
+// largest value of that output. Integer arguments with `dlc.classes` have values below that number.
 //
 //===----------------------------------------------------------------------------===//
 #include "codegen/Pipeline.h"
@@ -51,7 +51,8 @@ Tensor someValue(Type type, int64_t classes, std::mt19937 &random) {
   return x;
 }
 
-/// The rank's part of an argument, if its type is that of a part: element by element.
+/// Returns the rank's part of an argument, copied element by element, if the argument's type is
+/// that of a part. Else returns the whole argument.
 Tensor partOf(func::FuncOp function, unsigned argument, const Tensor &whole, int64_t rank) {
   auto part = function.getArgAttrOfType<DenseI64ArrayAttr>(argument, "dlc.part");
   if (!part)
@@ -73,7 +74,7 @@ double difference(const Tensor &a, const Tensor &b) {
   for (int64_t i = 0; i < a.size(); ++i) {
     largest = std::max(largest, std::fabs(a.getDouble(i)));
     double d = std::fabs(a.getDouble(i) - b.getDouble(i));
-    worst = d <= worst ? worst : d; // what is not a number stays
+    worst = d <= worst ? worst : d; // `worst` becomes NaN if a difference is NaN
   }
   return worst / largest;
 }

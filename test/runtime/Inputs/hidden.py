@@ -1,4 +1,4 @@
-"""A chain of products on cpu:1 whose operands come over from cpu, and what its trace must show."""
+"""Makes a chain of matmuls on cpu:1 whose operands are copied from cpu, and checks its trace."""
 import json
 import sys
 

@@ -1,4 +1,4 @@
-//===- CarrierTest.cpp - what carries collectives beside the engine -----------===//
+//===- CarrierTest.cpp - collectives that a library carries out instead of the engine ===//
 #include "dlc/Error.h"
 #include "runtime/collective/World.h"
 
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 namespace {
 
-/// Keeps what it is told.
+/// A carrier that records what the world reports.
 class Recorder : public Carrier {
 public:
   explicit Recorder(World &world) : world(world) { world.watch(*this); }
@@ -26,7 +26,7 @@ public:
     std::lock_guard lock(mutex);
     wrong = text;
   }
-  /// Returns why the world has ended, once it has.
+  /// Waits until the world has ended and returns the reason.
   std::string untilEnd() {
     std::unique_lock lock(mutex);
     told.wait(lock, [&] { return !why.empty(); });
@@ -66,7 +66,8 @@ void onRanks(int size, const std::function<void(World &)> &body) {
     thread.join();
 }
 
-/// How long others may wait for a rank without a sign of life.
+/// Sets the time after which a rank without a sign of life is reported, for the lifetime of the
+/// object.
 class Seconds {
 public:
   explicit Seconds(const char *text) { setenv("DLC_WORLD_TIMEOUT", text, 1); }
@@ -82,7 +83,7 @@ TEST(Carrier, ItsFaultEndsAllRanks) {
     if (world.rank() == 1)
       carrier.fails("the cable is broken");
     EXPECT_THAT(carrier.untilEnd(), HasSubstr("rank 1 of 3, step 4: the cable is broken"));
-    // Whoever comes later is told, too.
+    // A carrier that is registered after the end is notified, too.
     Recorder late(world);
     EXPECT_TRUE(late.hasEnded());
     float value = 0;
@@ -96,7 +97,7 @@ TEST(Carrier, ARankThatOthersWaitForIsFoundHanging) {
     Recorder carrier(world);
     world.setStep(2);
     world.barrier();
-    // Both are through the first; one never comes to the second.
+    // Both ranks complete the first collective. Rank 1 never starts the second.
     uint64_t first = world.carriedStarts();
     world.carriedEnds(first);
     if (world.rank() == 0)
@@ -110,7 +111,8 @@ TEST(Carrier, WhoHasStartedAllIsNotBlamed) {
   onRanks(2, [](World &world) {
     Recorder carrier(world);
     uint64_t number = world.carriedStarts();
-    // Long work on a device: no signs of life, and nobody is behind.
+    // Long work on a device, without signs of life. No rank has started fewer collectives than the
+    // other, so none is reported.
     std::this_thread::sleep_for(std::chrono::milliseconds(1600));
     world.carriedEnds(number);
     EXPECT_FALSE(carrier.hasEnded());

@@ -1,4 +1,4 @@
-//===- ClockOffsetTest.cpp - how far ranks' clocks are apart -------------------===//
+//===- ClockOffsetTest.cpp - measured offsets between the clocks of ranks ------===//
 #include "runtime/collective/ClockOffset.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,8 @@ using namespace dlc::runtime;
 
 namespace {
 
-/// What each of the ranks finds whose clocks are so far ahead.
+/// Returns the offset that each rank measures if the clocks of the ranks are ahead by the given
+/// times.
 std::vector<ClockOffset> offsetsOf(const std::vector<int64_t> &ahead) {
   auto worlds = loopbackWorlds(static_cast<int>(ahead.size()));
   std::vector<ClockOffset> found(ahead.size());

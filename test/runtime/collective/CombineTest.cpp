@@ -1,4 +1,4 @@
-//===- CombineTest.cpp - sums and greatest values of every type ---------------===//
+//===- CombineTest.cpp - sums and maxima of every element type ----------------===//
 #include "runtime/collective/Combine.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Combine, WhatIsNotANumberIsTheGreatest) {
 }
 
 TEST(Combine, HalvesGoByWayOfF32) {
-  // More than one block of them.
+  // More elements than one block of conversions.
   std::vector<uint16_t> ones(3000, bf16(1)), twos(3000, bf16(2));
   EXPECT_EQ(combined(Reduction::Sum, DType::BF16, ones, twos),
             std::vector<uint16_t>(3000, bf16(3)));
@@ -64,7 +64,7 @@ TEST(Combine, SumsInOrderDoNotDependOnWhereThePartsWere) {
 }
 
 TEST(Combine, SumsOfHalvesAreRoundedOnce) {
-  // 256 + 1 is 256 in bf16; four times 1 more is 260.
+  // 256 + 1 is rounded to 256 in bf16. The sum of all five values is 260.
   std::vector<uint16_t> parts{bf16(256), bf16(1), bf16(1), bf16(1), bf16(1)};
   sumInOrder(DType::BF16, parts.data(), parts.data(), 5, 1);
   EXPECT_EQ(parts[0], bf16(260));

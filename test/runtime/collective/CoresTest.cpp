@@ -1,4 +1,4 @@
-//===- CoresTest.cpp - shares of processors ------------------------------------===//
+//===- CoresTest.cpp - assignment of processors to the ranks of a machine ------===//
 #include "runtime/collective/Cores.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-//===- LoopbackTest.cpp - worlds of threads, and those that only wait ---------===//
+//===- LoopbackTest.cpp - worlds whose ranks are threads ----------------------===//
 #include "Together.h"
 #include "dlc/Error.h"
 #include "runtime/collective/World.h"
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 namespace {
 
-/// Runs the body on a thread for each rank; an error's text for each.
+/// Runs the body on one thread for each rank. Returns the error message of each rank.
 std::vector<std::string> onRanks(int size, const std::function<void(World &)> &body) {
   auto worlds = loopbackWorlds(size);
   std::vector<std::string> errors(size);
@@ -54,7 +54,7 @@ TEST(Loopback, ManyAreUnderWayAtOnce) {
 }
 
 TEST(Loopback, OrderedSumsDoNotDependOnTheWorld) {
-  // Chunk c of four has these values; the order of additions is seen in them.
+  // Values of chunk c of four. A different order of additions changes the rounding of their sum.
   auto chunk = [](int c) {
     return std::vector<float>{1e8f / static_cast<float>(c + 1), 0.1f, -1e7f};
   };
@@ -167,7 +167,7 @@ TEST(Loopback, TheLinkIsTheSameOnAllRanks) {
 TEST(Waiting, TakesTheTimeThatItIsGiven) {
   auto world = waitingWorld({.size = 4, .latencySeconds = 1e-3, .bytesPerSecond = 1e8});
   EXPECT_EQ(world->size(), 4);
-  std::vector<float> values(250'000, 1.0f); // 1 MB: 10 ms
+  std::vector<float> values(250'000, 1.0f); // 1 MB takes 10 ms
   auto from = std::chrono::steady_clock::now();
   Ticket first = world->start({.from = values.data(), .to = values.data(), .share = values.size()});
   Ticket second = world->start({.from = values.data(), .to = values.data(), .share = 1});

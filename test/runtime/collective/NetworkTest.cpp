@@ -1,4 +1,4 @@
-//===- NetworkTest.cpp - what collectives take, on paper -----------------------===//
+//===- NetworkTest.cpp - cost model of collectives -----------------------------===//
 #include "runtime/collective/Network.h"
 #include "runtime/session/Buckets.h"
 
@@ -8,7 +8,7 @@ using namespace dlc::runtime;
 
 namespace {
 
-constexpr MessageCost kLink{1e-5, 1e-9}; // 10 us, 1 GB/s
+constexpr MessageCost kLink{1e-5, 1e-9}; // latency 10 us, bandwidth 1 GB/s
 
 double allReduce(const Network &network, double bytes, int ranks) {
   return collectiveCost(network, Collective::AllReduce, bytes, ranks).seconds;
@@ -20,7 +20,8 @@ TEST(Network, TakesTheCheaperWay) {
     return collectiveCost(network, Collective::AllReduce, bytes, ranks);
   };
   EXPECT_EQ(cost(1e6, 1).seconds, 0);
-  EXPECT_NEAR(cost(1e6, 2).seconds, 1e-5 + 1e-3, 1e-9); // each has the other's at once
+  EXPECT_NEAR(cost(1e6, 2).seconds, 1e-5 + 1e-3,
+              1e-9); // each rank receives the other's part at the same time
   EXPECT_EQ(cost(8, 1024).how, "tree");
   EXPECT_NEAR(cost(8, 1024).seconds, 10 * 1e-5, 1e-6);
   EXPECT_EQ(cost(1e9, 8).how, "ring");
@@ -35,7 +36,7 @@ TEST(Network, SharesTheOneLinkBetweenMachines) {
   CollectiveCost cost = collectiveCost(network, Collective::AllReduce, 1e6, 8);
   EXPECT_EQ(cost.how, "two levels");
   EXPECT_NEAR(cost.seconds, 6 * (1e-5 + 2.5e-4) + 5e-5 + 1e-2, 1e-6);
-  // One rank a machine: there is no inside.
+  // With one rank on each machine there are no links inside of a machine.
   EXPECT_EQ(allReduce({kLink, MessageCost{5e-5, 1e-8}, 1}, 1e6, 4),
             allReduce({{5e-5, 1e-8}, {}, 0}, 1e6, 4));
 }

@@ -1,4 +1,4 @@
-//===- OverlapTest.cpp - buckets joined, and how much of them hides behind work -===//
+//===- OverlapTest.cpp - joins buckets and measures the overlap of collectives with work ===//
 #include "runtime/session/Overlap.h"
 #include "runtime/session/Buckets.h"
 #include "runtime/session/Collectives.h"
@@ -9,8 +9,9 @@ using namespace dlc::runtime;
 
 namespace {
 
-/// Four gradients of 256 floats side by side, each written by a command of stream 0 and reduced in
-/// place on stream 1. Updates read them at the end, or (`hurries`) the first one at once.
+/// A plan with four adjacent gradients of 256 floats. Commands of stream 0 write each gradient, and
+/// stream 1 reduces it in place. Updates read the gradients at the end. With `hurries` the first
+/// update follows its reduction immediately.
 class Step {
 public:
   explicit Step(bool hurries = false) {
@@ -60,7 +61,7 @@ private:
     add(Op::Fill, 0).buffers = {buffer};
   }
 
-  std::vector<uint32_t> reduced; ///< events
+  std::vector<uint32_t> reduced; ///< event recorded after each reduction
 };
 
 std::vector<uint64_t> sharesOf(const Plan &plan) {
@@ -73,7 +74,7 @@ std::vector<uint64_t> sharesOf(const Plan &plan) {
   return shares;
 }
 
-/// A write takes a second, a reduction two, an update half of one.
+/// Durations: 1 s for a write, 2 s for a reduction, 0.5 s for an update.
 std::vector<double> secondsOf(const Plan &plan) {
   std::vector<double> seconds;
   size_t writes = 0;
@@ -88,7 +89,8 @@ std::vector<double> secondsOf(const Plan &plan) {
 TEST(Overlap, SaysWhatIsExposed) {
   Step step;
   Timeline timeline = timelineOf(step.plan, secondsOf(step.plan));
-  // Written at 1, 2, 3, 4; reduced at 3, 5, 7, 9; work ends at 4, and each update takes half.
+  // Gradients are written at 1, 2, 3, 4 and reduced at 3, 5, 7, 9. The writes end at 4, and each
+  // update takes 0.5.
   Overlap overlap = overlapOf(step.plan, timeline);
   ASSERT_EQ(overlap.collectives.size(), 4u);
   const SharedTimes &second = overlap.collectives[1];

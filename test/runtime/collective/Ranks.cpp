@@ -1,6 +1,6 @@
-//===- Ranks.cpp - a process of a world: what mpi.py starts several of --------===//
+//===- Ranks.cpp - one rank's process in the scenarios that mpi.py starts -----===//
 //
-// dlc_ranks SCENARIO [RANK]: the rank that does something wrong.
+// dlc_ranks SCENARIO [RANK], where RANK is the rank that misbehaves.
 //
 //===---------------------------------------------------------------------------===//
 #include "Together.h"
@@ -46,7 +46,7 @@ void ordered(World &world) {
     std::printf("bits %016llx\n", static_cast<unsigned long long>(bits));
 }
 
-/// Longer than what goes in one piece.
+/// Operands that are larger than one message.
 void large(World &world) {
   const uint64_t share = (uint64_t(1) << 20) + 5, size = static_cast<uint64_t>(world.size());
   std::vector<uint8_t> all(share * size, 1), part(share, static_cast<uint8_t>(world.rank() + 1));
@@ -78,7 +78,7 @@ void differs(World &world) {
   world.agree("program", lines);
 }
 
-/// Steps, in the third of which one rank does this.
+/// Runs `count` steps. In step 3 the misbehaving rank calls `act`.
 template <typename Act> void steps(World &world, const Act &act, int count = 200) {
   float value = 1;
   for (int step = 1; step <= count; ++step) {
@@ -99,7 +99,7 @@ void stops(World &world) {
 void hangs(World &world) {
   steps(world, [] { std::this_thread::sleep_for(std::chrono::minutes(2)); });
 }
-/// One command that takes long, and says nothing.
+/// A long command without signs of life.
 void works(World &world) {
   steps(
       world,
@@ -122,7 +122,7 @@ void leaves(World &world) {
   }
 }
 
-/// Others wait for a slow rank, which shows that it lives, and burn little.
+/// Other ranks wait for a slow rank that sends signs of life, and use little processor time.
 void slow(World &world) {
   float value = 1;
   world.barrier();

@@ -1,4 +1,4 @@
-//===- SessionTest.cpp - programs whose commands meet other ranks -------------===//
+//===- SessionTest.cpp - programs with collectives, run by sessions on several ranks ===//
 #include "runtime/session/Session.h"
 #include "dlc/Error.h"
 #include "runtime/program/Checker.h"
@@ -25,7 +25,7 @@ json tensor(const char *name, int64_t size) {
   return {{"name", name}, {"dtype", "f32"}, {"shape", {size}}};
 }
 
-/// y[to] = the collective of x[from], on a stream beside the first.
+/// Returns a program that computes y[to] as the collective of x[from], on a second stream.
 std::shared_ptr<const Program> programOf(json desc, int64_t from, int64_t to) {
   Program program;
   desc["dtype"] = "f32";
@@ -53,7 +53,8 @@ std::shared_ptr<const Program> programOf(json desc, int64_t from, int64_t to) {
   return std::make_shared<const Program>(std::move(program));
 }
 
-/// y = this rank's share of a, 3 elements, and b, 1 element, which both begin as x.
+/// Returns a program that computes y, this rank's share of a (3 elements) and b (1 element). Both
+/// are copies of x.
 std::shared_ptr<const Program> ownRowsProgram(json desc = {{"bytes", {12, 4}}, {"size", 2}}) {
   Program program;
   program.manifest = {{"format", 1},
@@ -84,7 +85,8 @@ Floats resultIn(World *world, const std::shared_ptr<const Program> &program, con
   return y;
 }
 
-/// Rank r has r * 10 + 0, 1, 2 ..
+/// Runs the program on all ranks, where rank r has x = r * 10, r * 10 + 1, ... Returns the result
+/// of each rank.
 std::vector<Floats> resultsOf(int ranks, const json &desc, int64_t from, int64_t to) {
   auto program = programOf(desc, from, to);
   auto worlds = loopbackWorlds(ranks);
@@ -152,7 +154,7 @@ TEST(Collectives, RefuseWhatCannotBe) {
               HasSubstr("rank 1, and the world has 1"));
 }
 
-/// As many ranks with `body` each, which may throw.
+/// Runs the body on the given number of ranks and reports exceptions.
 void onRanks(int ranks, const std::function<void(World &)> &body) {
   auto worlds = loopbackWorlds(ranks);
   std::vector<std::string> errors(worlds.size());
@@ -168,7 +170,8 @@ void onRanks(int ranks, const std::function<void(World &)> &body) {
     EXPECT_EQ(error, "");
 }
 
-/// A state [2, 2] of which each of two ranks has a part [2, 1]: columns; y = the part.
+/// Returns a program with a state of shape [2, 2]. Each of two ranks has one of its columns, of
+/// shape [2, 1], and returns it as y.
 std::shared_ptr<const Program> programWithPart() {
   static const Floats whole{1, 2, 3, 4};
   Program program;
@@ -228,7 +231,8 @@ TEST(Ranks, HavePartsOfAStateAndSaveTheWhole) {
                         "start so many (mpirun -n 2)"));
 }
 
-/// y = the state s, and s = the collective of x, on a stream beside the first.
+/// Returns a program with y = s, where the state s is the collective of x, computed on a second
+/// stream.
 std::shared_ptr<const Program> programWithState() {
   Program program = *programOf({{"kind", "all_reduce"}, {"reduction", "sum"}}, 4, 4);
   json &m = program.manifest;
@@ -249,7 +253,7 @@ TEST(Ranks, BeginWithTheStateOfTheFirst) {
     options.world = &world;
     Session session(program, options);
     EXPECT_EQ(session.world(), &world);
-    // On several streams too a state may be the caller's memory.
+    // In programs with several streams a state may be in the caller's memory, too.
     Floats mine(4, float(1 + world.rank())), y(4);
     session.bindState(0, mine.data(), 16);
     shareStates(world, session.states(), session.plan());
@@ -266,7 +270,7 @@ TEST(Ranks, BeginWithTheStateOfTheFirst) {
   });
 }
 
-/// The collective, then a loop that asks for more iterations than there are.
+/// A collective, followed by a loop with more iterations than permitted.
 TEST(Ranks, EndWhereOneFailsInARun) {
   Program program = *programOf({{"kind", "all_reduce"}, {"reduction", "sum"}}, 4, 4);
   json &m = program.manifest;

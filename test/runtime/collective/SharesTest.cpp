@@ -21,7 +21,8 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// One state that all have, and shares of a [2, 3] and a [4]; nothing to run.
+/// Returns a program with no commands, a replicated state, and the rank's share of two split states
+/// of shapes [2, 3] and [4].
 std::shared_ptr<const Program> programOf(int ranks) {
   const int64_t share = (10 + ranks - 1) / ranks;
   Program program;
@@ -47,7 +48,7 @@ protected:
   }
   ~Shares() override { fs::remove_all(folder); }
 
-  /// On all ranks, as threads.
+  /// Runs the body on all ranks, which are threads.
   static void onRanks(int ranks,
                       const std::function<void(World &, Session &, const Plan &)> &body) {
     auto worlds = loopbackWorlds(ranks);
@@ -64,7 +65,8 @@ protected:
       thread.join();
   }
 
-  /// Element i of the ten is `first` + i; padding is something else.
+  /// Saves split state whose element i has the value `first` + i. The padding has a different
+  /// value.
   void save(int ranks, float first) {
     onRanks(ranks, [&](World &world, Session &session, const Plan &plan) {
       Floats w{first, -first}, m(plan.states[1].bytes / 4);
@@ -136,7 +138,8 @@ TEST_F(Shares, LeaveNothingBehind) {
         "run.safetensors.9-1of2.part.4711-0.tmp", "run.safetensors.note", "other.7-0of2.part"})
     std::ofstream(folder + "/" + left) << "left";
   save(2, 2);
-  // What is nobody's is gone, what is somebody else's stays, and numbers go on.
+  // Leftover files of earlier checkpoints are removed, files of other checkpoints remain, and the
+  // numbers of checkpoints increase.
   EXPECT_EQ(files(), (std::vector<std::string>{
                          "other.7-0of2.part", "run.safetensors", "run.safetensors.10-0of2.part",
                          "run.safetensors.10-1of2.part", "run.safetensors.note"}));
@@ -146,7 +149,8 @@ TEST_F(Shares, LeaveNothingBehind) {
 TEST_F(Shares, WithoutTheFirstFileAreNobodys) {
   save(2, 1);
   fs::copy_file(path, folder + "/kept");
-  // A second checkpoint whose first file did not come: the one before stands.
+  // The first file of a second checkpoint was not written, so the previous checkpoint remains
+  // valid.
   onRanks(2, [&](World &world, Session &session, const Plan &) {
     session.states().savePart(path + ".1-" + std::to_string(world.rank()) + "of2.part");
   });

@@ -16,7 +16,7 @@ namespace dlc::test {
 
 namespace {
 
-/// Floats around 0; integers are classes.
+/// Returns random floats near 0. Integers are class indices.
 Bytes someValue(const TensorInfo &info, size_t parts, int64_t classes, std::mt19937 &random) {
   Bytes bytes(info.bytes * parts);
   if (info.dtype == dlc::DType::I64) {
@@ -80,7 +80,7 @@ double difference(const Bytes &a, const Bytes &b) {
   for (size_t i = 0; i < a.size() / 4; ++i) {
     largest = std::max(largest, std::fabs(double(at(a, i))));
     double d = std::fabs(double(at(a, i)) - double(at(b, i)));
-    worst = d <= worst ? worst : d; // what is not a number stays
+    worst = d <= worst ? worst : d; // `worst` becomes NaN if a difference is NaN
   }
   return worst / largest;
 }

@@ -16,36 +16,37 @@ namespace dlc::test {
 
 using Bytes = std::vector<char>;
 
-/// Losses of all steps, then the states that all ranks have alike, and the rank's own shares.
+/// Results of a rank: losses of all steps, states that are equal on all ranks, and the rank's
+/// shares of split states.
 struct Results {
   std::vector<Bytes> outputs;
   std::map<std::string, Bytes> states;
   std::vector<std::pair<runtime::StateInfo, Bytes>> shares;
-  /// What all ranks have.
+  /// Compares the results that must be equal on all ranks.
   bool isLike(const Results &other) const {
     return outputs == other.outputs && states == other.states;
   }
 };
 
-/// Whole batches: of each step, by input.
+/// The whole batch of each step: one array for each input.
 using Batches = std::vector<std::vector<Bytes>>;
 
-/// For a step's inputs, each as many times as there are parts: floats around 0; integers are
-/// classes.
+/// Returns random values for the inputs of each step, for a batch that is `parts` times larger than
+/// the program's. Floats are near 0, integers are class indices.
 Batches someBatches(const std::shared_ptr<const runtime::Program> &program, int steps,
                     size_t parts = 1);
 
-/// The step in a world of its own, which takes the whole batch.
+/// Runs the step on a single rank with the whole batch.
 Results runAlone(const std::shared_ptr<const runtime::Program> &program, const Batches &batches);
 
-/// The step on ranks, each of which takes its part of the batch. Throws dlc::Error where one of
-/// them does, once all have ended. `bucketBytes`: see SessionOptions.
+/// Runs the step on `ranks` ranks, each with its part of the batch. If a rank throws a dlc::Error,
+/// throws it once all ranks have ended. `bucketBytes`: see SessionOptions.
 std::vector<Results> runOnRanks(size_t ranks,
                                 const std::shared_ptr<const runtime::Program> &program,
                                 const Batches &batches, const std::string &order,
                                 std::optional<double> bucketBytes = {});
 
-/// The largest, relative to the largest number of each tensor.
+/// Returns the largest difference, relative to the largest value of each tensor.
 double difference(const Bytes &a, const Bytes &b);
 double difference(const std::vector<Bytes> &a, const std::vector<Bytes> &b);
 

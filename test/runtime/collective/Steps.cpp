@@ -1,11 +1,12 @@
-//===- Steps.cpp - a training step on several ranks against the whole batch ---===//
+//===- Steps.cpp - compares a training step on several ranks with the whole batch ===//
 //
 //   dlc_step_worlds whole.dlcx part.dlcx RANKS [STEPS]
 //
-// `part` is the step `whole` for a batch that is RANKS times smaller, data parallel. Both take the
-// same samples, `part` on ranks that are threads, in every order of its streams; prints the largest
-// difference of losses and states, relative to the largest number of each tensor. Of state that is
-// split over ranks, the shares of all are put together.
+// `part` is the data-parallel version of the step `whole`, with a batch that is RANKS times
+// smaller. Both get the same samples. The ranks of `part` are threads and run with every order of
+// the program's streams. Prints the largest difference of losses and states, relative to the
+// largest value of each tensor. State that is split over the ranks is assembled from the parts of
+// all ranks first.
 //
 //===----------------------------------------------------------------------------------===//
 #include "StepRanks.h"
@@ -23,7 +24,7 @@ using namespace dlc::test;
 
 namespace {
 
-/// Infinite where one has other states.
+/// Returns the largest relative difference, or infinity if the names of the states differ.
 double difference(const std::map<std::string, Bytes> &a, const std::map<std::string, Bytes> &b) {
   double worst = a.size() == b.size() ? 0 : INFINITY;
   for (const auto &[name, bytes] : a) {
@@ -34,7 +35,7 @@ double difference(const std::map<std::string, Bytes> &a, const std::map<std::str
   return worst;
 }
 
-/// One number of all bits that a run leaves.
+/// Returns a hash of all bits of a run's outputs and states.
 uint64_t bitsOf(const std::vector<Bytes> &outputs, const std::map<std::string, Bytes> &states) {
   uint64_t hash = 14695981039346656037u;
   auto add = [&](const Bytes &bytes) {
@@ -48,7 +49,7 @@ uint64_t bitsOf(const std::vector<Bytes> &outputs, const std::map<std::string, B
   return hash;
 }
 
-/// The states of all ranks as one process would have them.
+/// Returns the states of all ranks in the form of a single process: split states are concatenated.
 std::map<std::string, Bytes> together(const std::vector<Results> &ranks) {
   std::map<std::string, Bytes> states = ranks[0].states;
   for (size_t k = 0; k < ranks[0].shares.size(); ++k) {
@@ -65,7 +66,8 @@ std::map<std::string, Bytes> together(const std::vector<Results> &ranks) {
   return states;
 }
 
-/// Other devices than the host's run their streams as late as they like.
+/// Returns the orders of streams to test. Streams of devices other than the host are run by the
+/// device, which may run them arbitrarily late.
 std::vector<std::string> ordersOf(const Plan &plan) {
   if (std::all_of(plan.devices.begin(), plan.devices.end(),
                   [](const DeviceInfo &device) { return device.isWalked(); }))

@@ -1,4 +1,4 @@
-//===- Together.cpp - what all engines must do, on all ranks of a world -------===//
+//===- Together.cpp - tests of collectives that every engine must pass --------===//
 #include "Together.h"
 
 #include "runtime/program/Message.h"
@@ -96,16 +96,17 @@ void eachCollective(World &world) {
 }
 
 void eachType(World &world) {
-  // The numbers 0 and 1 are the same in few types: what is made of them by combine() serves.
+  // The bit patterns of values differ between types, so the expected results are computed by
+  // combine().
   for (int type = 0; type < kDTypeCount; ++type)
     for (Reduction how : {Reduction::Sum, Reduction::Max}) {
       auto dtype = static_cast<DType>(type);
-      if (isPacked(dtype)) // not reduced
+      if (isPacked(dtype)) // packed types cannot be reduced
         continue;
       std::vector<char> mine(64 * dtypeBytes(dtype)), out(mine.size()), wanted;
       for (int rank = 0; rank < world.size(); ++rank) {
         std::vector<char> other(mine.size());
-        // Small halves and floats: no bit pattern here is anything but a number.
+        // Small floating-point values: none of these bit patterns is NaN or infinite.
         for (size_t i = 0; i < other.size(); ++i)
           other[i] = dtype == DType::Bool
                          ? static_cast<char>((i + static_cast<size_t>(rank)) % 3 == 0)
@@ -119,7 +120,8 @@ void eachType(World &world) {
       }
       world.run(
           {.type = dtype, .from = mine.data(), .to = out.data(), .share = 64, .reduction = how});
-      // Floats of so few ranks of like size add to the same in any order but for the last bits.
+      // Float sums depend on the order of additions in their last bits. With at most two ranks
+      // there is only one order.
       if (world.size() <= 2 || how == Reduction::Max ||
           (dtype != DType::F32 && dtype != DType::F64 && dtype != DType::F16 &&
            dtype != DType::BF16))
@@ -152,7 +154,7 @@ void manyAtOnce(World &world) {
 
 uint64_t orderedSum(World &world) {
   constexpr int kChunks = 4;
-  // The order of additions is seen in these.
+  // A different order of additions changes the rounding of the sum of these values.
   Floats mine, sum(2);
   int each = kChunks / world.size();
   for (int chunk = world.rank() * each; chunk < (world.rank() + 1) * each; ++chunk)

@@ -1,4 +1,4 @@
-//===- Together.h - what all engines must do, on all ranks of a world ---------===//
+//===- Together.h - tests of collectives that every engine must pass ----------===//
 #ifndef DLC_TEST_RUNTIME_COLLECTIVE_TOGETHER_H
 #define DLC_TEST_RUNTIME_COLLECTIVE_TOGETHER_H
 
@@ -6,15 +6,16 @@
 
 namespace dlc::test {
 
-/// These are called by all ranks and throw dlc::Error at the first wrong element.
+/// All ranks call these functions, which throw dlc::Error at the first wrong element.
 ///
-/// Each collective, in and out of place.
+/// Each collective, in place and out of place.
 void eachCollective(runtime::World &world);
 /// Sums and maxima of each element type.
 void eachType(runtime::World &world);
-/// Forty under way at once, waited for from the last to the first.
+/// Forty collectives that are in progress at the same time. The ranks wait for the last one first.
 void manyAtOnce(runtime::World &world);
-/// The sum of four chunks, as one number of bits whatever the world; it must divide four.
+/// Sums four chunks in order and returns the bits of the result, which must not depend on the
+/// world. The size of the world must divide four.
 uint64_t orderedSum(runtime::World &world);
 
 } // namespace dlc::test

@@ -1,11 +1,11 @@
-//===- Waits.cpp - who misses a wait of a step's streams on GPUs --------------===//
+//===- Waits.cpp - checks that every stream wait of a step on GPUs is necessary ===//
 //
 //   dlc_step_waits part.dlcx RANKS
 //
-// Ranks that are threads, each on an emulated GPU, carry out the step, a data parallel one. The GPU
-// of rank 0 then passes over one wait of its streams after the other. Each must be missed: by what
-// the step computes, or by its failing, in some order of the streams. What is checked when a
-// program is loaded has no part in this: the program keeps all its waits.
+// Runs a data-parallel step on ranks that are threads with one emulated GPU each. Then the GPU of
+// rank 0 skips one wait of its streams after the other. Each skipped wait must be detected in some
+// order of the streams, by different results or by an error. The checks of the program loader do
+// not contribute, because the program itself keeps all its waits.
 //
 //===----------------------------------------------------------------------------------===//
 #include "StepRanks.h"
@@ -26,10 +26,10 @@ using namespace dlc::test;
 
 namespace {
 
-/// Each collective by itself: joined ones are waited for once.
+/// Disables joining of collectives into buckets, because a bucket needs only one wait.
 constexpr double kNotJoined = 0;
 
-/// The emulated GPU is told what to pass over.
+/// Makes the emulated GPU skip the given waits.
 void drop(const std::string &which) {
   static auto set = [] {
     const char *file = std::getenv("DLC_CUDA_DRIVER");
@@ -43,15 +43,16 @@ void drop(const std::string &which) {
     throw dlc::Error("the emulated GPU takes no '" + which + "'");
 }
 
-/// One of a stream's waits: its place among those, and what it waits for.
+/// A wait of a stream: the stream, the wait's index in it, and the event.
 struct Place {
   size_t stream;
-  int onDevice; ///< the stream's place among those of its device
+  int onDevice; ///< index of the stream among those of its device
   int number;
   uint32_t event;
 };
 
-/// Those that a GPU carries out: what the host waits for is no stream's.
+/// Returns the waits that a GPU executes. Waits of the host, and waits for events of the host, are
+/// left out.
 std::vector<Place> waitsOf(const Plan &plan) {
   std::vector<uint32_t> recorders(plan.events);
   for (const Command &command : plan.commands)
@@ -93,7 +94,7 @@ std::string missed(const std::shared_ptr<const Program> &program, const Plan &pl
 int main(int argc, char **argv) {
   if (argc != 3)
     return std::fprintf(stderr, "usage: dlc_step_waits part.dlcx RANKS\n"), 2;
-  // Ranks that lost one another may wait for ever.
+  // Ranks that lost synchronization may wait forever.
   alarm(240);
   try {
     auto program = std::make_shared<const Program>(readProgram(argv[1]));

@@ -1,4 +1,4 @@
-//===- WatchTest.cpp - who is slow, who hangs, who is gone --------------------===//
+//===- WatchTest.cpp - detection of slow, hanging and dead ranks --------------===//
 #include "runtime/collective/Watch.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ TEST(Watch, OneThatHangsIsNamed) {
   }
   watch.take({.step = 3, .started = 7, .life = 5}, 12);
   EXPECT_THAT(watch.fault(8, 0, 12), HasSubstr("rank 1 hangs in step 3"));
-  // Nobody waits, or not for this rank.
+  // No rank waits, or the ranks do not wait for rank 1.
   EXPECT_EQ(watch.fault(7, 0, 12), "");
   EXPECT_EQ(watch.fault(8, 5, 12), "");
 }

@@ -1,4 +1,5 @@
-"""Kills or stops random ranks of `dlc train` at random moments, and goes on in worlds of other sizes: losses are those of an undisturbed run, bit for bit.
+"""Kills or stops random ranks of `dlc train` at random times and continues with worlds of other sizes. The losses must equal those of an
+undisturbed run bit by bit.
 
 usage: kills.py DLC MODELS FOLDER [KILLS]: MODELS is the script that makes models and data in FOLDER
 """

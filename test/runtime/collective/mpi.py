@@ -1,4 +1,4 @@
-"""Worlds of processes: what dlc_ranks does in each scenario, by how many ranks, and what it must say.
+"""Runs each scenario of dlc_ranks in worlds of processes with several numbers of ranks, and checks its output.
 
 usage: mpi.py DLC_RANKS MPIRUN
 """

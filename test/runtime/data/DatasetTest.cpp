@@ -1,4 +1,4 @@
-//===- DatasetTest.cpp - arrays, slices, functions ----------------------------===//
+//===- DatasetTest.cpp - datasets of arrays, slices and functions -------------===//
 #include "test/runtime/Sample.h"
 
 #include "dlc/data.hpp"

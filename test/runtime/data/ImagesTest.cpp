@@ -1,4 +1,4 @@
-//===- ImagesTest.cpp - folders of images -------------------------------------===//
+//===- ImagesTest.cpp - datasets of image folders -----------------------------===//
 #include "test/runtime/Sample.h"
 
 #include "dlc/data.hpp"
@@ -77,11 +77,12 @@ TEST_F(Images, ClassesAndValues) {
   auto value = [&](int64_t sample, int64_t channel) {
     return data[sample][0].data<float>()[channel * 6 + 5];
   };
-  EXPECT_NEAR(value(0, 0), -1, 1e-6); // a.png before b.PNG
+  EXPECT_NEAR(value(0, 0), -1, 1e-6); // a.png precedes b.PNG
   EXPECT_NEAR(value(0, 1), -0.1, 1e-6);
   EXPECT_NEAR(value(1, 0), 1, 1e-6);
   EXPECT_NEAR(value(1, 2), -0.15, 1e-6);
-  EXPECT_NEAR(value(2, 0), (200 / 255. - .5) / .5, 0.03); // JPEG is near
+  EXPECT_NEAR(value(2, 0), (200 / 255. - .5) / .5,
+              0.03); // JPEG is lossy, so the tolerance is larger
   EXPECT_EQ(*data[1][1].data<int64_t>(), 0);
   EXPECT_EQ(*data[2][1].data<int64_t>(), 1);
 
@@ -115,7 +116,8 @@ TEST(Resize, SameSizeIsTheSame) {
   }
 }
 
-// Pillow's Image.resize(.., BILINEAR) of the ramp 0, 10 .. 90 to 4 and to 15 pixels, in floats.
+// Expected values are those of Pillow's Image.resize(.., BILINEAR) for the ramp 0, 10 .. 90,
+// resized to 4 and to 15 pixels in floats.
 TEST(Resize, IsWhatOthersDo) {
   PictureOf<uint8_t> ramp{1, 10, {}};
   for (uint8_t i = 0; i < 10; ++i)
@@ -139,7 +141,8 @@ TEST(Resize, IsWhatOthersDo) {
 }
 
 TEST(Resize, CropTakesTheMiddle) {
-  // Left third dark, middle bright, right dark: the middle of a wide picture is bright.
+  // The left third is dark, the middle bright, the right third dark. A center crop of the wide
+  // picture is bright.
   PictureOf<uint8_t> wide{4, 12, {}};
   for (int y = 0; y < 4; ++y)
     for (int x = 0; x < 12; ++x)

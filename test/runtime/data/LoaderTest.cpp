@@ -1,4 +1,4 @@
-//===- LoaderTest.cpp - threads, buffers, errors, ends ------------------------===//
+//===- LoaderTest.cpp - data loader: threads, buffers, errors, ends of epochs -===//
 #include "dlc/data.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 
 Tensor scalar(float value) { return Tensor::of<float>({}, {value}); }
 
-/// Calls of a dataset's function, to be waited for.
+/// Counts calls of a dataset's function and lets a test wait for them.
 struct Counter {
   std::mutex mutex;
   std::condition_variable changed;
@@ -28,7 +28,7 @@ struct Counter {
     ++calls;
     changed.notify_all();
   }
-  /// Whether there were that many within a minute.
+  /// Returns whether the count reaches `wanted` within a minute.
   bool reaches(int64_t wanted) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, std::chrono::minutes(1), [&] { return calls >= wanted; });
@@ -67,11 +67,11 @@ TEST(Loader, MakesBatchesWhileTheStepRuns) {
       for (int64_t taken = 1; taken <= 20; ++taken) {
         auto batch = loader.next();
         ASSERT_TRUE(batch);
-        // This thread is busy with a batch: those ahead are made all the same, and no more.
+        // While this thread uses a batch, the workers prepare exactly `prefetch` further ones.
         ASSERT_TRUE(counter.reaches(4 * (taken + prefetch)));
         EXPECT_EQ(counter.now(), 4 * (taken + prefetch));
       }
-      // One set is in use, one may come back while the next is begun.
+      // One set of buffers is in use, and one may be returned while the next batch is started.
       EXPECT_LE(loader.buffersMade(), static_cast<size_t>(prefetch + 2));
     }
 }
@@ -143,12 +143,13 @@ TEST(Loader, ErrorsComeOutWithTheSample) {
     EXPECT_EQ(errorOf([&] { loader.next(); }),
               "sample 28 (epoch 0, batch 5): an exception that is no std::exception");
     EXPECT_FALSE(loader.next());
-    EXPECT_TRUE(loader.next()); // and the next epoch begins
+    EXPECT_TRUE(loader.next()); // the next epoch begins
   }
 }
 
 TEST(Loader, EndsCleanlyInTheMiddle) {
-  // Destroyed, sought and left while threads read: what was begun before is never handed out.
+  // Destroys, seeks or abandons loaders while their threads read. Batches that were started before
+  // must not be returned.
   for (int round = 0; round < 30; ++round) {
     Counter counter;
     Loader loader(counted(counter, 1000), {.batch = 2, .workers = 4, .prefetch = 8});
@@ -163,7 +164,7 @@ TEST(Loader, EndsCleanlyInTheMiddle) {
 }
 
 TEST(Loader, GeneratorsComeInOrder) {
-  // 23 numbers, other ones in each epoch.
+  // A generator of 23 samples, which differ between epochs.
   Dataset stream = generator(
       [](uint64_t epoch) -> Generator {
         return [i = int64_t(0), epoch]() mutable -> std::optional<Sample> {
@@ -188,10 +189,10 @@ TEST(Loader, GeneratorsComeInOrder) {
       }
       loader.seek({4, 2});
       EXPECT_EQ((*loader.next())[0].data<float>()[0], 410.f);
-      loader.seek({4, 9}); // beyond its end
+      loader.seek({4, 9}); // seeks beyond the end of the epoch
       EXPECT_FALSE(loader.next());
     }
-  // Each rank has one of a group; the last group is not whole.
+  // Each rank gets one sample of each group of `world` samples. The last group is incomplete.
   Loader second(stream, {.batch = 3, .workers = 1, .rank = 1, .world = 4});
   std::vector<float> seen;
   while (auto batch = second.next())

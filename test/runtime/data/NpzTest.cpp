@@ -1,4 +1,4 @@
-//===- NpzTest.cpp - NumPy's archives: whole, cut, lying ----------------------===//
+//===- NpzTest.cpp - NumPy's .npz archives: complete, truncated, inconsistent -===//
 #include "test/runtime/Sample.h"
 
 #include "dlc/data.hpp"
@@ -58,7 +58,7 @@ struct Npz : testing::Test {
       x.push_back(float(i % 17));
   }
   void write(bool deflate) {
-    // A name of odd length moves what follows to an odd address.
+    // A name of odd length puts the following data at an odd address.
     writeZip(path, {{"odd.npy", npy(DType::F32, {5, 300}, x.data()), deflate},
                     {"target.npy", npy(DType::I64, {5}, t), deflate}});
   }
@@ -122,7 +122,7 @@ TEST_F(Npz, CutFilesAreErrors) {
   for (bool deflate : {false, true}) {
     write(deflate);
     std::vector<uint8_t> whole = readFile(path);
-    // The last two bytes are the length of a comment, which nobody reads.
+    // The last two bytes are the length of the archive's comment, which the reader ignores.
     for (size_t size = 0; size + 2 < whole.size(); size += 1 + whole.size() / 97) {
       writeFile(path, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
       EXPECT_NE(errorOf(path), "no error") << size;
@@ -134,7 +134,7 @@ TEST_F(Npz, AFlippedBitOfDataIsFound) {
   for (bool deflate : {false, true}) {
     write(deflate);
     std::vector<uint8_t> whole = readFile(path);
-    // In the midst of the first member's data, behind the .npy header.
+    // Flips a bit of the first member's data, after the .npy header.
     whole[deflate ? 120 : 3000] ^= 4;
     writeFile(path, whole);
     EXPECT_NE(errorOf(path).find("damaged"), std::string::npos) << errorOf(path);
@@ -149,7 +149,8 @@ TEST_F(Npz, DamageNeverHurts) {
     int refused = 0;
     for (int round = 0; round < 400; ++round) {
       std::vector<uint8_t> mutant = whole;
-      // The directory at the end is where lies live; half of the damage goes there.
+      // Half of the damage is done to the central directory at the end of the file, which has the
+      // most fields to falsify.
       size_t directory = whole.size() - 200;
       for (unsigned i = 0, n = 1 + engine() % 3; i < n; ++i) {
         size_t at = engine() % 2 ? directory + engine() % 200 : engine() % whole.size();
@@ -165,7 +166,7 @@ TEST_F(Npz, DamageNeverHurts) {
 TEST_F(Npz, APromiseTooLargeIsALie) {
   write(true);
   std::vector<uint8_t> bytes = readFile(path);
-  // The uncompressed size in the central directory's first entry: 24 bytes in.
+  // The uncompressed size is at offset 24 of an entry in the central directory.
   const uint8_t signature[] = {'P', 'K', 1, 2};
   auto entry = std::search(bytes.begin(), bytes.end(), signature, signature + 4);
   ASSERT_NE(entry, bytes.end());

@@ -1,4 +1,4 @@
-//===- OrderTest.cpp - which sample stands where in an epoch ------------------===//
+//===- OrderTest.cpp - order of samples in an epoch ---------------------------===//
 #include "dlc/data.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ using namespace dlc::data;
 
 namespace {
 
-/// A dataset whose sample i is the number i.
+/// Returns a dataset whose sample i has the value i.
 Dataset numbers(int64_t size) {
   Tensor x(DType::I64, {size});
   for (int64_t i = 0; i < size; ++i)
@@ -34,7 +34,8 @@ std::vector<int64_t> epochOf(const Dataset &dataset, const LoaderOptions &option
 
 } // namespace
 
-// The documented generator, computed by other code: a change here changes everybody's runs.
+// Expected orders were computed by an independent implementation of the documented generator. A
+// change here would change the runs of all users.
 TEST(Order, IsTheDocumentedOne) {
   EXPECT_EQ(shuffled(10, 0, 0), (std::vector<int64_t>{1, 2, 5, 7, 0, 8, 4, 3, 9, 6}));
   EXPECT_EQ(shuffled(10, 0, 1), (std::vector<int64_t>{4, 6, 5, 8, 7, 9, 1, 0, 2, 3}));
@@ -47,7 +48,8 @@ TEST(Order, IsTheDocumentedOne) {
 }
 
 TEST(Order, EveryPlaceIsEquallyLikely) {
-  // 24 orders of four, 24000 draws: each near 1000 (a deviation is about 31).
+  // 24 permutations of four samples in 24000 draws: each is expected 1000 times, with a standard
+  // deviation of about 31.
   std::map<std::vector<int64_t>, int> counts;
   for (uint64_t epoch = 0; epoch < 24000; ++epoch)
     ++counts[shuffled(4, 11, epoch)];
@@ -86,14 +88,16 @@ TEST(Order, RanksShareAnEpoch) {
         all.insert(all.end(), own.begin(), own.end());
       }
       std::set<int64_t> distinct(all.begin(), all.end());
-      // One sample stands twice where 103 do not go into four; three are left out with dropLast.
+      // 103 samples cannot be divided by four: one sample is repeated or, with dropLast, three are
+      // dropped.
       EXPECT_EQ(distinct.size(), dropLast ? 100u : 103u);
     }
 }
 
 TEST(Order, AWholeBatchIsThatOfEachRank) {
   for (int64_t world : {1, 2, 4}) {
-    // Eight in a batch, whoever has them; the five that are left go round.
+    // Eight samples in a global batch, whatever the number of ranks. The remaining five are filled
+    // up from the beginning.
     std::vector<std::vector<int64_t>> ranks;
     for (int64_t rank = 0; rank < world; ++rank)
       ranks.push_back(epochOf(numbers(29), {.batch = 8 / world, .rank = rank, .world = world}));
@@ -140,7 +144,7 @@ TEST(Order, LoopsAreEpochs) {
     return seen;
   };
   EXPECT_EQ(loop(100), shuffled(10, 1, 0));
-  loop(4); // leaves epoch 1 early
+  loop(4); // leaves epoch 1 before its end
   EXPECT_EQ(loop(100), shuffled(10, 1, 2));
   batches.loader().seek({0, 1});
   std::vector<int64_t> rest = shuffled(10, 1, 0);

@@ -1,4 +1,4 @@
-/*===- kernels.c - hand-made kernels in the form that the compiler emits ------===*/
+/*===- kernels.c - hand-written kernels with the ABI of compiled ones ---------===*/
 #include <stdint.h>
 
 typedef double (*unary)(double);
@@ -23,7 +23,7 @@ KERNEL(add) ARGUMENTS {
     dst[i] = a[i] + b[i];
 }
 
-/* Through the table's exp and this thread's own scratch. */
+/* buffers[1] = exp(buffers[0]), with exp from the context's table and the thread's scratch. */
 KERNEL(exponential) ARGUMENTS {
   const float *src = buffers[0];
   float *dst = buffers[1];

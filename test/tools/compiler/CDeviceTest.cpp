@@ -1,4 +1,4 @@
-//===- CDeviceTest.cpp - devices through the C interface, rule by rule --------------===//
+//===- CDeviceTest.cpp - rules of devices in the C API ------------------------------===//
 #include "dlc/compiler.hpp"
 #include "dlc/nn.hpp"
 
@@ -24,7 +24,7 @@ std::string messageOf(dlc_error *error) {
   return text;
 }
 
-/// Memory on a device, as a tensor of it.
+/// Memory on a device with a DLTensor that describes it.
 class Memory {
 public:
   Memory(DLDevice device, std::vector<int64_t> dims, DLDataType type = {kDLFloat, 32, 1})
@@ -119,7 +119,7 @@ TEST(DeviceApiC, Memory) {
   dlc_memory_free(kThere, nullptr);
   EXPECT_NE(messageOf(dlc_memory_allocate(kThere, uint64_t(1) << 60, &address)), "");
   EXPECT_EQ(address, nullptr);
-  // Pinned memory is the host's.
+  // Pinned memory is accessible by the host.
   DLDevice pinned{kDLCUDAHost, 0};
   ASSERT_EQ(dlc_memory_allocate(pinned, 4, &address), nullptr);
   *static_cast<int32_t *>(address) = 5;
@@ -156,7 +156,8 @@ TEST(DeviceApiC, CopiesBehindOtherWork) {
   EXPECT_EQ(dlc_copy_end(nullptr), nullptr);
 }
 
-/// y = x w with w a state, all on the device: from a file, in C alone.
+/// Loads a program y = x w from a file and runs it with the C API. The state w and the tensors are
+/// on the device.
 TEST(DeviceApiC, ProgramsRunWhereTheirTensorsAre) {
   auto path = std::filesystem::temp_directory_path() /
               ("dlc-c-device-" + std::to_string(getpid()) + ".dlcx");
@@ -176,11 +177,11 @@ TEST(DeviceApiC, ProgramsRunWhereTheirTensorsAre) {
   set(x, {1, 3});
   ASSERT_EQ(dlc_session_run(session, &x.tensor, 1, &y.tensor, 1), nullptr);
   EXPECT_EQ(get(y), (std::vector<float>{8, 8}));
-  // What is elsewhere is brought, and taken back.
+  // Tensors on other devices are copied to the program's device, and results are copied back.
   set(far, {1, 1});
   ASSERT_EQ(dlc_session_run(session, &far.tensor, 1, &here.tensor, 1), nullptr);
   EXPECT_EQ(get(here), (std::vector<float>{4, 4}));
-  // State lives on the device, and is read and written from anywhere.
+  // The state is on the device. It can be read and written with tensors of any device.
   Memory value(kElsewhere, {2, 2});
   set(value, {1, 0, 0, 1});
   ASSERT_EQ(dlc_session_set_state(session, "w", &value.tensor), nullptr);
@@ -189,7 +190,7 @@ TEST(DeviceApiC, ProgramsRunWhereTheirTensorsAre) {
   Memory state(kHost, {2, 2});
   ASSERT_EQ(dlc_session_get_state(session, "w", &state.tensor), nullptr);
   EXPECT_EQ(get(state), (std::vector<float>{1, 0, 0, 1}));
-  // Another type is an error, wherever it is.
+  // A wrong type is an error on any device.
   Memory integers(kThere, {1, 2}, {kDLInt, 32, 1});
   EXPECT_THAT(messageOf(dlc_session_run(session, &integers.tensor, 1, &y.tensor, 1)),
               HasSubstr("input 'x' must be of type f32, found i32"));

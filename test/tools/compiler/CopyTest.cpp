@@ -1,4 +1,4 @@
-//===- CopyTest.cpp - copies that go on while something else is done --------------===//
+//===- CopyTest.cpp - asynchronous copies -----------------------------------------===//
 #include "dlc/eager.hpp"
 
 #include <gmock/gmock.h>
@@ -109,7 +109,7 @@ TEST(DeviceApiCopies, CInterface) {
   ASSERT_EQ(dlc_tensor_copy_begin(&home, &there, &copy), nullptr);
   ASSERT_EQ(dlc_copy_end(copy), nullptr);
   EXPECT_EQ(back[1], 2.5f);
-  // What must be converted is done at once.
+  // Copies that convert elements are synchronous.
   int32_t whole[3] = {};
   DLTensor integers{whole, {kDLCPU, 0}, 1, {kDLInt, 32, 1}, shape, nullptr, 0};
   ASSERT_EQ(dlc_tensor_copy_begin(&integers, &there, &copy), nullptr);

@@ -1,4 +1,4 @@
-//===- DeviceTest.cpp - tensors on devices, line by line --------------------------===//
+//===- DeviceTest.cpp - tensors on devices ----------------------------------------===//
 #include "dlc/compiler.hpp"
 #include "dlc/eager.hpp"
 #include "dlc/trace.hpp"
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 namespace {
 
-/// Two devices that are not the host: virtual ones, or GPUs where the environment asks for these.
+/// Two devices other than the host: virtual devices, or GPUs if DLC_TEST_GPUS is set.
 const bool kOnGpus = std::getenv("DLC_TEST_GPUS") != nullptr;
 const char *const kThere = kOnGpus ? "cuda:0" : "cpu:1";
 const char *const kElsewhere = kOnGpus ? "cuda:1" : "cpu:2";
@@ -271,7 +271,7 @@ TEST(DeviceApi, CInterface) {
 }
 
 #ifdef DLC_EMULATED_GPU_FILE
-/// What goes wrong on a GPU, which has 64 MiB, is said, takes nothing, and leaves all else at work.
+/// Errors on a GPU with 64 MiB are reported, allocate nothing, and do not affect other work.
 TEST(GpuErrors, MemoryIsGivenBackAndWorkGoesOn) {
   if (!kOnGpus)
     GTEST_SKIP() << "for GPUs";
@@ -280,7 +280,7 @@ TEST(GpuErrors, MemoryIsGivenBackAndWorkGoesOn) {
   uint64_t before = Device(kThere).properties().freeBytes;
   EXPECT_THAT(errorOf([] { Tensor::zeros({1 << 25}, DType::F32, kThere); }),
               HasSubstr("cuda:0 has no room for 128.0 MiB: "));
-  // A program that does not fit, between two that do.
+  // A program that exceeds the memory, between two that do not.
   trace::Graph graph = trace::traceFunction(
       [](const std::vector<trace::Tensor> &xs) {
         trace::Tensor wide = matmul(xs[0], trace::transpose(xs[0], 0, 1));
@@ -320,7 +320,8 @@ TEST(GpuErrors, ADeviceThatIsNotThere) {
   EXPECT_EQ(valuesOf(x * x), std::vector<float>(5, 4));
 }
 
-/// A test of this program that runs in another process, with other variables; 0 where it passes.
+/// Runs a test of this program in another process with the given environment variables. Returns 0
+/// if the test passes.
 int elsewhere(const std::string &environment, const std::string &test) {
   std::array<char, 4096> self = {};
   EXPECT_GT(readlink("/proc/self/exe", self.data(), self.size() - 1), 0);
@@ -330,7 +331,7 @@ int elsewhere(const std::string &environment, const std::string &test) {
                          .c_str());
 }
 
-/// What is asked of a machine whose driver cannot be used; all else goes on.
+/// Errors on a machine whose driver is unusable. Other devices remain usable.
 TEST(GpuErrors, DISABLED_WithoutAGpu) {
   for (int again = 0; again < 2; ++again) {
     std::string error = errorOf([] { Tensor::ones({2}, DType::F32, "cuda:0"); });
@@ -357,7 +358,7 @@ TEST(GpuErrors, ADriverThatIsTooOldOrMissing) {
       0);
 }
 
-/// Where there is a library for products, a large one goes there.
+/// If a GEMM library is available, large matmuls use it.
 TEST(GpuErrors, DISABLED_SavesAProgramOfALibrary) {
   auto product = [](const std::vector<trace::Tensor> &xs) {
     return std::vector<trace::Tensor>{matmul(xs[0], xs[0])};

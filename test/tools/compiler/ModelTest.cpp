@@ -1,4 +1,4 @@
-//===- ModelTest.cpp - programs per shape, their bound, threads, errors ---------------===//
+//===- ModelTest.cpp - programs for each shape, their maximum number, threads, errors -===//
 #include "dlc/compiler.hpp"
 #include "dlc/nn_layers.hpp"
 
@@ -57,7 +57,7 @@ TEST(Model, KeepsNoMoreThanItMay) {
   for (int64_t rows : {1, 2, 3, 4})
     model.run({{"x", ramp(rows)}});
   EXPECT_EQ(model.programs(), 2u);
-  // The least recently used left: 3 and 4 are there.
+  // The least recently used program was removed. Programs for the sizes 3 and 4 remain.
   EXPECT_EQ(model.prepare({{"x", {4, 4}}}), 0);
   EXPECT_EQ(model.prepare({{"x", {3, 4}}}), 0);
 }
@@ -84,7 +84,7 @@ TEST(Model, SavesWhatTheRuntimeLoads) {
                      ("dlc-model-test-" + std::to_string(getpid()) + ".dlcx");
   dlc::compile(dynamicModel, {.cacheDir = ""}).save(path, {{"x", {3, 4}}});
   expectSoftmax(dlc::Session::load(path).run({{"x", ramp(3)}})["y"], 3);
-  // A compiled program is a model too, of one shape.
+  // A compiled program can be loaded as a model of one shape.
   dlc::Model model = dlc::compile(path);
   expectSoftmax(model.run({{"x", ramp(3)}})["y"], 3);
   EXPECT_NE(messageOf([&] {
@@ -105,7 +105,7 @@ TEST(Model, FindsSizes) {
   EXPECT_EQ(large.data<float>()[1], 2);
 }
 
-/// A protobuf message, field by field.
+/// Builder of a protobuf message from fields.
 struct Message {
   std::string bytes;
   static std::string varint(uint64_t value) {
@@ -124,7 +124,7 @@ struct Message {
   }
 };
 
-/// A ValueInfoProto of one dimension.
+/// Returns a ValueInfoProto with one dimension.
 std::string onnxValue(const std::string &name, int type, int64_t size) {
   std::string shape = Message().text(1, Message().number(1, size).bytes).bytes;
   std::string tensor = Message().number(1, type).text(2, shape).bytes;
@@ -139,7 +139,7 @@ std::string onnxNode(const std::string &op, const std::vector<std::string> &inpu
   return node.text(2, output).text(4, op).bytes;
 }
 
-/// An ONNX model: x [6] is reshaped to the first two of the `count` sizes in s.
+/// Returns an ONNX model that reshapes x [6] to the first two of the `count` sizes in s.
 std::string reshapingModel(int64_t count) {
   constexpr int kFloat = 1, kInt64 = 7;
   std::string indices =
@@ -160,9 +160,9 @@ std::string reshapingModel(int64_t count) {
   return Message().number(1, 8).text(7, graph).text(8, Message().number(2, 13).bytes).bytes;
 }
 
-/// The values of inputs that shapes depend on become constants of the program.
+/// Values of inputs that shapes depend on become constants of the program.
 TEST(Model, KeepsNoValuesInTheCallersMemory) {
-  // More than a dense attribute holds.
+  // More elements than a dense attribute stores inline.
   constexpr int64_t kCount = 4096;
   std::string path = std::filesystem::temp_directory_path() /
                      ("dlc-model-test-" + std::to_string(getpid()) + ".onnx");

@@ -12,7 +12,7 @@ using namespace dlc;
 
 namespace {
 
-/// Virtual devices, or GPUs where the environment asks for these.
+/// Virtual devices, or GPUs if DLC_TEST_GPUS is set.
 const bool kOnGpus = std::getenv("DLC_TEST_GPUS") != nullptr;
 const char *const kFirst = kOnGpus ? "cuda:0" : "cpu";
 const char *const kSecond = kOnGpus ? "cuda:1" : "cpu:1";
@@ -22,7 +22,7 @@ struct Mlp : nn::Module {
   Tensor forward(Tensor x) override { return out(relu(hidden(x))); }
 };
 
-/// The first half on one device, the second on the other.
+/// A network with the first half on one device and the second half on another.
 struct Halves : Mlp {
   Halves() {
     hidden.to(kFirst);
@@ -56,7 +56,7 @@ std::set<std::string> devicesOf(const Model &model) {
   return devices;
 }
 
-/// Losses of some steps, and all parameters after them.
+/// Trains for some steps. Returns their losses, followed by all parameters.
 template <typename M>
 std::vector<float> trained(M model, const trace::Spec &target, StepOptions options = {}) {
   Step step = train(model, loss::mse_loss, optim::adam({.lr = 1e-2}), {{"x", {8, 16}}, target},
@@ -119,7 +119,7 @@ TEST(Parallel, TrainingOnAnotherDevice) {
     EXPECT_NEAR(step(x.pin().to(kSecond, true), t.pin().to(kSecond, true)), one[size_t(i)], 1e-5);
   }
   EXPECT_EQ(devicesOf(step.model()), std::set<std::string>{kSecond});
-  // The predictor has its parameters where they are.
+  // The predictor uses the parameters on their device.
   Model net = step.predictor();
   EXPECT_EQ(net.run({{"x", Tensor::ones({8, 16})}})["y"].device(), Device(kSecond));
 }
@@ -147,7 +147,8 @@ TEST(Parallel, DataParallelInference) {
                       {.cacheDir = ""});
   EXPECT_EQ(devicesOf(net).count(kSecond), 1u);
   EXPECT_EQ(net.run({{"x", Tensor::ones({8, 16})}})["y"].device(), Device(kFirst));
-  // Constants are there already: the second half of the batch goes, its result comes.
+  // Constants are on the device already, so only half of the batch is copied to it, and its result
+  // back.
   int copies = 0;
   for (const ModelCommand &command : net.commands())
     copies += command.op == "copy" && !kOnGpus;
@@ -169,7 +170,7 @@ TEST(Parallel, DataParallelOverThree) {
              one);
 }
 
-/// In the order of its stream, what a device does: 'x' for work, 'w' for a wait.
+/// Returns the work on a device in the order of its streams: 'x' for a command, 'w' for a wait.
 std::string workOn(const Model &model, const std::string &device) {
   std::string work;
   for (const ModelCommand &command : model.commands())
@@ -186,12 +187,12 @@ TEST(Parallel, MicroBatchesLetBothHalvesWork) {
     Net() { hidden.to("cpu:2"); }
   };
   Model net = compile(trace::trace(micro_batches(Net(), 4), {{"x", {64, 16}}}), {.cacheDir = ""});
-  // The first half never waits for the second: only for its input.
+  // The first half waits for its input only, never for the second half.
   std::string first = workOn(net, "cpu:2");
   EXPECT_GE(first.size(), 5u) << first;
   EXPECT_LE(std::count(first.begin(), first.end(), 'w'), 4) << first;
-  // The second half waits for each part by itself (its copy does, and the work for the copy): it
-  // starts when the first one is there, not when all are.
+  // The second half waits for each part separately (both the copy of the part and the command that
+  // uses it), so it starts as soon as the first part has arrived.
   std::string second = workOn(net, "cpu:1");
   EXPECT_EQ(second.find('x'), 2u) << second;
   EXPECT_EQ(std::count(second.begin() + 3, second.end(), 'w'), 6) << second;

@@ -1,4 +1,4 @@
-//===- PrecisionTest.cpp - 16 bits and bounded memory against f32 without bounds ---===//
+//===- PrecisionTest.cpp - compares 16-bit training and bounded memory with plain f32 ===//
 #include "dlc/train.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ ModelOptions with(const std::string &precision) {
   return {.threads = 2, .precision = precision, .cacheDir = ""};
 }
 
-/// The same numbers in every copy of a network; batch norm's scales stay 1.
+/// Returns a network with the same parameters for each call. Scales of batch norm remain 1.
 template <typename M> M fresh() {
   M network;
   int seed = 1;
@@ -58,7 +58,7 @@ struct Mlp : nn::Module {
   Tensor forward(Tensor x) override { return c(gelu(b(relu(a(x))))); }
 };
 
-/// Two convolutions with batch norm beside a shortcut, then classes.
+/// Two convolutions with batch norm and a residual connection, followed by a classifier.
 struct Block : nn::Module {
   Conv2d first = add("first", Conv2d(3, 16, {3, 3}, {.padding = 1}, false));
   BatchNorm2d norm0 = add("norm0", BatchNorm2d(16));
@@ -88,7 +88,7 @@ struct Transformer : nn::Module {
   }
 };
 
-/// Convolutions with batch norm, one after another.
+/// A chain of convolutions with batch norm.
 struct Deep : nn::Module {
   Conv2d c0 = add("c0", Conv2d(3, 16, {3, 3}, {.padding = 1}, false));
   Conv2d c1 = add("c1", Conv2d(16, 16, {3, 3}, {.padding = 1}, false));
@@ -106,7 +106,8 @@ struct Deep : nn::Module {
   }
 };
 
-/// As in ResNet-50: narrow in the middle, wide where they are added to what came before.
+/// A bottleneck block of ResNet-50: narrow convolutions in the middle, a wide one before the
+/// residual addition.
 struct Bottleneck : nn::Module {
   Bottleneck(int64_t in, int64_t width, int64_t stride)
       : c1(add("c1", Conv2d(in, width, 1, {}, false))),
@@ -150,7 +151,7 @@ struct Bottlenecks : nn::Module {
   }
 };
 
-/// The largest difference over the largest value.
+/// Returns the largest difference relative to the largest value.
 double errorOf(const Tensor &found, const Tensor &wanted) {
   double difference = 0, largest = 0;
   for (int64_t i = 0; i < wanted.elements(); ++i) {
@@ -295,13 +296,13 @@ TEST(MaxMemory, RecomputesConvolutionsToo) {
   options.maxMemory = sum(free) * 2 / 3;
   std::vector<float> found = losses<Bottlenecks>(shape, options, &bounded);
   EXPECT_LE(sum(bounded), options.maxMemory);
-  // Later on batch norm has amplified the roundings of other kernels.
+  // After several steps batch norm amplifies rounding differences between kernels.
   EXPECT_NE(wanted[2], wanted[0]);
   for (size_t i = 0; i < 3; ++i)
     EXPECT_NEAR(found[i], wanted[i], 1e-4 + 1e-3 * wanted[i]) << "step " << i;
 }
 
-// A step that overflows changes nothing but the scale.
+// A step that overflows changes only the loss scale.
 TEST(LossScale, SkipsWhatIsNotFinite) {
   Mlp mlp = fresh<Mlp>();
   Step step = train(mlp, loss::cross_entropy, optim::adam({.lr = 0.01}),
@@ -320,7 +321,7 @@ TEST(LossScale, SkipsWhatIsNotFinite) {
   std::vector<std::vector<float>> before;
   for (const char *name : names)
     before.push_back(values(name));
-  // Finite itself; its product with the weights is not, in f16.
+  // The values are finite, but their products with the weights overflow in f16.
   Tensor huge = numbers({16, 64});
   for (int64_t i = 0; i < huge.elements(); ++i)
     huge.data<float>()[i] *= 1e6f;

@@ -43,7 +43,7 @@ TEST(Sessions, ACancelledCompilationLeavesNothingBroken) {
   dlc::Sessions sessions(dynamicModel, {.cacheDir = ""}, {cancel, tell});
   EXPECT_THROW(sessions.get({{"x", {2, 4}}}), dlc::Sessions::Cancelled);
   EXPECT_GT(asked, 0);
-  // An error of its own stays what it is.
+  // An error of the compilation itself is not reported as a cancellation.
   isCancelled = false;
   EXPECT_THROW(sessions.get({{"x", {2, 5}}}), dlc::Error);
   EXPECT_NE(sessions.get({{"x", {2, 4}}}), nullptr);

@@ -1,4 +1,4 @@
-//===- StateTest.cpp - programs with state against the reference evaluator, step by step ---===//
+//===- StateTest.cpp - compares programs with state with the reference, step by step -------===//
 #include "runtime/session/State.h"
 #include "dlc/compiler.hpp"
 #include "ir/dlc/Dialect.h"
@@ -54,7 +54,7 @@ std::string messageOf(const std::function<void()> &f) {
   return "no error";
 }
 
-/// The function as it stands, state in and state out.
+/// Evaluates the unmodified function, whose state is passed as arguments and returned as results.
 class Reference {
 public:
   explicit Reference(const std::string &text) : context(mlir::MLIRContext::Threading::DISABLED) {
@@ -96,7 +96,7 @@ public:
   std::map<std::string, ref::Tensor> states;
 
 private:
-  /// What was returned as it came is the caller's memory.
+  /// Copies a result, because an unmodified argument is returned as the caller's memory.
   static ref::Tensor copyOf(const ref::Tensor &tensor) {
     ref::Tensor copy = ref::Tensor::empty(tensor.getType());
     if (tensor.bytes())
@@ -137,7 +137,7 @@ Tensor randomTensor(const ModelValue &value, std::mt19937 &engine) {
   return tensor;
 }
 
-/// Runs both and compares all outputs and all of the state after every step.
+/// Runs the program and the reference and compares all outputs and states after every step.
 void expectSameSteps(Model model, const std::string &text, int steps, unsigned seed = 1) {
   Reference reference(text);
   std::mt19937 engine(seed);
@@ -191,8 +191,8 @@ func.func @main(%w: tensor<40x24xf32> {dlc.name = "w", dlc.state, dlc.parameter,
   return text;
 }
 
-/// An update of several states in long rows, with one element per row among them, which the others
-/// read broadcast.
+/// An update of several states with long rows. A state with one element for each row is broadcast
+/// to the others.
 const std::string rows = R"(
 func.func @main(%p: tensor<3x50001xf32> {dlc.name = "p", dlc.state, dlc.init = dense<0.5> : tensor<3x50001xf32>},
                 %m: tensor<3x50001xf32> {dlc.name = "m", dlc.state}, %v: tensor<3x50001xf32> {dlc.name = "v", dlc.state},
@@ -235,7 +235,7 @@ TEST(ModelState, AHundredStepsOfGradientDescent) {
   EXPECT_TRUE(model.states()[0].parameter);
   EXPECT_FALSE(model.states()[1].parameter);
   expectSameSteps(model, sgd("16"), 100);
-  // Both states are updated where they are: the arena holds less than one of them twice over.
+  // Both states are updated in place, so the arena is smaller than two copies of one of them.
   EXPECT_EQ(model.memory().state_bytes, 2u * 40 * 24 * 4);
 }
 
@@ -243,8 +243,8 @@ TEST(ModelState, LongRowsOnSeveralThreads) {
   Folder folder;
   Model model = folder.compile(rows, {.threads = 2, .cacheDir = ""});
   expectSameSteps(model, rows, 5);
-  // Where they are, but for what is read broadcast: the arena has no room for one of the large
-  // ones.
+  // All states except the broadcast one are updated in place, so the arena has no space for copies
+  // of the large ones.
   EXPECT_LT(model.memory().arena_bytes, 3u * 50001 * 4);
 }
 
@@ -265,7 +265,7 @@ TEST(ModelState, SavesLoadsSetsAndResets) {
               model.setState("n", Tensor::of<float>({}, {40}));
             }).find("state 'n': required: i64 0-d; found: f32 0-d"),
             std::string::npos);
-  // The artefact keeps state apart, and loads without the compiler.
+  // The program file stores the state separately and can be loaded without the compiler.
   model.save(folder / "p.dlcx");
   Model loaded = dlc::compile(folder / "p.dlcx");
   ASSERT_EQ(loaded.states().size(), 1u);
@@ -312,7 +312,7 @@ TEST(ModelState, LivesInOneProgram) {
       std::fill_n(tensor.data<float>(), tensor.elements(), 0.5f);
     return given;
   };
-  // Nobody has said yet how large a batch is.
+  // The batch size is unknown until the first run.
   EXPECT_NE(messageOf([&] { model.state("w"); }).find("shape must be given"), std::string::npos);
   model.run(batch(4));
   model.run(batch(4));
@@ -324,7 +324,8 @@ TEST(ModelState, LivesInOneProgram) {
 
 namespace {
 
-/// Programs that use old and new values in any order and give them to states in any order.
+/// Returns a program that uses old and new values of states in random order and assigns them to
+/// random states.
 std::string randomProgram(unsigned seed) {
   std::mt19937 engine(seed);
   auto below = [&](size_t n) { return size_t(engine() % n); };
@@ -354,10 +355,10 @@ std::string randomProgram(unsigned seed) {
     case 2:
       body << "  " << t << " = dlc.mul " << a << ", " << b << binary;
       break;
-    case 3: // runs alone, perhaps in place
+    case 3: // an operation that may run in place
       body << "  " << t << " = dlc.cumulative sum " << a << " axis 0" << unary;
       break;
-    case 4: // parts written in place
+    case 4: // a concatenation whose parts are written in place
       body << "  " << y << "p = dlc.slice " << a
            << " start [3] size [3] stride [1] : (tensor<6xf32>) -> tensor<3xf32>\n  " << y
            << "q = dlc.slice " << b
@@ -383,13 +384,13 @@ std::string randomProgram(unsigned seed) {
            << "b = dlc.tanh " << y << "a" << unary << "    dlc.yield " << y << "b : " << v
            << "\n  }\n";
       break;
-    case 8: // a view and nothing else
+    case 8: // an update that consists of views only
       body << "  " << y << "p = dlc.reshape " << a << " : (tensor<6xf32>) -> tensor<3x2xf32>\n  "
            << y << " = dlc.reshape " << y << "p : (tensor<3x2xf32>) -> tensor<6xf32>\n";
       values.push_back(y);
       continue;
     }
-    // Bounded, so that no difference of roundings grows.
+    // tanh bounds the values, so that rounding differences do not grow.
     body << "  " << y << " = dlc.tanh " << t << unary;
     values.push_back(y);
   }
@@ -397,14 +398,14 @@ std::string randomProgram(unsigned seed) {
   size_t outputs = below(3);
   for (size_t s = 0; s < states + outputs; ++s) {
     if (s < states && below(8) == 0)
-      continue; // never changes
+      continue; // a state that never changes
     if (!types.str().empty())
       results << ", ", types << ", ", returned << ", ";
     types << v;
     results << v
             << (s < states ? " {dlc.name = \"s" + std::to_string(s) + "\", dlc.state}"
                            : " {dlc.name = \"y" + std::to_string(s) + "\"}");
-    // Late values more often than others.
+    // Values computed late are chosen more often.
     returned << (below(2) ? values[values.size() - 1 - below(std::min<size_t>(values.size(), 4))]
                           : any());
   }
@@ -431,8 +432,8 @@ TEST(ModelState, AnyUseOfOldAndNewValues) {
   }
 }
 
-/// A training step begins with kernels that nobody would choose; those that are measured behind it
-/// take over between two of its steps, with its state.
+/// A training step starts with slow kernels. Kernels that are benchmarked in the background replace
+/// them between two steps and keep the state.
 TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   Folder folder;
   std::ofstream(folder / "step.mlir") << sgd("256");
@@ -510,7 +511,7 @@ TEST(ModelState, TurnsAreTakenByTurns) {
       inside.fetch_sub(1);
     }
   });
-  // Who runs without a pause does not keep the other waiting.
+  // Runs without pauses must not block measurements.
   int runs = 0;
   for (auto start = std::chrono::steady_clock::now();
        std::chrono::steady_clock::now() - start < std::chrono::milliseconds(300); ++runs) {

@@ -25,7 +25,7 @@ template <typename F> std::string errorOf(F &&function) {
 
 const ModelOptions quick = {.threads = 2, .cacheDir = ""};
 
-/// Numbers that look random, in -1 to 1.
+/// Returns pseudo-random values from -1 to 1.
 Tensor numbers(std::vector<int64_t> shape, int seed = 0) {
   Tensor tensor(DType::F32, std::move(shape));
   for (int64_t i = 0; i < tensor.elements(); ++i)
@@ -85,7 +85,7 @@ TEST(Train, SoftmaxRegressionByHand) {
     for (size_t i = 0; i < 3; ++i)
       b[i] -= 0.5f * db[i];
     EXPECT_NEAR(step(x, t), wanted, 1e-5);
-    // The module's parameters are those of the step.
+    // The step updates the module's own parameters.
     std::vector<float> found = valuesOf(linear.weight), bias = valuesOf(linear.bias);
     for (size_t i = 0; i < 15; ++i)
       ASSERT_NEAR(found[i], w[i], 1e-5) << k << " " << i;
@@ -110,7 +110,7 @@ TEST(Train, LearnsAndPredicts) {
     const float *row = y.data<float>() + 3 * n;
     EXPECT_EQ(std::max_element(row, row + 3) - row, t.data<int64_t>()[n]);
   }
-  // It goes on with the step, at any batch.
+  // The predictor uses the step's current parameters, with any batch size.
   Model one = step.predictor({{"x", {1, 6}}});
   std::vector<float> before(y.data<float>(), y.data<float>() + 3);
   step(numbers({4, 6}, 3), t);
@@ -146,7 +146,7 @@ TEST(Train, NotANumberIsNamed) {
   EXPECT_CONTAINS(errorOf([&] { step(x); }), "takes 2 tensors");
 }
 
-// The loss is looked at when the batch is long gone.
+// With `log`, losses are checked several steps later, when the batch no longer exists.
 TEST(Train, NotANumberIsNamedInALogToo) {
   Mlp mlp;
   Step step = adamStep(mlp, {.log = 4});
@@ -191,14 +191,14 @@ TEST(Train, LossesThatDependOnNoParameter) {
   std::string text = message(ofTarget);
   EXPECT_CONTAINS(text, "the loss depends on no parameter");
   EXPECT_CONTAINS(text, here(line));
-  // It does, but by steps, which have no slope.
+  // The loss does depend on the parameters, but piecewise constantly, so the gradient is zero.
   auto rounded = [](trace::Tensor y, trace::Tensor) { return mean(round(y)); };
   text = message(rounded);
   EXPECT_CONTAINS(text, "the loss does not depend on 'hidden.weight'");
   EXPECT_CONTAINS(text, here(line));
 }
 
-// How often it runs, and so how many values must be kept, only the data says.
+// The trip count, and so the number of values to save, depends on the data.
 TEST(Train, OperationsWithoutAGradient) {
   nn::Linear linear(6, 6);
   int line = 0;
@@ -327,7 +327,7 @@ TEST(Train, PredictsAsInInference) {
   Model predictor = step.predictor({{"x", {1, 6}}});
   Tensor y = predictor.run({{"x", x}})["y"];
   EXPECT_EQ(valuesOf(net.norm.runningMean), running);
-  // As a program whose parameters are constants.
+  // Compares with a program whose parameters are constants.
   Tensor wanted = compile(trace::trace(net, {{"x", {1, 6}}}), quick).run({{"x", x}})["y"];
   for (int c = 0; c < 3; ++c)
     EXPECT_NEAR(y.data<float>()[c], wanted.data<float>()[c], 1e-5);
@@ -353,7 +353,7 @@ TEST(Train, WritesAProgram) {
   step(x, t);
   step.saveProgram(path);
   Session session = Session::load(path);
-  // It begins with these parameters and an optimiser that remembers nothing.
+  // A loaded session starts with these parameters and with the initial state of the optimizer.
   Tensor weight = session.state("hidden.weight");
   std::vector<float> known = valuesOf(mlp.hidden.weight);
   EXPECT_EQ(std::vector<float>(weight.data<float>(), weight.data<float>() + weight.elements()),

@@ -1,4 +1,4 @@
-"""Whether the files of the kit's short form say that every step was gone through: check.py FOLDER [WHAT-WAS-PRINTED]."""
+"""Checks the files that the short form of the GPU kit writes for each step: check.py FOLDER [OUTPUT-FILE]."""
 import json
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Names all files of the repository by dlc-magika and by the magika package; answers must be the same.
+"""Classifies all files of the repository with dlc-magika and with the magika package. The answers must be equal.
 
 usage: compare.py DLC-MAGIKA SOURCE-ROOT
 """

@@ -1,4 +1,4 @@
-"""A model whose weights are multiplied by one another, and whether its program is right (precompute.test)."""
+"""Makes a model whose weights are multiplied with each other, and checks the results of its program (precompute.test)."""
 import json
 import sys
 

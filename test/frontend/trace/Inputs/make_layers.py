@@ -1,4 +1,4 @@
-"""Makes layers.safetensors: inputs, parameters and results of PyTorch's layers, which the tests compare with.
+"""Makes layers.safetensors: inputs, parameters and results of PyTorch's layers, with which the tests compare.
 
 usage: make_layers.py OUT.safetensors    (needs torch; the file is checked in)
 """

@@ -1,4 +1,4 @@
-"""Makes training.safetensors: losses, batch norm in training and optimisers' steps by PyTorch, which the tests compare with.
+"""Makes training.safetensors: PyTorch's losses, batch norm in training and optimizer steps, with which the tests compare.
 
 usage: make_training.py OUT.safetensors    (needs torch; the file is checked in)
 """

@@ -1,9 +1,9 @@
-"""Writes the tests of this folder whose numbers come from NumPy and from the onnx package's own evaluator.
+"""Writes the tests of this folder whose expected values are computed by NumPy or by the onnx package's evaluator.
 
     python Inputs/literals.py        # from test/ir/reference; needs numpy and onnx
 
-Expected values are computed in float64 from the very operands and rounded once, as the evaluator has it. What has
-few digits is checked as text; else the expected constant stands beside the result, and both must print alike.
+Expected values are computed in float64 from the exact operands and rounded once, as by the reference evaluator. Values with
+few digits are checked as text. For others the test returns the expected constant after the result, and both must print the same text.
 """
 import math
 import os

@@ -1,4 +1,4 @@
-//===- CublasLtTest.cpp - products by cuBLASLt, against loops --------------------===//
+//===- CublasLtTest.cpp - compares cuBLASLt's GEMMs with loops -------------------===//
 #include "test/runtime/device/cuda/Gpu.h"
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ struct Numbers {
   std::vector<float> a, b, bias;
 };
 
-/// Sums of few small integers are exact in every type.
+/// Small integers, whose short sums are exact in every type.
 std::vector<float> small(int64_t count, int seed) {
   std::vector<float> values(static_cast<size_t>(count));
   for (size_t i = 0; i < values.size(); ++i)
@@ -86,7 +86,7 @@ protected:
     return made;
   }
 
-  /// Runs the case and compares.
+  /// Runs the case and compares the result with the expected one.
   void check(const Case &c, json desc) {
     Numbers x = numbersOf(c);
     std::vector<float> wanted = expected(c, x);
@@ -133,7 +133,7 @@ TEST_F(CublasLt, Products) {
 }
 
 TEST_F(CublasLt, ProductsOfIntegers) {
-  // The library multiplies those that lie along the depth.
+  // cuBLASLt multiplies 8-bit integers only if both operands are contiguous along k.
   constexpr int64_t m = 5, n = 8, k = 12;
   std::vector<int8_t> a(m * k), b(n * k);
   for (size_t i = 0; i < a.size(); ++i)

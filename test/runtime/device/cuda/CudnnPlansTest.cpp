@@ -1,8 +1,8 @@
-//===- CudnnPlansTest.cpp - graphs that the installed cuDNN plans, without a GPU ---===//
+//===- CudnnPlansTest.cpp - plans graphs with the installed cuDNN, without a GPU ---===//
 //
-// The library itself, where it is installed, says which graphs it takes: it plans for a GPU whose
-// properties are given, while a stub stands in for the driver. In a process of its own, since a
-// process has one libcuda.
+// Checks which graphs the installed cuDNN supports. cuDNN plans for a GPU with given properties
+// while a stub replaces the driver. The test runs in a child process, because a process can load
+// only one libcuda.
 //
 //===---------------------------------------------------------------------------===//
 #include "runtime/device/cuda/CudnnGraph.h"
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-/// What cuDNN reads of a device's properties, here those of an H200 or an A100.
+/// Device properties that cuDNN reads, here those of an H200 or an A100.
 json propertiesOf(int version, int multiprocessors, int sharedMost) {
   return {{"deviceName", "described"},
           {"deviceVer", version},
@@ -74,8 +74,8 @@ json added(json tensor, const char *type) {
   return tensor;
 }
 
-/// Layers of ResNet-50, MobileNetV2 and AlexNet, and a small odd one. Kernels for groups are
-/// compiled by the library when they are planned: there one of each kind does.
+/// Layers of ResNet-50, MobileNetV2 and AlexNet, and a small odd one. cuDNN compiles kernels for
+/// grouped convolutions when it plans them, so there is only one layer of each kind.
 std::vector<json> descriptions() {
   constexpr Layer layers[] = {{32, 64, 56, 64, 3, 1, 1, 1}, {32, 3, 224, 64, 7, 2, 3, 1},
                               {8, 96, 28, 96, 3, 2, 1, 96}, {64, 256, 13, 384, 3, 1, 1, 1},
@@ -91,7 +91,7 @@ std::vector<json> descriptions() {
         auto take = [&](json desc) {
           if (tf32)
             desc["math"] = "tf32";
-          // These engines need no transpositions.
+          // Engines for tensor cores, which need no transposes in this layout.
           if (channelsLast && std::string(element) != "f32" && !desc.contains("post"))
             desc["tensor_cores"] = true;
           all.push_back(std::move(desc));
@@ -109,7 +109,8 @@ std::vector<json> descriptions() {
         take(biased);
         biased["post"] = {residual, bias, {{"op", "relu"}}};
         take(biased);
-        // Compiled for tensor cores, channels last, in any order: each takes half a second.
+        // Epilogues in any order are compiled for tensor cores with channels last. Each compilation
+        // takes half a second, so only a few are tested.
         if (!channelsLast || &layer != layers || (!tf32 && type[0] != 'b'))
           continue;
         for (json post : {json{{{"op", "relu"}}}, json{bias, residual, {{"op", "relu"}}}}) {
@@ -121,9 +122,9 @@ std::vector<json> descriptions() {
   return all;
 }
 
-/// Of BERT in training, where the sums of exponentials are kept, of ViT, and a small odd one. As
-/// they come out of a product, the heads of a row lie together. The library compiles each: few will
-/// do.
+/// Attention of BERT in training (which stores the log-sum-exp), of ViT, and a small odd one. With
+/// `together` the heads of a row are adjacent, as in the result of a projection. cuDNN compiles
+/// each of them, so there are only a few.
 std::vector<json> attentions() {
   struct Heads {
     int64_t batch, heads, queries, keys, size;
@@ -177,12 +178,12 @@ int planAll() {
                  "describing a GPU");
       device.finalize("describing a GPU");
     } catch (const Failure &failure) {
-      // Versions before 9.8 cannot plan for a GPU that is not there.
+      // cuDNN before 9.8 cannot plan for a GPU that is not present.
       std::printf("missing: cuDNN %zu: %s\n", f.version(), failure.text.c_str());
       return 0;
     }
     std::vector<json> all = descriptions();
-    // Attention in one operation came with 9.10 or so; 9.19 is what was looked at.
+    // Fused attention was introduced in about 9.10. The oldest version that was tested is 9.19.
     if (f.version() >= 91900)
       for (const json &desc : attentions())
         all.push_back(desc);
@@ -217,7 +218,7 @@ TEST(CudnnPlans, OfTheInstalledLibrary) {
     GTEST_SKIP() << "NVIDIA's code is not instrumented";
   if (getenv("DLC_EMULATED_ORDER") || getenv("DLC_EMULATED_THREADS"))
     GTEST_SKIP() << "nothing runs here";
-  // What the library says on the error stream of functions that the stub has not is no matter.
+  // Discards cuDNN's messages about functions that the stub does not have.
   char self[4096] = {};
   ASSERT_GT(readlink("/proc/self/exe", self, sizeof self - 1), 0);
   FILE *child = popen(("'" + std::string(self) + "' --plans 2>/dev/null").c_str(), "r");
@@ -236,5 +237,5 @@ TEST(CudnnPlans, OfTheInstalledLibrary) {
 
 } // namespace
 
-// Has the installed cuDNN plan for a GPU that is not here.
+// Runs the plans of the installed cuDNN if the program's argument is --plans.
 static const dlc::cuda::test::Mode kPlans("--plans", planAll);

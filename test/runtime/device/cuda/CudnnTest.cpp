@@ -1,4 +1,4 @@
-//===- CudnnTest.cpp - convolutions by cuDNN, against loops ------------------------===//
+//===- CudnnTest.cpp - compares cuDNN's convolutions with loops --------------------===//
 #include "test/runtime/device/cuda/Gpu.h"
 
 #include <nlohmann/json.hpp>
@@ -54,7 +54,7 @@ json added(json tensor) {
 
 int64_t count(const std::vector<int64_t> &dims) { return dims[0] * dims[1] * dims[2] * dims[3]; }
 
-/// Sums of few small integers are exact in every type.
+/// Small integers, whose short sums are exact in every type.
 std::vector<float> small(int64_t size, int seed) {
   std::vector<float> values(static_cast<size_t>(size));
   for (size_t i = 0; i < values.size(); ++i)
@@ -62,7 +62,7 @@ std::vector<float> small(int64_t size, int seed) {
   return values;
 }
 
-/// Calls with the places of x, w and y that meet.
+/// Calls `body` with the indices of x, w and y of each product.
 template <typename Body> void meet(const Case &c, Body body) {
   auto xs = stridesOf(c.x(), c.channelsLast), ws = stridesOf(c.w(), c.channelsLast),
        ys = stridesOf(c.y(), c.channelsLast);
@@ -110,7 +110,7 @@ protected:
     return made;
   }
 
-  /// The last buffer is the result's.
+  /// Runs the description. The last buffer is the result.
   std::vector<float> run(const json &desc, const std::vector<std::vector<float>> &inputs,
                          size_t results) {
     void *s = stream();
@@ -207,7 +207,8 @@ TEST_F(Cudnn, AddsAndActivates) {
     EXPECT_NEAR(y[i], wanted[i], 1e-6);
 }
 
-/// An engine that rounds to tf32 is the library's first proposal: f32 must not take it unasked.
+/// The library's first proposal is an engine that rounds to tf32. f32 convolutions must not use it
+/// unless tf32 is permitted.
 TEST_F(Cudnn, RoundsOnlyWhereAllowed) {
   if (!emulated())
     GTEST_SKIP() << "a real library may choose otherwise";

@@ -82,7 +82,7 @@ TEST_F(Gpu, CopiesBetweenTwo) {
   void *s = stream(), *t = streamOn(other), *arrived = event();
   upload(s, here, iota(1000));
   ok(table().event_record, device, arrived, s);
-  // Events of one device hold back streams of another.
+  // A stream waits for an event of another device.
   ok(table().event_wait, other, t, arrived);
   ok(table().copy, other, t, there, static_cast<const void *>(here), uint64_t{4000},
      int{DLC_COPY_FROM_PEER}, device);
@@ -161,7 +161,8 @@ TEST_F(Gpu, KeepsAStreamsWorkAsAGraph) {
   ok(table().event_wait, device, s, joined);
   launch(s, twice, {y, z}, 8, 128);
   ok(table().capture_end, device, s, &graph);
-  // Nothing has run yet, and the graph takes what stands in the buffers when it does.
+  // Capturing runs no command. The graph reads the contents of the buffers at the time of its
+  // launch.
   for (float first : {1.0f, 100.0f}) {
     std::vector<float> values = iota(1000, first);
     upload(s, x, values);

@@ -1,4 +1,4 @@
-//===- ErrorsTest.cpp - what is missing, too old, too small or wrong ----------===//
+//===- ErrorsTest.cpp - errors of devices: missing, too old, out of memory, invalid ===//
 #include "test/runtime/device/cuda/Gpu.h"
 
 #include "runtime/device/cuda/Nvrtc.h"
@@ -45,7 +45,7 @@ TEST_F(Gpu, NoSuchDevice) {
   EXPECT_NE(table().open(77, &none, error, sizeof(error)), 0);
   expectIn(error, {"cuda:77 is not there: this machine has ", "GPU"});
   EXPECT_NE(table().open(-1, &none, error, sizeof(error)), 0);
-  // A short buffer cuts the text and no more.
+  // A short buffer truncates the message.
   char little[8] = "";
   EXPECT_NE(table().open(77, &none, little, sizeof(little)), 0);
   EXPECT_STREQ(little, "cuda:77");
@@ -60,7 +60,7 @@ TEST_F(Gpu, MemoryRunsOutAndComesBack) {
   std::string error = failing(table().allocate, device, most, &second);
   expectIn(error, {"has no room for", "are free", "smaller batches"});
   EXPECT_EQ(second, nullptr);
-  // The session goes on.
+  // The device remains usable.
   void *s = stream(), *small = allocate(400);
   upload(s, small, iota(100));
   EXPECT_EQ(download(s, small, 100), iota(100));
@@ -81,7 +81,7 @@ TEST_F(Gpu, ModulesMustBeForTheDevice) {
     return;
   Elf64_Ehdr header = {};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_machine = 190; // a real GPU's
+  header.e_machine = 190; // machine type of a real GPU's image
   std::vector<char> real(sizeof(header));
   std::memcpy(real.data(), &header, sizeof(header));
   expectIn(loading(real), {"NO_BINARY_FOR_GPU", "made for sm_90", "emulated"});
@@ -128,7 +128,7 @@ TEST(Plugin, NeedsTheSystemsLibraryAlone) {
   while (std::fgets(line, sizeof(line), pipe)) {
     if (std::strstr(line, "NEEDED")) {
       ++needed;
-      // The loader is a part of the C library.
+      // Permitted dependencies: the C library and the dynamic loader, which is a part of it.
       EXPECT_TRUE(std::strstr(line, "libc.so.6") || std::strstr(line, "ld-linux")) << line;
     } else {
       ++shown;

@@ -1,4 +1,4 @@
-//===- Gpu.cpp - what tests of the CUDA device table share --------------------===//
+//===- Gpu.cpp - shared code of the tests of the CUDA device table ------------===//
 #include "test/runtime/device/cuda/Gpu.h"
 
 #include "runtime/device/cuda/Nvrtc.h"

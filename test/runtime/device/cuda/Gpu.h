@@ -1,4 +1,4 @@
-//===- Gpu.h - what tests of the CUDA device table share ----------------------===//
+//===- Gpu.h - shared code of the tests of the CUDA device table --------------===//
 #ifndef DLC_TEST_RUNTIME_DEVICE_CUDA_GPU_H
 #define DLC_TEST_RUNTIME_DEVICE_CUDA_GPU_H
 
@@ -14,33 +14,33 @@
 
 namespace dlc::cuda::test {
 
-/// The plugin's table.
+/// Returns the plugin's function table.
 const dlc_device_table &table();
-/// Whether the tests run on the emulated GPU.
+/// Returns whether the tests run on the emulated GPU.
 bool emulated();
 /// Sets the emulated GPU's order of streams or threads, as in ("order", "late").
 void configure(const char *setting, const char *value);
-/// Runs this program again with these variables ("NAME=VALUE ..."): what its probe of the devices,
-/// or another mode, printed.
+/// Runs this program again with the given environment variables ("NAME=VALUE ...") and returns the
+/// output of its device probe, or of another mode.
 std::string probe(const std::string &variables, const std::string &mode = "--probe");
-/// What this program does instead of its tests when `flag` is its argument: for tests that start it
-/// again.
+/// Modes of this program: functions that run instead of the tests if `flag` is the program's
+/// argument. Tests use them to start the program again.
 std::map<std::string, int (*)()> &modes();
 struct Mode {
   Mode(const char *flag, int (*run)()) { modes()[flag] = run; }
 };
 
-/// CUDA text to an image that the device takes.
+/// Compiles CUDA source to an image for the device.
 std::vector<char> compile(const std::string &text);
 
-/// Calls a function of the table that must succeed.
+/// Calls a function of the table and expects success.
 template <typename... Parameters, typename... Arguments>
 void ok(int (*function)(void *, Parameters...), void *device, Arguments... arguments) {
   char error[1024] = "";
   ASSERT_EQ(function(device, arguments..., error, sizeof(error)), 0) << error;
 }
 
-/// Calls one that must fail: what it says.
+/// Calls a function of the table, expects a failure and returns the error message.
 template <typename... Parameters, typename... Arguments>
 std::string failing(int (*function)(void *, Parameters...), void *device, Arguments... arguments) {
   char error[1024] = "";
@@ -48,7 +48,7 @@ std::string failing(int (*function)(void *, Parameters...), void *device, Argume
   return error;
 }
 
-/// An open device and some floats on it.
+/// Fixture with an open device and helpers for float arrays on it.
 class Gpu : public ::testing::Test {
 protected:
   void SetUp() override;
@@ -60,9 +60,9 @@ protected:
   void *stream() { return streamOn(device); }
   void *streamOn(void *on);
   void *event();
-  /// Keeps the values until the test ends: the copy may come late.
+  /// Stores the values until the test ends, because the copy may run late.
   void upload(void *stream, void *to, std::vector<float> values);
-  /// Waits for the stream.
+  /// Waits for the stream and returns the copied values.
   std::vector<float> download(void *stream, const void *from, size_t count);
   void *load(const std::string &text);
   void *function(void *module, const char *name);

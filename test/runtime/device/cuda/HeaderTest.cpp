@@ -1,6 +1,6 @@
-//===- HeaderTest.cpp - our declarations of the driver against NVIDIA's own ---===//
+//===- HeaderTest.cpp - compares dlc's CUDA driver declarations with NVIDIA's header ===//
 //
-// Built where a toolkit is installed.
+// Built if a CUDA toolkit is installed.
 //
 //===--------------------------------------------------------------------------===//
 #include "runtime/device/cuda/Driver.h"

@@ -1,4 +1,4 @@
-//===- KernelsTest.cpp - what kernels may do, on the emulated GPU -------------===//
+//===- KernelsTest.cpp - features of CUDA kernels, on the emulated GPU --------===//
 #include "test/runtime/device/cuda/Gpu.h"
 
 #include <cmath>
@@ -27,7 +27,7 @@ protected:
     Gpu::TearDown();
   }
 
-  /// Runs the text's kernel k(y, x): what it leaves in y.
+  /// Runs the kernel k(y, x) of the source and returns y.
   std::vector<float> run(const std::string &text, const std::vector<float> &x, size_t count,
                          uint32_t block, uint32_t grid = 1) {
     void *s = stream(), *in = allocate(x.size() * 4), *out = allocate(count * 4);
@@ -95,7 +95,7 @@ extern "C" __global__ void k(float *y, const float *x) {
   EXPECT_EQ(got, std::vector<float>(4, 256));
 }
 
-/// A kernel that forgets to wait is right in one order of its threads at most.
+/// A kernel without a required barrier is correct in at most one order of its threads.
 TEST_F(Kernels, AMissingSyncthreadsShows) {
   const char *text = R"(
 extern "C" __global__ void k(float *y, const float *x) {
@@ -133,7 +133,8 @@ uint16_t brain(float x) {
   return static_cast<uint16_t>(bits >> 16);
 }
 
-/// Fragments are filled as the manual says, from row-major a (16 x K) and column-major b (K x 8).
+/// Fragments are filled as the PTX manual defines, from row-major a (16 x K) and column-major b (K
+/// x 8).
 TEST_F(Kernels, TensorCoresMultiply) {
   constexpr int K = 16;
   std::vector<uint16_t> a16(16 * K), b16(K * 8);
@@ -191,7 +192,8 @@ extern "C" __global__ void k(float *y, const float *x) {
 }
 
 TEST_F(Kernels, FaultsAreErrors) {
-  configure("order", "late"); // so that the launch has success, and waiting says what became of it
+  configure("order",
+            "late"); // the launch itself succeeds then, and the error is reported by the wait
   auto fault = [&](const char *body) {
     void *s = stream(), *y = allocate(100), *x = allocate(100);
     launch(s,
@@ -203,7 +205,8 @@ TEST_F(Kernels, FaultsAreErrors) {
     configure("revive", "");
     return error;
   };
-  // Behind the end, a barrier in one branch alone, a lane that waits for lanes that never come.
+  // A write past the end, a barrier in only one branch, and a lane that waits for lanes that never
+  // arrive.
   EXPECT_NE(fault("y[25] = 1;").find("LAUNCH_FAILED"), std::string::npos);
   EXPECT_NE(
       fault("if (threadIdx.x < 32) __syncthreads(); else __shfl_sync(0xffffffffu, 1, 0); "

@@ -1,4 +1,4 @@
-//===- LoaderTest.cpp - where NVIDIA's libraries are sought, and NVRTC --------===//
+//===- LoaderTest.cpp - search for NVIDIA's libraries, and compilation with NVRTC ===//
 #include "runtime/device/cuda/Loader.h"
 #include "runtime/device/cuda/Nvrtc.h"
 #include "test/runtime/device/cuda/Gpu.h"
@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Sets a variable for as long as it lives.
+/// Sets an environment variable for the lifetime of the object.
 class Variable {
 public:
   Variable(const char *name, const std::string &value) : name(name) {
@@ -47,7 +47,7 @@ TEST(Loader, LooksIntoTheFoldersNamed) {
   fs::path folder = fs::temp_directory_path() / ("dlc-loader-" + std::to_string(getpid()));
   fs::create_directories(folder / "empty");
   fs::create_directories(folder / "full");
-  // Any library will do to be found.
+  // Any shared library serves as the file to be found.
   fs::copy_file(DLC_EMULATED_GPU_FILE, folder / "full" / "libnccl.so.2",
                 fs::copy_options::overwrite_existing);
   {
@@ -74,7 +74,7 @@ TEST(Loader, LooksIntoPythonsPackages) {
     Variable environment("VIRTUAL_ENV", folder.string());
     Loaded found = find(Library::Nccl);
     EXPECT_TRUE(found);
-    // A library that the system knows by its name comes first.
+    // A library that the system's loader finds by name takes precedence.
     if (found && found.path.find("/nvidia/") != std::string::npos) {
       EXPECT_EQ(found.path, (packages / "libnccl.so.2").string());
     }
@@ -111,7 +111,7 @@ TEST(Nvrtc, ReadsTheAssemblersReport) {
   EXPECT_EQ(kernels[1].sharedBytes, 1024);
 }
 
-/// Of the emulator's or of NVIDIA's, whichever these tests run with.
+/// Runs with the emulator's NVRTC or with NVIDIA's.
 TEST(Nvrtc, CompilesAndSaysWhatIsWrong) {
   std::string why;
   ASSERT_NE(nvrtcVersion(&why), "") << why;

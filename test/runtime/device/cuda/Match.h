@@ -1,4 +1,4 @@
-//===- Match.h - our declarations of functions against NVIDIA's own -----------===//
+//===- Match.h - compares dlc's function declarations with NVIDIA's -----------===//
 #ifndef DLC_TEST_RUNTIME_DEVICE_CUDA_MATCH_H
 #define DLC_TEST_RUNTIME_DEVICE_CUDA_MATCH_H
 
@@ -6,7 +6,8 @@
 
 namespace dlc::test {
 
-/// Handles and enumerations have other names here; what is passed must be alike.
+/// Compares two types of parameters. Handles and enumerations have different names in dlc, so only
+/// the kind and the size must match.
 template <typename A, typename B> constexpr bool alike() {
   return std::is_pointer_v<A> == std::is_pointer_v<B> && std::is_class_v<A> == std::is_class_v<B> &&
          sizeof(A) == sizeof(B);

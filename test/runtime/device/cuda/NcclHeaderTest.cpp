@@ -1,6 +1,6 @@
-//===- NcclHeaderTest.cpp - our declarations of NCCL against NVIDIA's own ---------===//
+//===- NcclHeaderTest.cpp - compares dlc's NCCL declarations with NVIDIA's header -===//
 //
-// Built where NCCL's header is.
+// Built if NCCL's header is available.
 //
 //===----------------------------------------------------------------------------===//
 #include "runtime/device/cuda/Nccl.h"

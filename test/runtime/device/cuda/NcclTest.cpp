@@ -1,6 +1,6 @@
-//===- NcclTest.cpp - groups of ranks, each with a GPU of its own ----------------===//
+//===- NcclTest.cpp - NCCL groups of ranks, each with its own GPU ----------------===//
 //
-// Ranks are threads. On a machine's own GPU: a group of one.
+// Ranks are threads. With a real GPU the group has one rank.
 //
 //===---------------------------------------------------------------------------===//
 #include "dlc/DType.h"
@@ -19,7 +19,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// One rank's side of a group.
+/// One rank of a group.
 class Rank {
 public:
   Rank(int number, int ranks, const void *invitation) : number(number), ranks(ranks) {
@@ -39,7 +39,8 @@ public:
   }
   Rank(const Rank &) = delete;
 
-  /// Empty once it is formed, and its last collective is in the stream.
+  /// Waits until the group is formed and its last collective is in the stream. Returns the error,
+  /// or "".
   std::string ready() const {
     char error[1024] = "";
     for (int busy = 1; busy;) {
@@ -83,7 +84,7 @@ private:
   std::vector<void *> memory;
 };
 
-/// All ranks at once.
+/// Runs the body on all ranks, which are threads.
 void together(int ranks, const std::function<void(Rank &)> &body) {
   char error[1024] = "", invitation[DLC_DEVICE_INVITATION];
   void *first = nullptr;
@@ -124,7 +125,7 @@ protected:
     table().close(device);
   }
 };
-/// Ranks with a GPU each.
+/// Groups of two ranks with one GPU each.
 class NcclOfTwo : public Nccl {
 protected:
   void SetUp() override {
@@ -142,7 +143,7 @@ TEST_F(Nccl, SaysWhoTheRankIs) {
   dlc_device_member member;
   ok(table().group_member, device, &member);
   EXPECT_EQ(std::string(member.carrier).substr(0, 7), "NCCL 2.");
-  // Domain, bus, device and function of PCI.
+  // PCI domain, bus, device and function.
   EXPECT_TRUE(std::regex_match(
       member.device, std::regex("[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\\.[0-7]")))
       << member.device;
@@ -200,11 +201,11 @@ TEST_F(NcclOfTwo, EachType) {
     EXPECT_EQ(smallest<int64_t>(rank, DType::I64, DLC_REDUCE_SUM, int64_t(1) << 40, 1),
               (int64_t(1) << 40) + 1);
     EXPECT_EQ(smallest<uint64_t>(rank, DType::U64, DLC_REDUCE_SUM, 5, 6), 11u);
-    // Halves of 1 and 2, of which the sum and the mean are 3 and 1.5.
+    // f16 1 and 2 with sum 3, bf16 1 and 2 with mean 1.5.
     EXPECT_EQ(smallest<uint16_t>(rank, DType::F16, DLC_REDUCE_SUM, 0x3c00, 0x4000), 0x4200);
     EXPECT_EQ(smallest<uint16_t>(rank, DType::BF16, DLC_REDUCE_MEAN, 0x3f80, 0x4000), 0x3fc0);
     EXPECT_EQ(smallest<uint8_t>(rank, DType::Bool, DLC_REDUCE_SUM, 1, 1), 1);
-    // What is not added may be of any type.
+    // Collectives without a reduction accept any type.
     uint16_t *x = rank.put(std::vector<uint16_t>{uint16_t(rank.number + 7)});
     EXPECT_NE(rank.run(call(DLC_COLLECTIVE_ALL_REDUCE, x, x, 1, DType::I16))
                   .find("NCCL reduces no i16; convert to i32"),
@@ -246,7 +247,7 @@ TEST_F(NcclOfTwo, ARankThatNeverComesIsNotWaitedForAfterAnAbort) {
     EXPECT_EQ(rank.ready(), "");
     formed.arrive_and_wait();
     if (rank.number == 1) {
-      // It says no more than that it leaves.
+      // This rank leaves without giving a reason.
       rank.abort();
       return;
     }
@@ -285,7 +286,7 @@ TEST_F(NcclOfTwo, RanksThatDoDifferentThingsAreTold) {
     rank.run(call(DLC_COLLECTIVE_ALL_REDUCE, x, x, uint64_t(rank.number) + 1));
     ok(table().stream_synchronize, rank.device, rank.stream);
     EXPECT_NE(rank.ready().find("do different things in collective 0"), std::string::npos);
-    // Who aborts earlier is what the other one is told of.
+    // The other rank would report an earlier abort instead of its own error.
     both.arrive_and_wait();
     rank.abort();
   });

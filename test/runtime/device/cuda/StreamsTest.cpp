@@ -1,11 +1,11 @@
-//===- StreamsTest.cpp - streams that run as late as events allow -------------===//
+//===- StreamsTest.cpp - streams that run as late as their events permit ------===//
 #include "test/runtime/device/cuda/Gpu.h"
 
 using namespace dlc::cuda::test;
 
 namespace {
 
-/// On the emulated GPU, which can be told when to run what.
+/// Tests on the emulated GPU, whose order of execution can be set.
 class Streams : public Gpu {
 protected:
   void SetUp() override {
@@ -20,7 +20,8 @@ protected:
     Gpu::TearDown();
   }
 
-  /// Two copies on two streams, the second over what the first brought. What arrives.
+  /// Copies on two streams, where the second copy reads the result of the first. Returns the value
+  /// that arrives.
   float handOver(bool wait) {
     void *a = allocate(4), *b = allocate(4), *s = stream(), *t = stream(), *there = event();
     std::vector<float> value = {42};
@@ -47,7 +48,7 @@ TEST_F(Streams, NothingRunsBeforeItMust) {
   ok(table().copy, device, s, static_cast<void *>(got.data()), static_cast<const void *>(a),
      uint64_t{4}, int{DLC_COPY_DEVICE_TO_HOST}, static_cast<void *>(nullptr));
   EXPECT_EQ(got[0], -1);
-  // So a host that takes its buffer back too early changes what arrives.
+  // Therefore changing a host buffer before the copy has run changes the result.
   value[0] = 6;
   ok(table().stream_synchronize, device, s);
   EXPECT_EQ(got[0], 6);
@@ -120,7 +121,7 @@ TEST_F(Streams, AGraphMustComeTogetherAtItsEnd) {
   ok(table().fill, device, t, a, uint8_t{2}, uint64_t{4});
   std::string error = failing(table().capture_end, device, s, &graph);
   EXPECT_NE(error.find("UNJOINED"), std::string::npos) << error;
-  // Both streams can be used again.
+  // Both streams are usable again.
   ok(table().stream_synchronize, device, t);
 }
 

@@ -1,8 +1,8 @@
-//===- StubDriver.cpp - a libcuda.so.1 for a machine without a GPU --------------===//
+//===- StubDriver.cpp - stub of libcuda.so.1 for machines without a GPU ---------===//
 //
-// With it cuDNN plans for a GPU that is only described: it opens, counts one device, takes the
-// kernels that the library has compiled for a plan, and refuses everything else. libcudnn finds it
-// by its soname, once it is loaded.
+// With this stub, cuDNN plans for a GPU of which only a description exists. The stub opens, reports
+// one device, accepts the kernels that cuDNN has compiled for a plan, and fails all other calls.
+// Once it is loaded, libcudnn finds it by its soname.
 //
 //===---------------------------------------------------------------------------===//
 #include <cstring>
@@ -74,7 +74,7 @@ int cuKernelGetAttribute(int *to, int, void *, int) {
   return Success;
 }
 
-// libcudnn asks for these by name too.
+// libcudnn looks up these functions by name, too.
 #define DLC_REFUSED(name)                                                                          \
   int name() { return refuse(); }
 DLC_REFUSED(cuGetErrorName)

@@ -1,4 +1,4 @@
-//===- main.cpp - tests of the CUDA device table: the emulated GPU put in place ===//
+//===- main.cpp - main function of the CUDA tests, which selects the emulated GPU ===//
 #include "test/runtime/device/cuda/Gpu.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-"""A small transformer that names classes of token sequences, and data for it: block_model.py FOLDER."""
+"""Writes a small transformer that classifies token sequences, and data for it: block_model.py FOLDER."""
 import sys
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Trains on GPUs in one process and in two: gpu_worlds.py FOLDER, with whole.dlcx, half.dlcx and data.npz in it."""
+"""Trains on GPUs in one process and in two: gpu_worlds.py FOLDER, which contains whole.dlcx, half.dlcx and data.npz."""
 import os
 import re
 import signal

@@ -1,4 +1,4 @@
-"""A module whose gradients fill more than one bucket, cheap to compute: layers.py FILE.mlir."""
+"""Writes a module whose gradients fill more than one bucket and that is cheap to compute: layers.py FILE.mlir."""
 import sys
 
 WIDTH, LAYERS = 150000, 4

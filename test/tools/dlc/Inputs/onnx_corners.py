@@ -1,5 +1,6 @@
-"""make: corners.onnx, operators each of a parameter of its own, and data.npz. check: whether the parameters after one step of SGD with a learning rate of
-1 have moved by the stated gradients. All results are above their targets, so that the l1 loss gives each the gradient 1 / number of results."""
+"""make: writes corners.onnx, in which each operator has its own parameter, and data.npz. check: compares the changes of the parameters after one step of SGD
+with a learning rate of 1 with the expected gradients. All results are above their targets, so the gradient of the l1 loss is 1 / number of results for
+each of them."""
 import json
 import os
 import struct

@@ -1,4 +1,4 @@
-"""Checks what dlc inspect says of collectives: overlap.py WHAT FILE..."""
+"""Checks the output of dlc inspect about collectives: overlap.py WHAT FILE..."""
 import json
 import sys
 

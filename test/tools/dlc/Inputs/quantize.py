@@ -1,4 +1,4 @@
-"""Quantises trained networks by `dlc quantize` and holds the files against the originals on real data, in dlc and in ONNX Runtime.
+"""Quantizes trained networks with `dlc quantize` and compares them with the originals on real data, in dlc and in ONNX Runtime.
 
 usage: quantize.py digits|magika FOLDER
 """

@@ -1,4 +1,4 @@
-"""Writes models and data that `dlc quantize` must refuse, or take in part, into a folder."""
+"""Writes models and data that `dlc quantize` must reject or quantize only in part into a folder."""
 import os
 import sys
 

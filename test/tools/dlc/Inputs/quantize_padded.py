@@ -1,4 +1,4 @@
-"""Writes padded.onnx, a network that pads with -infinity before it takes the largest, and data.npz; with a second argument holds the file it names against it."""
+"""Writes padded.onnx, a network that pads with -infinity before a maximum, and data.npz. With a second argument, compares the named file with padded.onnx."""
 import os
 import sys
 

@@ -1,4 +1,4 @@
-"""Arrays of f32 in a .safetensors file."""
+"""Reads f32 arrays from a .safetensors file."""
 import json
 import struct
 

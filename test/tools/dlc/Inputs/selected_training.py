@@ -1,4 +1,5 @@
-"""selected.onnx: x w, and its logarithm in the rows that a condition selects; and data in which the other rows are 0, where a logarithm has no gradient."""
+"""Writes selected.onnx, which computes x w and its logarithm in the rows that a condition selects, and data in which the other rows are 0, where a
+logarithm has no gradient."""
 import os
 import sys
 

@@ -1,4 +1,4 @@
-"""Runs and trains what tensor-parallel.test has compiled, whole and in parts: tensor_parallel.py FOLDER."""
+"""Runs and trains the programs of tensor-parallel.test, unsplit and split: tensor_parallel.py FOLDER."""
 import json
 import subprocess
 import sys

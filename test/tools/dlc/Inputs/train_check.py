@@ -1,6 +1,6 @@
-"""Trains the small network in numpy, in doubles, and compares each step's loss and accuracy, and the parameters.
+"""Trains the small network in NumPy in double precision, and compares the loss and accuracy of each step, and the parameters.
 
-train_check.py FOLDER OPTIMIZER LOG CHECKPOINT: what `dlc train --json --checkpoint` left, from mlp.onnx and data.npz.
+train_check.py FOLDER OPTIMIZER LOG CHECKPOINT: LOG and CHECKPOINT are the output of `dlc train --json --checkpoint` with mlp.onnx and data.npz.
 """
 import json
 import struct

@@ -1,4 +1,4 @@
-"""Kills `dlc train` at twenty random moments, resumes each time, and compares the end with an undisturbed run's.
+"""Kills `dlc train` at twenty random times, resumes it each time, and compares the final result with that of an undisturbed run.
 
 train_kill.py FOLDER STEP.dlcx: uses data.npz of the folder.
 """

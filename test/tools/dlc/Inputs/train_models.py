@@ -1,4 +1,4 @@
-"""Small models to train, and data for them: train_models.py FOLDER."""
+"""Writes small models for training, and data for them: train_models.py FOLDER."""
 import sys
 
 import numpy as np

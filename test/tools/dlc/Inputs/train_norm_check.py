@@ -1,6 +1,6 @@
-"""The running statistics after three steps of norm.onnx, by ONNX's formula: train_norm_check.py FOLDER CHECKPOINT.
+"""Checks the running statistics after three steps of norm.onnx, computed with ONNX's formula: train_norm_check.py FOLDER CHECKPOINT.
 
-The weights before it are frozen, so that each batch's statistics follow from the data alone.
+The weights before the norm are frozen, so the statistics of each batch depend on the data only.
 """
 import json
 import struct

@@ -1,4 +1,4 @@
-"""dlc train on some ranks of this machine, for the tests of worlds: steps, data and checkpoints are in one folder."""
+"""Runs dlc train on several ranks of this machine, for the tests of worlds. Steps, data and checkpoints are in one folder."""
 import glob
 import json
 import os

@@ -1,4 +1,4 @@
-"""Trains in processes that have shares of the optimizer's memory: train_shards.py FOLDER, with steps and data.npz in it."""
+"""Trains in several processes with split optimizer state: train_shards.py FOLDER, which contains the steps and data.npz."""
 import glob
 import json
 import os

@@ -1,4 +1,4 @@
-"""Trains the same model in one process and in several: train_worlds.py FOLDER, with whole.dlcx, half.dlcx, third.dlcx and data.npz in it."""
+"""Trains the same model in one process and in several: train_worlds.py FOLDER, which contains whole.dlcx, half.dlcx, third.dlcx and data.npz."""
 import glob
 import json
 import os

@@ -1,4 +1,4 @@
-"""Whether a tuning database holds a GPU's times of these candidates: tuned.py FILE NAME=IMPLEMENTATION,... ..."""
+"""Checks whether a tuning database has GPU times of the given candidates: tuned.py FILE NAME=IMPLEMENTATION,... ..."""
 import json
 import sys
 

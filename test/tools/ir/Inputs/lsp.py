@@ -1,4 +1,4 @@
-"""Opens a file with a mistake in dlc-lsp-server and prints what the server says."""
+"""Opens a file with an error in dlc-lsp-server and prints the server's diagnostics."""
 import json
 import subprocess
 
