@@ -41,7 +41,8 @@ namespace {
 /// Number of sequential additions in a block.
 constexpr int64_t kBlock = 32;
 
-/// Returns the state after adding `terms(i)` for i in [0, n) to a long state, block by block.
+/// Sums `terms(i)` for i in [0, n) in blocks of kBlock, adds the result of each block to
+/// `longState`, and returns the new one.
 SmallVector<Value> sweepLong(Emitter &e, const Gathering &gathering, int64_t n,
                              ValueRange longState, function_ref<SmallVector<Value>(Value)> terms) {
   auto block = [&](Value from, Value to) {

@@ -78,7 +78,7 @@ void storePastCaches(Emitter &e, ArrayRef<Value> inputs, ArrayRef<TypedBuffer> o
     e.pushScope();
     body();
     e.popScope();
-    if (!chosen.empty()) // other threads may read as soon as the kernel has returned
+    if (!chosen.empty()) // makes non-temporal stores visible to other threads
       LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr("llvm.x86.sse.sfence"), ValueRange{});
   };
   // If there are several such outputs, the first one is the most likely to alias an input. A second

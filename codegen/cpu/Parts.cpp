@@ -79,7 +79,7 @@ SmallVector<PartRun> runsOfParts(ConcatOp concat) {
     int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(concat.getAxis());
     PartRun *run = runs.empty() ? nullptr : &runs.back();
     auto operands = run ? comparison.operands(concat.getXs()[run->first], value) : std::nullopt;
-    // The second part determines the distance from each part to the next.
+    // The second part of a run sets the step between the operands of consecutive parts.
     if (operands && run->count == 1)
       run->operands = *operands;
     auto isNext = [&](auto pair) {

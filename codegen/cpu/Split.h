@@ -25,9 +25,10 @@ struct SplitPlan {
   /// the reduced dimension `fine`.
   bool columns = false;
   int64_t lanes = 1;
-  int64_t unroll = 1;            ///< number of rows, or of vectors, that are read in one iteration
-  int64_t runs = 1;              ///< number of distant memory streams that these are read from
-  int64_t width = 1, strips = 1; ///< columns of a unit, and number of such strips
+  int64_t unroll = 1; ///< number of rows, or of vectors, that are read in one iteration
+  int64_t runs = 1;   ///< number of distant memory streams that these are read from
+  int64_t width = 1,
+          strips = 1; ///< columns of a strip that one thread reduces, and number of strips
   /// Concatenation that the reduced operand is computed from, if no unit has elements of two of its
   /// parts. The code then selects the part once per unit and not per element.
   ConcatOp joined = nullptr;

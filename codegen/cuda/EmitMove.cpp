@@ -21,7 +21,7 @@ std::string Emitter::constant(ConstantOp op, const Indices &at) {
     tables += "static __device__ const " + computeName(element) + " " + name + "[" +
               std::to_string(tensor->size()) + "] = {";
     for (int64_t i = 0; i < tensor->size(); ++i) {
-      // The initializer of a constant must not call functions.
+      // A static initializer must be a constant expression: write NaN and infinities as builtins.
       bool odd = isFloat(element) && !std::isfinite(tensor->getDouble(i));
       double value = odd ? tensor->getDouble(i) : 0;
       std::string text = !odd             ? literalOf(element, *tensor, i)

@@ -196,7 +196,7 @@ private:
     return list;
   }
 
-  /// An operation, or (null) the copy into a state.
+  /// An operation, or, if it is null, the final copy of a new value into the buffer of a state.
   struct Node {
     Operation *op;
     unsigned state;

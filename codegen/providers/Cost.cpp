@@ -59,7 +59,7 @@ double CostModel::least(double flops, double bytes) const {
 }
 
 double CostModel::leastTransposed(double flops) const {
-  constexpr double kBetter = 1.5; // assumed maximum correction by measured samples
+  constexpr double kBetter = 1.5; // maximum speedup over the rate that samples are assumed to show
   return flops / (machine.convolutionGflops * machine.transposedPart * kBetter * threads) / 1000;
 }
 

@@ -113,7 +113,8 @@ public:
 } // namespace
 
 double endedBesideWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost) {
-  constexpr double kOwnCall = 0.2; // fraction of machine.call: no primitive lookup
+  constexpr double kOwnCall =
+      0.2; // overhead relative to a oneDNN call (machine.call), which looks up a primitive
   double cores = cost.coresFor(call.flops);
   nanoseconds += cost.beside(call, nanoseconds, cost.machine.vectorsBesideGigabytes, cores);
   return cost.ended(std::max(nanoseconds, cost.traffic(call.bytes, cores)),

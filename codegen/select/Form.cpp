@@ -58,8 +58,8 @@ private:
                                                      : nullptr);
   }
 
-  /// Only the type of float weights matters. The values of integers matter, too: they may fit into
-  /// fewer bits.
+  /// Whether a constant enters the key by its type only, as float weights do. Integer constants
+  /// enter by their values, because candidates depend on how many bits they need.
   static bool areWeights(ConstantOp constant) {
     auto type = cast<RankedTensorType>(constant.getY().getType());
     return isa<FloatType>(type.getElementType()) && type.getNumElements() > 1;

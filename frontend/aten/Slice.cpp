@@ -171,7 +171,7 @@ void selectScatter(Node &n, Build &b) {
 /// The last two dimensions flattened, and the range of a diagonal in them.
 struct Diagonal {
   Value flat;
-  /// The dimensions of x in the order of the flattened tensor.
+  /// Permutation of x that puts the dimensions dim1 and dim2 last, before they are flattened.
   Dims order;
   Range range{0, 0, 1};
 };

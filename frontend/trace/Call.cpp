@@ -28,7 +28,7 @@ Call::Call(StringRef what, const Location &location) : what(what) {
 }
 
 void Call::enter(ArrayRef<const Operand *> operands) {
-  // Operations inside a composite function get the location of the outermost call.
+  // Composite functions call others; operations get the location of the outermost of these calls.
   location = operands.empty() ? Location() : operands.front()->location;
   active = State::current();
   if (active)

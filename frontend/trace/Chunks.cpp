@@ -36,8 +36,8 @@ std::vector<Tensor> meansInOrder(const std::vector<std::vector<Tensor>> &own, in
 } // namespace
 
 PartResults meanInOrder(const std::vector<PartResults> &own, int64_t chunks, int64_t world) {
-  // Requires results that do not depend on the number of threads, because the number of threads per
-  // rank depends on the number of ranks.
+  // Marks the module reproducible: results must not depend on the number of threads, because the
+  // number of threads per rank depends on the number of ranks.
   State &state = *State::current();
   state.function->getParentOfType<mlir::ModuleOp>()->setAttr("dlc.reproducible",
                                                              state.builder.getUnitAttr());

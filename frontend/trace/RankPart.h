@@ -31,8 +31,8 @@ public:
   /// all chunks assign equal values, so only a rank's first chunk assigns: chaining assignments of
   /// later chunks would make the result depend on the number of ranks.
   bool keepsState() const { return part == 0 || !isChunk() || !options.syncBatchNorm; }
-  /// Ends the forward pass of this part. With StepOptions::syncBatchNorm it marks the part's batch
-  /// norms as computed over all ranks.
+  /// Ends the forward pass of this rank's part of the batch. With StepOptions::syncBatchNorm it
+  /// marks the batch norms of the pass, so that dlc-sync-batch-norm computes them over all ranks.
   void finish();
 
 private:

@@ -49,7 +49,7 @@ Array reordered(llvm::ArrayRef<Array> parts, llvm::ArrayRef<int64_t> order) {
   return array;
 }
 
-/// Does the same as traced operations, for parameters that are arguments.
+/// Reorders the gates with traced operations, for parameters whose values are function arguments.
 Tensor reorderedInside(llvm::ArrayRef<Parameter> parts, llvm::ArrayRef<int64_t> order) {
   int64_t hidden = parts[0].shape()[0] / int64_t(order.size());
   std::vector<Tensor> blocks;

@@ -168,8 +168,8 @@ template <typename Op> static void mapWindow(Op op, IndexMap &map) {
       map.at.drop_front(2), map.over, op.getX().getType().getShape().drop_front(2), read);
 }
 
-/// Adds reads for the windows that contain the result element: each operand is read at the output
-/// position of the window.
+/// Index map of a pool's gradient: an element of dx reads dy (and the other operands of dy's shape)
+/// at the position of each window that contains the element.
 template <typename Op> static void mapWindowsOf(Op op, IndexMap &map) {
   Read read{0, Coordinates(map.at.take_front(2)), {}};
   Sliding{op.getStrides(), op.getDilations(), op.getLow()}.back(

@@ -56,7 +56,7 @@ SmallVector<StringRef> ProgramOp::getStreamDevices() {
 
 namespace {
 
-/// Record command of each event, in list order. A std::map is used because event numbers are
+/// Record command of each event, by event number. A std::map is used because event numbers are
 /// arbitrary, and DenseMap reserves two key values.
 using Recorded = std::map<int64_t, Operation *>;
 

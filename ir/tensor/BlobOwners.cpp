@@ -15,7 +15,7 @@ namespace dlc::ref {
 struct BlobOwners::Table {
   struct Entry {
     std::shared_ptr<const void> owner;
-    size_t blobs = 0; ///< number of registered blobs of these bytes
+    size_t blobs = 0; ///< reference count: registered blobs with this address and size
   };
   using Range = std::pair<const char *, size_t>;
 

@@ -127,7 +127,8 @@ bool keepsVectors(Operation *op) {
   if (reshape && typeOf(reshape.getX()).getRank() > 0 &&
       typeOf(reshape.getX()).getNumElements() > 0) {
     int64_t run = shapeOf(reshape.getX()).back(), row = innermost(shapeOf(reshape.getY()));
-    // GPU threads also iterate over parts of rows.
+    // On GPUs the reshape is fused if it splits rows into parts of whole vectors, because threads
+    // iterate over parts of rows.
     if (can(deviceOf(reshape.getX().getType()), DLC_DEVICE_GPU_CODE) && run % row == 0 &&
         row % vector == 0)
       return true;

@@ -42,7 +42,8 @@ bool foldUpdate(Epilogue &epilogue) {
   if (old.getType() != epilogue.destination.base.getType() || epilogue.lhs.base == old ||
       epilogue.rhs.base == old || epilogue.bias == old)
     return false;
-  // c * old, with c multiplied by the factors of the linear ops that follow
+  // Find a binary op that adds c * old, the decayed state (momentum). Linear ops that follow
+  // multiply c by their factors.
   for (size_t i = steps.size() - 1; i-- > 0;) {
     if (steps[i].operand != old) {
       if (steps[i].operand && steps[i].scale != 1)

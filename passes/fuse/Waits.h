@@ -16,8 +16,8 @@ class Waits {
 public:
   explicit Waits(mlir::Block &block);
 
-  /// Whether at most operations with little work among these would wait for transfers that they do
-  /// not depend on.
+  /// Whether the operations depend on the same transfers. Operations with little work are ignored:
+  /// they may wait in one kernel for transfers that they do not depend on.
   bool alike(llvm::ArrayRef<mlir::Operation *> ops);
   void copyOf(mlir::Operation *copy, mlir::Operation *op);
 

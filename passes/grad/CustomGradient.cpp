@@ -32,7 +32,8 @@ static SmallVector<Operation *> dependent(CustomGradientOp op) {
 }
 
 void addCustomGradient(Rules &rules) {
-  // z = y: dx += dxs, where dxs is computed from dz
+  // custom_gradient(xs, ys) -> zs with zs = ys. Backward pass: clone the region that computes the
+  // operands dxs from the cotangents, and add each dxs to the gradient of its x.
   rules.add<CustomGradientOp>([](CustomGradientOp op, Backward &g) {
     IRMapping map;
     for (auto [cotangent, result] : llvm::zip_equal(op.getCotangents(), op.getZs())) {

@@ -69,7 +69,7 @@ private:
       });
   }
 
-  /// Appends a value to the live values, and returns its layout as a bit.
+  /// Appends a value to the live values. Returns the mask that contains only the given layout.
   Mask born(Value value, const std::string &layout = "") {
     places[value] = order.size();
     order.push_back(value);

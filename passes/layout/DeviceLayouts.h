@@ -13,7 +13,7 @@ namespace dlc {
 /// Layouts for which a convolution or its gradient may have a kernel. An empty tag means row-major.
 struct Offer {
   std::string source, destination;
-  std::string weights = {}; ///< of the weights, or of their gradient
+  std::string weights = {}; ///< layout of the weights, or of their gradient
 };
 
 /// Layouts that the kernels of one kind of device support. In this class, products are convolutions

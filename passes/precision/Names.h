@@ -39,8 +39,8 @@ public:
   static std::optional<Overrides> parse(llvm::ArrayRef<std::string> texts,
                                         mlir::MLIRContext *context, std::string &wrong);
 
-  /// The type of the operation's attribute, otherwise that of the first pattern that matches its
-  /// name. Null if the mode applies.
+  /// Returns the type in the attribute `dlc.precision`, otherwise that of the first pattern that
+  /// matches the name of the operation. Null if there is neither: then --precision applies.
   mlir::FloatType of(mlir::Operation *op) const;
 
 private:

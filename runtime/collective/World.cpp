@@ -235,7 +235,8 @@ const WorldLink &World::link() {
   std::lock_guard lock(impl->mutex);
   if (impl->link)
     return *impl->link;
-  // The first calls are warm-up: engines establish connections then.
+  // Times all-reduces of kSmall and of kLarge elements, after kWarm calls in which engines
+  // establish their connections.
   constexpr uint64_t kSmall = 2, kLarge = uint64_t(1) << 18;
   constexpr int kWarm = 2, kOften = 7, kSeldom = 3;
   std::vector<float> values(kLarge, 0.0f);

@@ -26,7 +26,8 @@ inline std::vector<int64_t> foundShape(const TensorInfo &output, int64_t count) 
   return shape;
 }
 
-/// Same, with the counters read from the outputs in host memory.
+/// Returns the shape of output i, with the count of its bounded dynamic dimension read from the
+/// counter output in host memory.
 inline std::vector<int64_t> foundShape(const Plan &plan, size_t i, std::span<void *const> outputs) {
   const TensorInfo &output = plan.outputs[i];
   return foundShape(output, output.counter < 0

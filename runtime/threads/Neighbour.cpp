@@ -83,7 +83,8 @@ struct Looks {
     others += after.others - before.others;
   }
   bool areEnough() const { return own >= kEnough; }
-  /// Whether the other threads used so much CPU time that borrowing them is worthwhile.
+  /// Whether the other OpenMP threads used more than a tenth of the CPU time of the own pool. They
+  /// then spin between calls, and running work on them costs less than competing with them.
   bool areOthersBusy() const { return 10 * others > own; }
 };
 

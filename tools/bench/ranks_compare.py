@@ -67,7 +67,7 @@ def work(layout, network, batch, rank, ranks, store):
 
 
 class Peer:
-    """The processes of one memory format."""
+    """PyTorch's processes (ranks) that train the network in one memory format."""
 
     def __init__(self, layout, network, batch, ranks, folder):
         store = os.path.join(folder, f"{network}-{layout}-store")

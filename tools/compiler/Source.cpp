@@ -186,8 +186,8 @@ OwningOpRef<ModuleOp> Source::import(MLIRContext &context, const ImportOptions &
   if (succeeded(imported))
     return std::move(*imported);
   needed = found.neededValues;
-  // An import may list inputs whose values it was given. If only these are listed, the failure has
-  // another cause.
+  // The importer lists all inputs whose values it used, including those that the caller has given.
+  // If no others are listed, missing values are not the cause of the failure.
   llvm::erase_if(needed,
                  [&](const std::string &input) { return options.values.count(input) != 0; });
   if (needed.empty())

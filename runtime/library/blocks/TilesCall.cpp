@@ -24,7 +24,7 @@ namespace {
 
 /// Capacity for packed rows in the L2 cache, in bytes.
 constexpr int64_t kRowBytes = 1 << 20;
-/// Number of steps of a block of rows that a thread packs as one unit of work.
+/// Number of depth blocks (of kDepth elements) of a block of rows that a thread packs at a time.
 constexpr int64_t kPackedSteps = 16;
 
 class Call : public runtime::LibraryCall {

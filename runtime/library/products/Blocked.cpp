@@ -293,7 +293,8 @@ void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t en
   });
 }
 
-/// Multiplies the blocks of rows from `begin` to `end`, counted through all panels.
+/// Multiplies a range of (panel, block of rows) pairs. The index of a pair is panel * slab.blocks +
+/// block.
 void Call::multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const char *left,
                            char *own) const {
   Slab later = slab;

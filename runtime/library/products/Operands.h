@@ -11,7 +11,7 @@ struct One {
   const float *a = nullptr, *b = nullptr;
   float *dst = nullptr;
   Epilogue epilogue;
-  int64_t row = 0; ///< row index of the first element of the operand with a prologue
+  int64_t row = 0; ///< first row of this matmul in the operand that the prologue changes
   Prologue prologue;
   float *sums = nullptr;
 };

@@ -45,8 +45,8 @@ struct Piece {
   const Operand &whole;
   Halves half;
   int64_t width = 0, first = 0, blocks = 0; ///< lanes of a block; blocks of the first half
-  int64_t step = 0, steps = 0;              ///< range of the first half's depth
-  float *sums = nullptr;                    ///< sums of the lanes over the depth, or null
+  int64_t step = 0, steps = 0; ///< depth blocks, counted in the first half of the depth
+  float *sums = nullptr;       ///< sums of the lanes over the depth, or null
 };
 
 constexpr auto kFloat = static_cast<int64_t>(sizeof(float));

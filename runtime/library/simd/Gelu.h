@@ -19,9 +19,9 @@ namespace {
 constexpr int kPieces = 8, kPowers = 7;
 constexpr float kPieceWidth = 0.8125f;
 
-// Coefficients of minimax fits: a row for each power of the distance to the nearest multiple, a
-// column for each multiple. The first piece is exactly 0 at x = 0, and the last piece is 0 at its
-// end.
+// Coefficients of minimax polynomials for the tail, one column for each multiple of kPieceWidth,
+// and one row for each power of the distance of |x| to the nearest multiple. The first piece is
+// exactly 0 at x = 0, and the last piece is 0 at its end.
 alignas(32) constexpr float kErfTail[kPowers][kPieces] = {
     {0, 0x1.5a8832p-3f, 0x1.5aa72ap-4f, 0x1.274f9ep-6f, 0x1.eb9b6ap-10f, 0x1.9da15ep-14f,
      0x1.63f7dcp-19f, 0},

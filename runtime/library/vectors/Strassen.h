@@ -85,9 +85,9 @@ private:
 
   template <int R> using Sums = Vec<V>[R][2];
 
-  /// One slot of both operands, and the destination of its sums. While the slot is multiplied,
-  /// every four steps prefetch a few cache lines, so that no load stalls: packed rows into the L2
-  /// cache, and rows of dst.
+  /// One matmul of the algorithm: the slot (combination of quarters) of each operand, and the
+  /// destination of its sums. Every four steps of its depth prefetch a few cache lines, so that no
+  /// load stalls: packed rows into the L2 cache, and rows of dst.
   template <int R> struct Slot {
     const float *a, *b;
     Sums<R> *to;

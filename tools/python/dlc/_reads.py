@@ -24,7 +24,7 @@ MANAGED = frozenset(("_parameters", "_buffers", "_modules", "training", "_non_pe
 GLOBAL_HOOKS = tuple(name for name in vars(nn_module) if name.startswith(("_global_forward", "_global_backward")))
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout)
 _MISSING = object()
-#: Frozen value of an empty container.
+#: Stands for every empty container in comparisons of module state.
 _EMPTY = object()
 #: Depth to which nested containers and objects are compared.
 DEPTH = 4
