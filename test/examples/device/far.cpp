@@ -2,9 +2,8 @@
 //
 // Devices far:0 and far:1 run machine code of the host's processor, and so all kernels and
 // libraries of a CPU. They have their own memory: the addresses that they return are reserved and
-// inaccessible, and the data is stored elsewhere. Code that dereferences such an address without
-// asking the device crashes at once. A stream is a thread that runs its tasks in order and
-// asynchronously.
+// inaccessible, the data is stored elsewhere, and code that dereferences such an address without
+// asking the device crashes at once. A stream is a thread that runs its tasks later, in order.
 //
 //   DLC_PLUGINS=build dlc run model.onnx --device far:0
 //
