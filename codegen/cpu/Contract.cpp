@@ -2,7 +2,7 @@
 #include "codegen/cpu/Contract.h"
 
 #include "codegen/cpu/Emitter.h"
-#include "codegen/cpu/Turned.h"
+#include "codegen/cpu/TransposedOperands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

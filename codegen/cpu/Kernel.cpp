@@ -4,7 +4,7 @@
 #include "codegen/cpu/Nest.h"
 #include "codegen/cpu/Registers.h"
 #include "codegen/cpu/Split.h"
-#include "codegen/cpu/Turned.h"
+#include "codegen/cpu/TransposedOperands.h"
 
 #include "llvm/ADT/SetVector.h"
 

@@ -1,6 +1,6 @@
 //===- Nest.cpp - iteration spaces, rows and lanes of a fused kernel ------===//
 #include "codegen/cpu/Nest.h"
-#include "codegen/cpu/Turned.h"
+#include "codegen/cpu/TransposedOperands.h"
 #include "ir/dlc/IndexMap.h"
 #include "passes/fuse/Classify.h"
 

@@ -27,7 +27,7 @@ struct Nest {
   /// Number of dimensions before the row that are iterated over within a work unit, because all of
   /// its rows use one reduction over these dimensions and the row.
   int64_t within = 0;
-  /// Dimension that is tiled together with the row (Turned.h); -1: none.
+  /// Dimension that is tiled together with the row (TransposedOperands.h); -1: none.
   int64_t across = -1;
   /// Concatenation that the results are computed from, if any: the nest computes the elements of
   /// one of its parts, so that no element has to select its part.

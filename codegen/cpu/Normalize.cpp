@@ -124,7 +124,7 @@ bool movesBlocks(Operation *op, StringRef tag) {
          (gather && layoutOf(gather.getX().getType()) == tag && gathersBlocks(gather, tag));
 }
 
-/// Returns whether the operation is a slice that takes part of a block. Dimensions are aligned at
+/// Returns whether the operation is a slice of a part of a block. Dimensions are aligned at
 /// the last one of `rank`.
 bool cutsBlocks(Operation *op, const Tag &layout, StringRef tag, int64_t rank) {
   auto slice = dyn_cast<SliceOp>(op);

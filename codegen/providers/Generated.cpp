@@ -1,6 +1,6 @@
 //===- Generated.cpp - generated code that computes results row by row ----===//
 #include "codegen/cpu/Split.h"
-#include "codegen/cpu/Turned.h"
+#include "codegen/cpu/TransposedOperands.h"
 #include "codegen/cpu/Windows.h"
 #include "codegen/providers/Provider.h"
 

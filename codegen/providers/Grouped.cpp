@@ -13,15 +13,15 @@ namespace {
 
 DType dtypeOf(const json &desc) { return desc["dtype"] == "bf16" ? DType::BF16 : DType::F32; }
 
-/// Packs constant matrices [G, K, N] (`turned`: transposed, [G, N, K]) during lowering.
-CallArgument packedMatrices(const ref::Tensor &plain, bool turned, const json &desc,
+/// Packs constant matrices [G, K, N] ([G, N, K] if `transposed`) during lowering.
+CallArgument packedMatrices(const ref::Tensor &plain, bool transposed, const json &desc,
                             const OwnKernel &kernel, const products::Form &form) {
   int64_t groups = desc["groups"], k = desc["k"], n = desc["n"];
   DType dtype = dtypeOf(desc);
   std::string layout = std::string(kernel.library) + ":" + kernel.parameters.dump() + ":" +
                        std::to_string(groups) + "x" + std::to_string(k) + "x" + std::to_string(n);
   return packedWeights(groups * int64_t(form.packedBytes(k, n)), layout, [=](void *to) {
-    products::packMatrices(form, plain.data(), dtype, turned, groups, k, n, to);
+    products::packMatrices(form, plain.data(), dtype, transposed, groups, k, n, to);
   });
 }
 

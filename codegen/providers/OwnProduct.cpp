@@ -29,18 +29,18 @@ bool takesSteps(const json &steps, int64_t k) {
   return steps.size() <= size_t(products::kMostPosts);
 }
 
-CallArgument packedMatrix(const ref::Tensor &plain, bool turned, int64_t k, int64_t n,
+CallArgument packedMatrix(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n,
                           uint64_t bytes, StringRef layout, int64_t form,
                           std::function<void(const float *, int64_t, int64_t, void *)> pack) {
   std::string name =
       layout.str() + ":" + std::to_string(k) + "x" + std::to_string(n) + "x" + std::to_string(form);
   return packedWeights(int64_t(bytes), name, [=](void *to) {
-    pack(reinterpret_cast<const float *>(plain.data()), turned ? 1 : n, turned ? k : 1, to);
+    pack(reinterpret_cast<const float *>(plain.data()), transposed ? 1 : n, transposed ? k : 1, to);
   });
 }
 
-CallArgument plainMatrix(const ref::Tensor &plain, bool turned, int64_t k, int64_t n) {
-  return packedMatrix(plain, turned, k, n, uint64_t(k * n) * sizeof(float), "rows", 0,
+CallArgument plainMatrix(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
+  return packedMatrix(plain, transposed, k, n, uint64_t(k * n) * sizeof(float), "rows", 0,
                       [=](const float *from, int64_t row, int64_t column, void *to) {
                         for (int64_t i = 0; i < k; ++i)
                           for (int64_t j = 0; j < n; ++j)
@@ -92,14 +92,14 @@ double bytesOf(const TensorForm &form) {
 }
 
 /// Describes an epilogue op for the kernels; std::nullopt if an operand is not stored by rows.
-/// `turned`: the op belongs to the transposed matmul.
-std::optional<json> stepOf(const EpilogueStep &step, bool turned) {
+/// `transposed`: the op belongs to the transposed matmul.
+std::optional<json> stepOf(const EpilogueStep &step, bool transposed) {
   if (step.kind == EpilogueStep::Kind::Eltwise)
     return json{{"kind", "eltwise"}, {"alg", step.alg}, {"alpha", step.alpha}, {"beta", step.beta}};
   if (step.kind == EpilogueStep::Kind::Sum)
     return json{{"kind", "sum"}, {"scale", step.scale}};
   auto strides = repeated(step.operand);
-  if (strides && turned)
+  if (strides && transposed)
     turn(*strides);
   if (!strides || strides->back() > 1)
     return std::nullopt;
@@ -166,12 +166,12 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
   auto a = repeated(p.src), y = p.dst.anyStrides();
   // A result stored by columns is computed as the transposed matmul of the transposed operands,
   // whose result is stored by rows.
-  bool turned = a && y && y->back() != 1 && (*y)[rank - 2] == 1;
-  if (turned)
+  bool transposed = a && y && y->back() != 1 && (*y)[rank - 2] == 1;
+  if (transposed)
     turn(*a), turn(*y), std::swap(m, n);
   if (!a || !y || y->back() != 1)
     return no("the result lies neither row by row nor column by column");
-  if (!takes({m, n, k, turned, rank > 2}))
+  if (!takes({m, n, k, transposed, rank > 2}))
     return std::nullopt;
   LibraryCall call;
   call.library = kernel.library;
@@ -179,37 +179,40 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
   call.flops = p.flops;
   call.accumulates = p.accumulates;
   call.desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}, {"dst", listOf(*y)}};
-  call.desc[turned ? "b" : "a"] = listOf(*a);
+  call.desc[transposed ? "b" : "a"] = listOf(*a);
   call.desc.update(kernel.parameters);
   if (rank > 2)
     call.desc["batch"] = listOf(Strides(ArrayRef(p.dst.dims).drop_back(2)));
   if (p.scale)
     call.desc["scale"] = *p.scale;
   auto addSrc = [&] { call.add(p.srcSource, bytesOf(p.src)); };
-  if (!turned)
+  if (!transposed)
     addSrc();
   if (p.constant) {
     // In a transposed matmul the weights are the left operand, which no kernel needs packed.
-    bool isPacked = kernel.pack && !turned;
-    CallArgument packed = isPacked ? kernel.pack(p.constant->plain, p.constant->turned, k, n)
-                          : turned ? plainMatrix(p.constant->plain, !p.constant->turned, m, k)
-                                   : plainMatrix(p.constant->plain, p.constant->turned, k, n);
-    call.desc[turned ? "a" : "b"] = isPacked ? json("packed") : turned ? json{k, 1} : json{n, 1};
+    bool isPacked = kernel.pack && !transposed;
+    CallArgument packed = isPacked ? kernel.pack(p.constant->plain, p.constant->transposed, k, n)
+                          : transposed
+                              ? plainMatrix(p.constant->plain, !p.constant->transposed, m, k)
+                              : plainMatrix(p.constant->plain, p.constant->transposed, k, n);
+    call.desc[transposed ? "a" : "b"] = isPacked     ? json("packed")
+                                        : transposed ? json{k, 1}
+                                                     : json{n, 1};
     double bytes = double(packed.bytes);
     call.add(std::move(packed), bytes);
   } else {
     auto b = repeated(p.weights);
     if (!b)
       return no("the right operand has a layout");
-    if (turned)
+    if (transposed)
       turn(*b);
-    call.desc[turned ? "a" : "b"] = listOf(*b);
+    call.desc[transposed ? "a" : "b"] = listOf(*b);
     call.add(p.weightsSource, bytesOf(p.weights));
   }
-  if (turned)
+  if (transposed)
     addSrc();
   // A bias with one element per row is expressed as an epilogue op.
-  bool rowBias = p.bias && turned;
+  bool rowBias = p.bias && transposed;
   if (p.bias && !rowBias) {
     call.desc["bias"] = true;
     call.add(p.biasSource, bytesOf(*p.bias));
@@ -223,7 +226,7 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
                                  .source = p.biasSource});
   json list = json::array();
   for (const EpilogueStep &step : steps) {
-    auto made = stepOf(step, turned);
+    auto made = stepOf(step, transposed);
     if (!made)
       return no("a step's operand that does not lie as the result does");
     list.push_back(*made);
@@ -234,7 +237,7 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
     return no("a step that only others have");
   if (!list.empty())
     call.desc["post_ops"] = list;
-  if (p.prologue && (turned || !addPrologue(p, call)))
+  if (p.prologue && (transposed || !addPrologue(p, call)))
     return no("an operand that is made first does not lie row by row");
   return call;
 }

@@ -21,9 +21,9 @@ struct OwnKernel {
   double batchesOf(const LibraryCall &call);
   double packedRight(const LibraryCall &call);
 
-  /// Packs constant weights [k, n] (`turned`: transposed, [n, k]) in the kernel's order. If null,
+  /// Packs constant weights [k, n] ([n, k] if `transposed`) in the kernel's order. If null,
   /// weights are stored by rows.
-  std::function<CallArgument(const ref::Tensor &plain, bool turned, int64_t k, int64_t n)> pack;
+  std::function<CallArgument(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n)> pack;
   /// Whether the kernel can compute operands while packing them.
   bool makesOperands = false;
 };
@@ -48,14 +48,14 @@ double packedRight(const LibraryCall &call);
 /// Returns true if dlc's own matmul kernels support this epilogue after a sum of k products.
 bool takesSteps(const nlohmann::json &steps, int64_t k);
 
-/// Constant weights [k, n] (`turned`: transposed, [n, k]) in a buffer of `bytes`, which pack(from,
+/// Constant weights [k, n] ([n, k] if `transposed`) in a buffer of `bytes`, which pack(from,
 /// row stride, column stride, to) writes. `layout` and `form` identify the kernel and its packed
 /// format.
-CallArgument packedMatrix(const ref::Tensor &plain, bool turned, int64_t k, int64_t n,
+CallArgument packedMatrix(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n,
                           uint64_t bytes, llvm::StringRef layout, int64_t form,
                           std::function<void(const float *, int64_t, int64_t, void *)> pack);
 /// The same weights unpacked, as a row-major [k, n].
-CallArgument plainMatrix(const ref::Tensor &plain, bool turned, int64_t k, int64_t n);
+CallArgument plainMatrix(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n);
 
 } // namespace dlc
 #endif

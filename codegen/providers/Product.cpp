@@ -283,7 +283,7 @@ std::optional<Product> describeBlocks(FusionOp fusion, const ScaledBlocks &block
   auto plain = ref::Tensor::fromAttr(numbers.getValue());
   if (!p || failed(plain))
     return no("its weights cannot be read");
-  p->constant = {*plain, /*turned=*/true};
+  p->constant = {*plain, /*transposed=*/true};
   return withSteps(std::move(*p), fusion, *e, no);
 }
 

@@ -47,10 +47,10 @@ struct EpilogueStep {
   CallArgument source = {}; ///< Binary: buffer of the operand
 };
 
-/// Constant weights: [k, n], or [n, k] if `turned` (transposed).
+/// Constant weights: [k, n], or [n, k] if `transposed`.
 struct ConstantWeights {
   ref::Tensor plain;
-  bool turned = false;
+  bool transposed = false;
   /// For i32 weights that are narrowed to i8: the value subtracted from each weight first.
   std::optional<int64_t> shift = {};
 };

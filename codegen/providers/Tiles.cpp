@@ -19,8 +19,9 @@ namespace tiles_desc {
 
 const char *implementationOf(int parts) { return parts == 2 ? "tiles:bf16x3" : "tiles:bf16x6"; }
 
-CallArgument packedWeights(const ref::Tensor &plain, bool turned, int64_t k, int64_t n, int parts) {
-  return packedMatrix(plain, turned, k, n, tiles::packedBytes(k, n, parts), "tiles", parts,
+CallArgument packedWeights(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n,
+                           int parts) {
+  return packedMatrix(plain, transposed, k, n, tiles::packedBytes(k, n, parts), "tiles", parts,
                       [=](const float *from, int64_t row, int64_t column, void *to) {
                         tiles::packWeights(from, row, column, k, n, parts, to);
                       });
@@ -52,8 +53,8 @@ std::optional<LibraryCall> describe(Operation *op, int parts, std::string *why) 
                    .implementation = tiles_desc::implementationOf(parts),
                    .parameters = {{"parts", parts}},
                    .makesOperands = true};
-  kernel.pack = [parts](const ref::Tensor &plain, bool turned, int64_t k, int64_t n) {
-    return tiles_desc::packedWeights(plain, turned, k, n, parts);
+  kernel.pack = [parts](const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
+    return tiles_desc::packedWeights(plain, transposed, k, n, parts);
   };
   return ownProduct(
       *product, kernel, [](const OwnSizes &) { return true; }, no);

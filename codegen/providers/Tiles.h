@@ -12,8 +12,9 @@ namespace dlc::tiles_desc {
 /// Returns "tiles:bf16x3" for two parts, "tiles:bf16x6" for three.
 const char *implementationOf(int parts);
 
-/// Packs constant weights [k, n] (`turned`: transposed, [n, k]) in tile order during lowering.
-CallArgument packedWeights(const ref::Tensor &plain, bool turned, int64_t k, int64_t n, int parts);
+/// Packs constant weights [k, n] ([n, k] if `transposed`) in tile order during lowering.
+CallArgument packedWeights(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n,
+                           int parts);
 
 /// Describes a convolution or one of its gradients. A weight gradient of f32 requires a 1x1 window.
 std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &no);

@@ -106,13 +106,13 @@ json sizesOf(const Image &image) {
 template <typename Op>
 std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilogue, Op op,
                                           int parts, const Refusal &no) {
-  constexpr bool turned = std::is_same_v<Op, ConvTransposeOp>;
+  constexpr bool transposed = std::is_same_v<Op, ConvTransposeOp>;
   Value x = op.getX(), w = op.getW(), y = fusion.getResult(0);
   if (!takes(op, x, y, w, no))
     return std::nullopt;
   if (fusion->hasAttr(kUpdatesAttr))
     return no("it adds to a state in place");
-  if (turned && (!isAll(op.getStrides(), 1) || !isAll(op.getDilations(), 1)))
+  if (transposed && (!isAll(op.getStrides(), 1) || !isAll(op.getDilations(), 1)))
     return no("a gradient with strides or dilations");
   Image from(x), to(y);
   int64_t k = from.channels, n = to.channels;
@@ -131,9 +131,9 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
                                              {"strides", pairOf(op.getStrides())},
                                              {"dilations", pairOf(op.getDilations())},
                                              {"pads", pairOf(op.getLow())},
-                                             {"turned", turned}});
+                                             {"turned", transposed}});
   json &desc = call.desc;
-  if (turned && !product)
+  if (transposed && !product)
     for (unsigned d : {0, 1}) {
       int64_t pad = window[d] - 1 - op.getLow()[d];
       if (pad < 0)
@@ -147,18 +147,18 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     if (failed(plain))
       return no("its weights cannot be read");
     desc[product ? "b" : "weights"] = "packed";
-    call.arguments.push_back(product ? packedWeights(*plain, !turned, k, n, parts)
+    call.arguments.push_back(product ? packedWeights(*plain, !transposed, k, n, parts)
                                      : packedWindow(*plain, desc));
     call.bytes += double(call.arguments.back().bytes);
   } else {
     if (product)
-      desc["b"] = turned ? json{n, 1} : json{1, k};
+      desc["b"] = transposed ? json{n, 1} : json{1, k};
     else
       desc["weights"] = "plain";
     call.addValue(outside(fusion, w));
   }
   Value bias = epilogue.bias;
-  if constexpr (!turned)
+  if constexpr (!transposed)
     bias = bias ? bias : op.getBias();
   if (bias) {
     if (!typeOf(bias).getElementType().isF32() || !layoutOf(typeOf(bias)).empty())

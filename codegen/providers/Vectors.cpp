@@ -42,9 +42,9 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
   if (!product)
     return std::nullopt;
   OwnKernel kernel = vectorKernel("vectors", lanes);
-  kernel.pack = [lanes](const ref::Tensor &plain, bool turned, int64_t k, int64_t n) {
-    return packedMatrix(plain, turned, k, n, vectors::packedBytes(k, n, lanes), "vectors", lanes,
-                        [=](const float *from, int64_t row, int64_t column, void *to) {
+  kernel.pack = [lanes](const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
+    return packedMatrix(plain, transposed, k, n, vectors::packedBytes(k, n, lanes), "vectors",
+                        lanes, [=](const float *from, int64_t row, int64_t column, void *to) {
                           vectors::packWeights(from, row, column, k, n, lanes, to);
                         });
   };

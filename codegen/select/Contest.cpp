@@ -36,7 +36,7 @@ struct Runner {
   double fastest = 1e30;      ///< of all runs, including disturbed ones
   bool running = true;
   int repeats = 1;
-  Standing standing;
+  CandidateResult standing;
 
   std::vector<double> times() const {
     std::vector<double> kept;
@@ -221,7 +221,7 @@ private:
     result.certain = certain;
     Runner *first = best();
     for (Runner &runner : runners) {
-      Standing &s = runner.standing;
+      CandidateResult &s = runner.standing;
       std::vector<double> times = runner.times();
       if (times.empty())
         times.push_back(runner.fastest);
@@ -241,7 +241,7 @@ private:
         result.best = size_t(&runner - runners.data());
       }
       result.disturbed += s.disturbed;
-      result.standings.push_back(s);
+      result.candidates.push_back(s);
     }
     return result;
   }

@@ -38,7 +38,7 @@ public:
 };
 
 /// Result of a benchmark for one candidate.
-struct Standing {
+struct CandidateResult {
   double min = 0, median = 0; ///< microseconds of undisturbed runs
   double spread = 0;          ///< half of the times are within this relative distance of the median
   /// Median ratio of its time to the best candidate's, with the 99 % confidence interval.
@@ -64,7 +64,7 @@ struct ContestLimits {
 };
 
 struct ContestResult {
-  std::vector<Standing> standings; ///< in the order of the candidates
+  std::vector<CandidateResult> candidates; ///< in the order of the candidates
   size_t best = 0;
   /// Whether there are enough undisturbed runs for a result, and whether the order is certain.
   bool enough = false, certain = false;

@@ -150,7 +150,7 @@ private:
     }
     ContestResult contest = runContest(timed, limits, begun);
     line.at(kNowhere);
-    for (auto [i, standing] : llvm::zip(sitting, contest.standings)) {
+    for (auto [i, standing] : llvm::zip(sitting, contest.candidates)) {
       TunedCandidate &c = entry.candidates[i];
       c.rounds.clear();
       if (!standing.failed.empty()) {

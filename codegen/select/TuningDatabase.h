@@ -22,7 +22,7 @@ struct TunedCandidate {
   std::string kernel, implementation;
   double estimate = 0;        ///< microseconds, by the cost model
   double min = 0, median = 0; ///< microseconds
-  double spread = 0;          ///< see Standing
+  double spread = 0;          ///< see CandidateResult
   double behind = 1, behindLow = 1, behindHigh = 1;
   int runs = 0, disturbed = 0;
   double error = -1;    ///< largest difference from f64, relative to the largest value; -1: unknown

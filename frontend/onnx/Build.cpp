@@ -221,24 +221,16 @@ bool Build::lacks(ArrayRef<Value> operands) {
                   "an input that it needs is missing");
 }
 
-/// Returns the 8-bit type for a 4-bit type, and any other type unchanged.
-static Type widenedType(Type element) {
-  auto integer = dyn_cast<IntegerType>(element);
-  return integer && ref::isPackedElement(element)
-             ? IntegerType::get(element.getContext(), 8, integer.getSignedness())
-             : element;
-}
-
 SmallVector<Value> Build::widened(ArrayRef<Value> operands) {
   if (llvm::none_of(operands, [&](Value v) { return ref::isPackedElement(elem(v)); }))
     return {};
-  return llvm::map_to_vector(operands, [&](Value v) { return cast(v, widenedType(elem(v))); });
+  return llvm::map_to_vector(operands, [&](Value v) { return cast(v, withEightBits(elem(v))); });
 }
 
 std::vector<Value> Build::narrowed(std::vector<Value> results, ArrayRef<Value> operands) {
   for (Value &result : results)
     for (Value operand : operands)
-      if (ref::isPackedElement(elem(operand)) && elem(result) == widenedType(elem(operand)))
+      if (ref::isPackedElement(elem(operand)) && elem(result) == withEightBits(elem(operand)))
         result = cast(result, elem(operand));
   return results;
 }
@@ -280,7 +272,7 @@ std::vector<Value> Build::finish(OperationState &state) {
     state.operands.assign(wide.begin(), wide.end());
     for (Type &type : state.types) {
       auto tensor = llvm::cast<RankedTensorType>(type);
-      type = tensor.clone(widenedType(tensor.getElementType()));
+      type = tensor.clone(withEightBits(tensor.getElementType()));
     }
     return narrowed(finish(state), given);
   }

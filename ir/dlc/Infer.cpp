@@ -112,6 +112,13 @@ bool dlc::isNarrowInteger(Type element) {
   return integer && (integer.getWidth() == 8 || integer.getWidth() == 4);
 }
 
+Type dlc::withEightBits(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer && integer.getWidth() == 4
+             ? IntegerType::get(element.getContext(), 8, integer.getSignedness())
+             : element;
+}
+
 std::pair<int64_t, int64_t> dlc::integerRange(IntegerType type) {
   const int64_t size = int64_t(1) << type.getWidth();
   return type.isUnsigned() ? std::pair<int64_t, int64_t>(0, size - 1)

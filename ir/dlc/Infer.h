@@ -72,6 +72,9 @@ mlir::FailureOr<OnAttr> commonDevice(const Site &site, llvm::StringRef constrain
 
 /// Returns whether this is a 4-bit or 8-bit integer, as operands of quantized contractions are.
 bool isNarrowInteger(mlir::Type element);
+/// Returns the 8-bit integer type with the signedness of a 4-bit one. Returns other types
+/// unchanged.
+mlir::Type withEightBits(mlir::Type element);
 /// Returns the minimum and the maximum value of an integer type of at most 32 bits.
 std::pair<int64_t, int64_t> integerRange(mlir::IntegerType type);
 /// Checks the element types of a contraction's operands. Either all types are equal, or the

@@ -137,21 +137,14 @@ private:
   /// Evaluates an operation on constants if its result is small. Returns other values unchanged.
   Value folded(Value value) {
     constexpr int64_t kMost = int64_t(16) << 20;
-    Operation *op = value.getDefiningOp();
     bool isSmall = typeOf(value).hasStaticShape() && typeOf(value).getNumElements() <= kMost;
-    if (!op || isa<ConstantOp>(op) || !isSmall ||
-        !llvm::all_of(op->getOperands(), [](Value v) { return v.getDefiningOp<ConstantOp>(); }))
-      return value;
-    return constant(value);
+    return isSmall ? constant(value) : value;
   }
 
   Value constant(Value value) {
-    auto tensor = evaluated(value);
-    if (!tensor)
-      return value;
-    Value made = makeConstant(builder, value.getLoc(), *tensor, typeOf(value));
+    Value made = foldedConstant(builder, value);
     Operation *op = value.getDefiningOp();
-    if (op->use_empty())
+    if (made != value && op->use_empty())
       op->erase();
     return made;
   }
@@ -161,9 +154,7 @@ private:
     Type element = typeOf(x).getElementType();
     if (!ref::isPackedElement(element))
       return x;
-    auto sign = element.isUnsignedInteger() ? IntegerType::Unsigned : IntegerType::Signless;
-    Value wide = b.make<CastOp>(x, IntegerType::get(builder.getContext(), 8, sign));
-    return x.getDefiningOp<ConstantOp>() ? constant(wide) : wide;
+    return constant(b.make<CastOp>(x, withEightBits(element)));
   }
 
   /// Returns the block size if the blocks divide the axis, which then becomes two dimensions; else

@@ -46,9 +46,7 @@ public:
     // A scalar is stored as a row of one element.
     if (rows.empty())
       rows.push_back(1);
-    auto sign =
-        packed.getElementType().isUnsignedInteger() ? IntegerType::Unsigned : IntegerType::Signless;
-    eight = IntegerType::get(op.getContext(), 8, sign);
+    eight = cast<IntegerType>(withEightBits(packed.getElementType()));
   }
 
   /// Unpacks bytes to elements of 8 bits.

@@ -10,7 +10,6 @@
 // dequantization and PyTorch's decomposed operators write this form. No other pass matches it.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/tensor/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Constants.h"
@@ -75,14 +74,6 @@ std::optional<Difference> difference(Value value) {
                                   : std::nullopt;
 }
 
-/// The constant that a movement of a constant gives; any other value itself.
-Value folded(OpBuilder &builder, Value value) {
-  Operation *op = value.getDefiningOp();
-  auto tensor = op && op->getOperand(0).getDefiningOp<ConstantOp>() ? evaluated(value)
-                                                                    : std::optional<ref::Tensor>();
-  return tensor ? makeConstant(builder, value.getLoc(), *tensor, typeOf(value)) : value;
-}
-
 /// A scale or zero point as dlc.dequantize takes it: of rank 0, or of the rank of its tensor.
 Value withRank(OpBuilder &builder, Value value, int64_t rank) {
   if (!value)
@@ -94,7 +85,7 @@ Value withRank(OpBuilder &builder, Value value, int64_t rank) {
   }
   if (shapeOf(value) == ArrayRef(shape))
     return value;
-  return folded(builder, TensorBuilder(builder, value.getLoc()).reshape(value, shape));
+  return foldedConstant(builder, TensorBuilder(builder, value.getLoc()).reshape(value, shape));
 }
 
 /// The zero point in a type that dlc.dequantize takes: x's, i32, or the scale's.
@@ -156,10 +147,10 @@ struct RaiseBlocks : OpRewritePattern<ReshapeOp> {
     TensorBuilder b(rewriter, op.getLoc());
     auto perBlock = [&](Value each) {
       return each && typeOf(each).getRank() != 0
-                 ? folded(rewriter, b.reshape(each, shapeOf(each).drop_back()))
+                 ? foldedConstant(rewriter, b.reshape(each, shapeOf(each).drop_back()))
                  : each;
     };
-    Value y = b.make<DequantizeOp>(folded(rewriter, b.reshape(from.getX(), merged)),
+    Value y = b.make<DequantizeOp>(foldedConstant(rewriter, b.reshape(from.getX(), merged)),
                                    perBlock(from.getScale()), perBlock(from.getZeroPoint()),
                                    rewriter.getI64IntegerAttr(int64_t(merged.size()) - 1),
                                    rewriter.getI64IntegerAttr(shape.back()));
@@ -186,7 +177,8 @@ struct RaiseShortBlocks : OpRewritePattern<SliceOp> {
     if (llvm::divideCeil(sliced[axis], block) != llvm::divideCeil(shape[axis], block))
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    Value x = folded(rewriter, b.make<SliceOp>(from.getX(), op.getStart(), sliced, op.getStride()));
+    Value x = foldedConstant(rewriter,
+                             b.make<SliceOp>(from.getX(), op.getStart(), sliced, op.getStride()));
     Value y = b.make<DequantizeOp>(x, from.getScale(), from.getZeroPoint(), from.getAxisAttr(),
                                    from.getBlockSizeAttr());
     y.getDefiningOp()->setDiscardableAttrs(from->getDiscardableAttrDictionary());

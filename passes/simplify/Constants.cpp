@@ -88,4 +88,14 @@ std::optional<std::vector<double>> perChannelConstant(Value value, int64_t rank,
   return elements;
 }
 
+Value foldedConstant(OpBuilder &builder, Value value) {
+  Operation *op = value.getDefiningOp();
+  bool isOfConstants =
+      op && !isa<ConstantOp>(op) && llvm::all_of(op->getOperands(), [](Value operand) {
+        return operand.getDefiningOp<ConstantOp>() != nullptr;
+      });
+  auto tensor = isOfConstants ? evaluated(value) : std::optional<ref::Tensor>();
+  return tensor ? makeConstant(builder, value.getLoc(), *tensor, typeOf(value)) : value;
+}
+
 } // namespace dlc

@@ -14,6 +14,9 @@ std::optional<ref::Tensor> constantTensor(mlir::Value value);
 bool isOfConstants(mlir::Value value);
 /// Evaluates a value that is computed from constants alone.
 std::optional<ref::Tensor> evaluated(mlir::Value value);
+/// Evaluates the operation that defines the value if all of its operands are constants. Returns the
+/// value itself if there is none, or if it cannot be evaluated.
+mlir::Value foldedConstant(mlir::OpBuilder &builder, mlir::Value value);
 
 /// Creates a constant with the tensor's elements. `type` has the same shape and element type, but
 /// its encoding may differ. If all elements are equal, the constant is a splat.

@@ -235,7 +235,7 @@ NpyArray parseNpy(const Span &file, const std::string &name) {
 
 NpyArray packedArray(const NpyArray &array, DType dtype, const std::string &name) {
   const bool isBits = array.dtype == DType::U4;
-  if (!isPacked(dtype) || (!isBits && array.dtype != (dtype == DType::I4 ? DType::I8 : DType::U8)))
+  if (!isPacked(dtype) || (!isBits && array.dtype != unpackedType(dtype)))
     return array;
   if (isBits)
     return {dtype, array.shape, array.data};
@@ -243,7 +243,7 @@ NpyArray packedArray(const NpyArray &array, DType dtype, const std::string &name
   if (uint64_t at = findUnpackable(dtype, values, array.data.bytes); at < array.data.bytes)
     fail("'", name, "': required: ", dtypeName(dtype),
          "; found: ", dtype == DType::I4 ? int(int8_t(values[at])) : int(values[at]), " (element ",
-         at, "); give integers from ", dtype == DType::I4 ? "-8 to 7" : "0 to 15");
+         at, "); give integers from ", packedRange(dtype));
   return {dtype, array.shape, packedSpan(array)};
 }
 
@@ -265,7 +265,7 @@ void writeNpy(const std::string &path, DType dtype, const std::vector<int64_t> &
     values.resize(bytes);
     unpack(dtype, shape, data, values.data());
     data = values.data();
-    dtype = dtype == DType::I4 ? DType::I8 : DType::U8;
+    dtype = unpackedType(dtype);
   }
   // Python writes (3,) for one dimension and (3, 4) for more.
   if (shape.size() == 1)

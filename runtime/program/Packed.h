@@ -6,6 +6,12 @@
 
 namespace dlc::runtime {
 
+/// Returns the 8-bit type of the unpacked elements of a 4-bit type.
+constexpr DType unpackedType(DType type) { return type == DType::I4 ? DType::I8 : DType::U8; }
+
+/// Returns the range of a 4-bit type, for messages.
+constexpr const char *packedRange(DType type) { return type == DType::I4 ? "-8 to 7" : "0 to 15"; }
+
 /// Calls `f(element, byte, shift)` for each element of a packed tensor: the element's index in
 /// row-major order, the index of its byte, and the bit offset within this byte.
 template <typename F> void forEachPacked(const std::vector<int64_t> &shape, F f) {

@@ -137,7 +137,7 @@ nb::object Results::finish(const Family &family, nb::object made, const void *ad
                            const std::vector<int64_t> &shape) const {
   if (isPacked(info.dtype)) {
     runtime::TensorInfo wide = info;
-    wide.dtype = info.dtype == DType::I4 ? DType::I8 : DType::U8;
+    wide.dtype = runtime::unpackedType(info.dtype);
     wide.shape = shape;
     wide.bytes = tensorBytes(wide.dtype, shape);
     void *to = nullptr;

@@ -195,8 +195,8 @@ void View::open(nb::handle object, const Value &value) {
   // Libraries that implement a DLPack version before 0.8 export booleans as bytes.
   if (type == DType::U8 && value.dtype == DType::Bool && whose.kind != Family::Kind::Numpy)
     type = DType::Bool;
-  const bool isUnpacked = value.dtype && isPacked(*value.dtype) &&
-                          type == (value.dtype == DType::I4 ? DType::I8 : DType::U8);
+  const bool isUnpacked =
+      value.dtype && isPacked(*value.dtype) && type == runtime::unpackedType(*value.dtype);
   if (isUnpacked)
     packs = *value.dtype;
   if (!type || (type != value.dtype && !isUnpacked) || isPacked(*type))
@@ -273,9 +273,9 @@ const void *View::packed(std::unique_ptr<char[]> &copy) const {
   const void *values = plain(gathered);
   const auto count = uint64_t(elements());
   if (uint64_t at = runtime::findUnpackable(*packs, values, count); at < count)
-    raise(PyExc_ValueError,
-          "element " + std::to_string(at) + " of an array of 4-bit integers is out of range; " +
-              "give integers from " + (*packs == DType::I4 ? "-8 to 7" : "0 to 15"));
+    raise(PyExc_ValueError, "element " + std::to_string(at) +
+                                " of an array of 4-bit integers is out of range; " +
+                                "give integers from " + runtime::packedRange(*packs));
   const std::vector<int64_t> shape = sizes();
   copy.reset(new char[std::max<size_t>(tensorBytes(*packs, shape), 1)]);
   runtime::pack(shape, values, copy.get());

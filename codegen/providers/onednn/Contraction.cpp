@@ -106,7 +106,7 @@ std::optional<Answer> matmul(const Product &given, const Query &query) {
   if (p.constant) {
     call.desc["weights"] = argument(p.weights.dims, p.weights.element, "any");
     call.packs.push_back(
-        {"weights", p.constant->plain, p.constant->turned ? "ba" : "ab", p.constant->shift});
+        {"weights", p.constant->plain, p.constant->transposed ? "ba" : "ab", p.constant->shift});
   } else {
     call.desc["weights"] = argument(p.weights);
     call.sources.push_back({"weights", p.weightsSource});

@@ -63,8 +63,10 @@ inline std::vector<int64_t> storedShape(DType type, std::vector<int64_t> shape) 
 /// Returns the size in bytes of a compact tensor.
 inline uint64_t tensorBytes(DType type, const std::vector<int64_t> &shape) {
   uint64_t bytes = dtypeBytes(type);
-  for (int64_t size : storedShape(type, shape))
-    bytes *= static_cast<uint64_t>(size);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const auto size = static_cast<uint64_t>(shape[d]);
+    bytes *= isPacked(type) && d + 1 == shape.size() ? (size + 1) / 2 : size;
+  }
   return bytes;
 }
 

@@ -71,10 +71,10 @@ TEST(Contest, FindsTheFastestAndSaysHowFarOthersAreBehind) {
   ASSERT_TRUE(result.enough);
   EXPECT_TRUE(result.certain);
   EXPECT_EQ(result.best, 1u);
-  EXPECT_NEAR(result.standings[0].behind, 1.10, 0.03);
-  EXPECT_LE(result.standings[0].behindLow, result.standings[0].behind);
-  EXPECT_GE(result.standings[0].behindHigh, result.standings[0].behind);
-  EXPECT_EQ(result.standings[1].behind, 1);
+  EXPECT_NEAR(result.candidates[0].behind, 1.10, 0.03);
+  EXPECT_LE(result.candidates[0].behindLow, result.candidates[0].behind);
+  EXPECT_GE(result.candidates[0].behindHigh, result.candidates[0].behind);
+  EXPECT_EQ(result.candidates[1].behind, 1);
 }
 
 TEST(Contest, HopelessOnesAreNotRunOften) {
@@ -84,7 +84,7 @@ TEST(Contest, HopelessOnesAreNotRunOften) {
   Fake &slow = field.add(800);
   ContestResult result = field.run();
   EXPECT_LE(slow.samples, 4);
-  EXPECT_NEAR(result.standings[2].behind, 8, 1);
+  EXPECT_NEAR(result.candidates[2].behind, 8, 1);
 }
 
 TEST(Contest, EqualsAreATieAndCertain) {
@@ -93,9 +93,9 @@ TEST(Contest, EqualsAreATieAndCertain) {
   field.add(100.5, 0.02);
   ContestResult result = field.run();
   EXPECT_TRUE(result.certain);
-  EXPECT_LT(result.standings[0].behind, kTie);
-  EXPECT_LT(result.standings[1].behind, kTie);
-  EXPECT_LT(std::max(result.standings[0].behindHigh, result.standings[1].behindHigh), kTie);
+  EXPECT_LT(result.candidates[0].behind, kTie);
+  EXPECT_LT(result.candidates[1].behind, kTie);
+  EXPECT_LT(std::max(result.candidates[0].behindHigh, result.candidates[1].behindHigh), kTie);
 }
 
 TEST(Contest, WhatSlowsAllDownDecidesNothing) {
@@ -116,7 +116,7 @@ TEST(Contest, WhatSlowsAllDownDecidesNothing) {
   ContestResult result = runContest(timed, {});
   EXPECT_TRUE(result.certain);
   EXPECT_EQ(result.best, 1u);
-  EXPECT_NEAR(result.standings[0].behind, 1.05, 0.02);
+  EXPECT_NEAR(result.candidates[0].behind, 1.05, 0.02);
 }
 
 TEST(Contest, DisturbedRunsAreTakenAgain) {
@@ -130,8 +130,8 @@ TEST(Contest, DisturbedRunsAreTakenAgain) {
   EXPECT_EQ(result.disturbed, 10);
   EXPECT_EQ(result.best, 0u);
   // Disturbed measurements are not used.
-  EXPECT_LT(result.standings[0].median, 110);
-  EXPECT_LT(result.standings[1].median, 130);
+  EXPECT_LT(result.candidates[0].median, 110);
+  EXPECT_LT(result.candidates[1].median, 130);
 }
 
 TEST(Contest, GivesUpWhereNothingIsUndisturbed) {
@@ -153,7 +153,7 @@ TEST(Contest, OneThatFailsIsOutAndSaysWhy) {
   ContestResult result = field.run();
   ASSERT_TRUE(result.enough);
   EXPECT_EQ(result.best, 1u);
-  EXPECT_EQ(result.standings[0].failed, "it broke");
+  EXPECT_EQ(result.candidates[0].failed, "it broke");
 }
 
 TEST(Contest, NoiseLeavesTheOrderUncertainOrRight) {
@@ -200,5 +200,5 @@ TEST(Contest, OneThatWasBrokenOffGoesOn) {
   EXPECT_TRUE(result.certain);
   EXPECT_EQ(result.best, 1u);
   EXPECT_LE(fast.samples, 3);
-  EXPECT_GE(result.standings[1].samples, int(last[1].size()) - 1);
+  EXPECT_GE(result.candidates[1].samples, int(last[1].size()) - 1);
 }

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------------------===//
 #include "dlc/compiler.hpp"
 #include "runtime/program/Npy.h"
+#include "runtime/program/Packed.h"
 #include "test/Isolated.h"
 
 #include <chrono>
@@ -65,8 +66,7 @@ double elementOf(dlc::DType type, const void *data, size_t i) {
 
 /// Converts packed 4-bit integers to 8 bits. Returns other tensors unchanged.
 dlc::Tensor unpacked(const dlc::Tensor &x) {
-  using dlc::DType;
-  return dlc::isPacked(x.dtype()) ? x.to(x.dtype() == DType::I4 ? DType::I8 : DType::U8) : x;
+  return dlc::isPacked(x.dtype()) ? x.to(dlc::runtime::unpackedType(x.dtype())) : x;
 }
 
 /// Reads an array from a file as a tensor of the given type.

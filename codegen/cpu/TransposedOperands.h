@@ -1,4 +1,4 @@
-//===- Turned.h - transposed operands, transposed in tiles of registers ---===//
+//===- TransposedOperands.h - transposed operands, transposed in tiles of registers ---===//
 //
 // Lanes along the last dimension of a transpose's result are strided in its operand. Each element
 // would be loaded separately, from its own cache line. Instead, the result is computed in tiles:
@@ -6,8 +6,8 @@
 // transposed among themselves.
 //
 //===----------------------------------------------------------------------===//
-#ifndef DLC_CODEGEN_CPU_TURNED_H
-#define DLC_CODEGEN_CPU_TURNED_H
+#ifndef DLC_CODEGEN_CPU_TRANSPOSEDOPERANDS_H
+#define DLC_CODEGEN_CPU_TRANSPOSEDOPERANDS_H
 
 #include "codegen/cpu/Nest.h"
 
@@ -36,4 +36,4 @@ llvm::SmallVector<mlir::Value> transposeRegisters(mlir::OpBuilder &b, mlir::Loca
 
 } // namespace dlc::cpu
 
-#endif // DLC_CODEGEN_CPU_TURNED_H
+#endif // DLC_CODEGEN_CPU_TRANSPOSEDOPERANDS_H

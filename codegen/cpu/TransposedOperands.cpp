@@ -1,5 +1,5 @@
-//===- Turned.cpp - transposed operands, transposed in tiles of registers ---===//
-#include "codegen/cpu/Turned.h"
+//===- TransposedOperands.cpp - transposed operands, transposed in tiles of registers ---===//
+#include "codegen/cpu/TransposedOperands.h"
 #include "codegen/cpu/Registers.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-//===- Turned.cpp - transposed operands, read through shared memory -------===//
+//===- TransposedOperands.cpp - transposed operands, read through shared memory -------===//
 //
 // If the result's consecutive elements are not contiguous in an operand (a transpose), the threads
 // of a warp would read distant addresses. Therefore a block first reads a tile of the operand along
@@ -23,7 +23,7 @@ constexpr size_t kMost = 4;
 /// Dimension of the result along which some operands are contiguous, and these operands.
 struct Turn {
   size_t last = 0, across = 0;
-  SmallVector<size_t> turned; ///< indices in the list of reads
+  SmallVector<size_t> transposed; ///< indices in the list of reads
 };
 
 std::optional<Turn> findTurn(Emitter &e, ArrayRef<Target> targets, ArrayRef<int64_t> shape) {
@@ -54,12 +54,12 @@ std::optional<Turn> findTurn(Emitter &e, ArrayRef<Target> targets, ArrayRef<int6
       if (step(offset, d) != 1 || shape[d] < kShortest || (found && d != turn.across))
         continue;
       turn.across = d;
-      turn.turned.push_back(i);
+      turn.transposed.push_back(i);
       found = true;
       break;
     }
   }
-  if (!found || turn.turned.size() > kMost)
+  if (!found || turn.transposed.size() > kMost)
     return std::nullopt;
   return turn;
 }
@@ -100,11 +100,11 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
   SmallVector<std::string> names;
   /// Emits `body` for each of the thread's indices. threadIdx.x runs along the contiguous dimension
   /// of the accessed memory.
-  auto walk = [&](bool turned,
+  auto walk = [&](bool transposed,
                   function_ref<void(const Indices &, Emitter::Reads &, std::string)> body) {
     e.loop("(int)threadIdx.y", kTile, std::to_string(kRows), [&](Expr y) {
       Expr x = e.freshAtom("threadIdx.x", 0, kTile - 1);
-      Expr l = last + (turned ? y : x), a = other + (turned ? x : y);
+      Expr l = last + (transposed ? y : x), a = other + (transposed ? x : y);
       SmallVector<std::string> inside;
       for (const auto &[i, d] : {std::pair(l, turn->last), std::pair(a, turn->across)})
         if (shape[d] % kTile != 0)
@@ -122,12 +122,12 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
       t.close();
     });
   };
-  for (size_t i = 0; i < turn->turned.size(); ++i)
+  for (size_t i = 0; i < turn->transposed.size(); ++i)
     names.push_back(t.fresh("tile"));
   std::string declarations;
   t.begin();
   walk(true, [&](const Indices &, Emitter::Reads &reads, std::string y) {
-    for (auto [name, i] : llvm::zip(names, turn->turned)) {
+    for (auto [name, i] : llvm::zip(names, turn->transposed)) {
       auto &[value, at] = reads[i];
       const Buffer &from = plan.known[value];
       e.used.insert(from.name);
@@ -142,7 +142,7 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
   t.append(first);
   t.line("__syncthreads();");
   walk(false, [&](const Indices &at, Emitter::Reads &reads, std::string y) {
-    for (auto [name, i] : llvm::zip(names, turn->turned))
+    for (auto [name, i] : llvm::zip(names, turn->transposed))
       e.seed(reads[i].first, reads[i].second, "dk::load(" + name + "[threadIdx.x][" + y + "])");
     SmallVector<std::string> elements;
     for (const Target &target : targets)
