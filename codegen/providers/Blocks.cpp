@@ -147,9 +147,12 @@ public:
     const Machine &machine = cost.machine;
     if (call.desc.contains("parts"))
       return cost.ended(call, tilesTime(call, cost));
-    // An instruction multiplies four times as many values as in f32, once for each digit.
+    // An instruction of VNNI multiplies and adds four times as many values as one in f32, once for
+    // each digit. AVX2 has three instructions for that: two multiplications and an addition.
     double digits = call.desc["digits"], cores = cost.coresFor(call.flops);
-    double rate = machine.vectorsGflops * 4 / (digits + 1) * laneShare(call.desc["n"], cost.lanes);
+    const bool hasVnni = StringRef(call.implementation).contains("avx512");
+    double rate = machine.vectorsGflops * (hasVnni ? 4.0 : 4.0 / 3) / (digits + 1) *
+                  laneShare(call.desc["n"], cost.lanes);
     return cost.ended(call, std::max(call.flops / (rate * cores), cost.traffic(call.bytes, cores)));
   }
 };

@@ -8,6 +8,7 @@
 #include "codegen/select/Form.h"
 #include "codegen/select/GpuTrial.h"
 #include "codegen/select/Tune.h"
+#include "codegen/select/WeightForm.h"
 #include "passes/OpNames.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -71,7 +72,8 @@ struct Election {
 struct Nomination {
   std::vector<Candidate> candidates;
   std::string refusals;
-  bool staysWhole = false; ///< splitting into two kernels was considered and is not faster
+  bool staysWhole = false;     ///< splitting into two kernels was considered and is not faster
+  bool staysQuantized = false; ///< f32 weights were considered and are not faster
   std::optional<TuningKey> key = {};
 };
 
@@ -136,6 +138,13 @@ private:
       nomination.candidates = candidatesFor(op, situation, nomination.refusals);
     std::vector<Candidate> candidates = nomination.candidates;
     refusals = nomination.refusals;
+    if (auto fusion = dyn_cast<FusionOp>(op);
+        fusion && options.kernels.empty() && !nomination.staysQuantized) {
+      if (FusionOp plain =
+              dequantizeWeights(fusion, candidates, options, target, dequantizedBytesLeft))
+        return nominate(plain);
+      nomination.staysQuantized = true;
+    }
     if (auto fusion = dyn_cast<FusionOp>(op);
         fusion && options.kernels.empty() && !nomination.staysWhole) {
       auto parts = divideContraction(fusion, candidates, options, target);
@@ -376,6 +385,7 @@ private:
   TuningConditions conditions;
   std::map<std::string, std::optional<TuningConditions>> onGpus;
   std::map<Form, Nomination> nominations;
+  int64_t dequantizedBytesLeft = kMostDequantizedBytes;
   std::string warning;
   TuningDatabase database;
   /// In the order of the model's operations.
