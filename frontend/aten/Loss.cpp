@@ -33,12 +33,14 @@ void nllLoss(Node &n, Build &b) {
                             b.splat(b.elem(values), b.shape(isClass), 0));
     return b.reduce(ReduceKind::sum, shaped, {axis}, false);
   };
-  // Targets of the ignored class have a weight of 0.
-  Value counts =
-      b.cast(b.compare(Predicate::ne, target, b.scalarInt(b.elem(target), ignored)), b.elem(x));
+  // Targets of the ignored class have a loss and a weight of 0. Their loss may be infinite.
+  Value isCounted = b.compare(Predicate::ne, target, b.scalarInt(b.elem(target), ignored));
+  Value counts = b.cast(isCounted, b.elem(x));
   if (weight)
     counts = b.mul(counts, picked(b.reshape(weight, line)));
-  Value each = b.mul(b.mul(picked(x), -1.0), counts);
+  Value each =
+      b.mul(b.select(isCounted, b.mul(picked(x), -1.0), b.splat(b.elem(x), b.shape(isCounted), 0)),
+            counts);
   Dims all = allAxes(b, each);
   Value total = b.reduce(ReduceKind::sum, counts, all, false);
   if (reduction != None)

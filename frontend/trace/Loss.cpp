@@ -89,6 +89,11 @@ Tensor weightOf(Call &call, const Classes &classes, std::optional<int64_t> ignor
   return result ? result * counts : counts;
 }
 
+/// Replaces the losses of ignored targets by 0, because they may be infinite or NaN.
+Tensor withoutIgnored(const Tensor &each, const Classes &classes, std::optional<int64_t> ignored) {
+  return ignored ? where(classes.target != *ignored, each, 0) : each;
+}
+
 /// Cross entropy with class probabilities as the target.
 Tensor softCrossEntropy(Call &call, const Operand &logits, const Operand &target,
                         const CrossEntropyOptions &options) {
@@ -122,7 +127,7 @@ Tensor cross_entropy(const Operand &logits, const Operand &target,
   Tensor top = max(x, dim, true);
   State::valueOf(top).getDefiningOp()->setAttr("dlc.no_gradient", call.builder().getUnitAttr());
   Tensor whole = top + log(sum(exp(x - top), dim, true));
-  Tensor each = whole - classes.picked(call, x);
+  Tensor each = withoutIgnored(whole - classes.picked(call, x), classes, options.ignoreIndex);
   Tensor weight = weightOf(call, classes, options.ignoreIndex, options.weight);
   if (options.labelSmoothing == 0)
     return reduced(each, weight, options.reduction, dim);
@@ -131,8 +136,7 @@ Tensor cross_entropy(const Operand &logits, const Operand &target,
   // not ignored.
   Tensor spread = options.weight ? sum((whole - x) * classes.perClass(options.weight), dim, true)
                                  : whole * double(classes.count) - sum(x, dim, true);
-  if (options.ignoreIndex)
-    spread = spread * cast(classes.target != *options.ignoreIndex, x.dtype());
+  spread = withoutIgnored(spread, classes, options.ignoreIndex);
   if (weight)
     each = each * weight;
   each = each * (1 - options.labelSmoothing) +
@@ -145,7 +149,7 @@ Tensor cross_entropy(const Operand &logits, const Operand &target,
 Tensor nll_loss(const Operand &x, const Operand &target, const ClassOptions &options) {
   Call call("nll_loss", {&x, &target});
   Classes classes(call, x, target, options.ignoreIndex);
-  return reduced(-classes.picked(call, classes.x),
+  return reduced(withoutIgnored(-classes.picked(call, classes.x), classes, options.ignoreIndex),
                  weightOf(call, classes, options.ignoreIndex, options.weight), options.reduction,
                  classes.dim);
 }

@@ -158,6 +158,10 @@ CASES = {
     "cosine_embedding": (lambda x: F.cosine_embedding_loss(x, torch.tensor([[0.0, 1.0]]), -torch.ones(1)), [[[1.0, 0.0]]]),
     "kl_div": (lambda x: F.kl_div(x, torch.tensor([0.0, 1.0])), [[1.0, 1.0]]),
     "nll_of_ignored": (lambda x: F.nll_loss(x, ignored(x)), [[[1.0, 2.0], [1.0, 2.0]]]),
+    "nll_of_ignored_infinity": (
+        lambda x: F.nll_loss(x, index(0, 1), ignore_index=0, reduction="sum"),
+        [[[-torch.inf, 2.0], [1.0, 2.0]]],
+    ),
     "cross_entropy_of_ignored": (lambda x: F.cross_entropy(x, ignored(x)), [[[1.0, 2.0], [1.0, 2.0]]]),
     "embedding_bag": (lambda x: F.embedding_bag(index(0, 1)[None], x, mode="max"), [[[1.0, 2.0], [1.0, 0.0]]]),
 }

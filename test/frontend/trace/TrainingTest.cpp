@@ -92,6 +92,33 @@ TEST(Losses, CrossEntropy) {
   });
 }
 
+#ifdef DLC_HAVE_COMPILER
+// The loss of an ignored target is 0 even if it would be infinite or NaN.
+TEST(Losses, OfIgnoredInfinities) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const loss::ClassOptions options{.reduction = loss::Reduction::Sum, .ignoreIndex = 0};
+  loss::CrossEntropyOptions smooth;
+  smooth.reduction = loss::Reduction::Sum, smooth.ignoreIndex = 0, smooth.labelSmoothing = 0.1;
+  auto target = [](Tensor x) { return cast(narrow(x, 1, 2, 1), DType::I64); };
+  auto scores = [](Tensor x) { return narrow(x, 1, 0, 2); };
+  auto lossesOf = [&](Tensor x) {
+    Tensor t = reshape(target(x), {2});
+    return std::vector<Tensor>{loss::nll_loss(scores(x), t, options),
+                               loss::cross_entropy(scores(x), t, smooth)};
+  };
+  // Rows of two scores and the target. The first row is ignored.
+  auto results = [&](float ignored) {
+    std::vector<Array> inputs = {Array::of({2, 3}, {ignored, 2, 0, 1, 2, 1})};
+    trace::Graph graph = trace::traceFunction(
+        [&](const std::vector<Tensor> &xs) { return lossesOf(xs[0]); }, specsOf(inputs));
+    return execute(std::move(graph), inputs);
+  };
+  auto finite = results(1), infinite = results(-kInfinity);
+  for (size_t i = 0; i < finite.size(); ++i)
+    expectNear(infinite[i], finite[i]);
+}
+#endif
+
 TEST(Losses, OfLogarithms) {
   checkBinary("nll_loss", [](Tensor x, Tensor t) { return loss::nll_loss(x, t); });
   checkWeighted("nll_loss_weight", [](Tensor x, Tensor t, Tensor w) {
