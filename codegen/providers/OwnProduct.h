@@ -16,11 +16,6 @@ struct OwnKernel {
   std::string implementation;
   /// Parameters to add to the call's description.
   nlohmann::json parameters;
-  /// Number of matmuls in a call's batch, and number of right-operand elements that each call
-  /// packs.
-  double batchesOf(const LibraryCall &call);
-  double packedRight(const LibraryCall &call);
-
   /// Packs constant weights [k, n] ([n, k] if `transposed`) in the kernel's order. If null,
   /// weights are stored by rows.
   std::function<CallArgument(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n)> pack;

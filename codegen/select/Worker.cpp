@@ -116,16 +116,22 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
   auto *where = new (shared) Whereabouts();
   WorkerEnd end;
   pid_t parent = getpid(), child = -1;
+  int error = 0;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
     child = fork();
+    error = errno;
     if (child == 0) {
       close(ends[0]);
       beWorker(work, Line(ends[1], where), parent);
     }
     close(ends[1]);
+    if (child < 0)
+      close(ends[0]);
+  } else {
+    error = errno;
   }
   if (child < 0) {
-    end.death = std::string("no worker: ") + std::strerror(errno);
+    end.death = std::string("no worker: ") + std::strerror(error);
     munmap(shared, sizeof(Whereabouts));
     return end;
   }

@@ -44,10 +44,12 @@ trace::Tensor Parts::forward(Tensor x) {
         .fail("the first size must be known, and 1 or more, for the batch to be split; found ",
               trace::shapeText(shape), "; give the traced inputs static shapes");
   }
-  int64_t size = (shape[0] + parts - 1) / parts;
+  // Parts differ by at most one row. With fewer rows than parts, the last parts have none.
+  const int64_t count = std::min<int64_t>(parts, shape[0]);
   std::vector<Tensor> results;
-  for (int64_t part = 0, start = 0; start < shape[0]; ++part, start += size) {
-    Tensor mine = narrow(x, 0, start, std::min(size, shape[0] - start));
+  for (int64_t part = 0; part < count; ++part) {
+    const int64_t start = shape[0] * part / count, end = shape[0] * (part + 1) / count;
+    Tensor mine = narrow(x, 0, start, end - start);
     if (devices.empty()) {
       results.push_back(call(mine));
       continue;

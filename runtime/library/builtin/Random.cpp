@@ -190,10 +190,10 @@ std::unique_ptr<LibraryCall> makeRandom(Request &request) {
     request.complain("normal needs a floating-point dtype");
   if (random.draw == Draw::Uniform && !isFloating(random.dtype)) {
     // The conversion of a value that the integer type cannot hold would be undefined behavior.
-    double bytes = static_cast<double>(dtypeBytes(random.dtype));
-    double range = std::ldexp(1.0, static_cast<int>(std::min(8 * bytes - 1, 53.0)));
-    if (!(random.low >= -range && random.high <= range) ||
-        (dtypeName(random.dtype)[0] != 'i' && random.low < 0))
+    const bool isSigned = dtypeName(random.dtype)[0] == 'i';
+    double bits = 8 * static_cast<double>(dtypeBytes(random.dtype)) - isSigned;
+    double range = std::ldexp(1.0, static_cast<int>(std::min(bits, 53.0)));
+    if (!(random.low >= (isSigned ? -range : 0) && random.high <= range))
       request.complain("low and high leave the range of " + std::string(dtypeName(random.dtype)));
   }
   random.dst = static_cast<int>(next++);

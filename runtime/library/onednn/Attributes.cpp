@@ -74,7 +74,7 @@ static dnnl_fpmath_mode_t mathMode(const std::string &name) {
 }
 
 /// Hardswish and hardsigmoid have their usual defaults of alpha = 1/6 and beta = 1/2.
-static float defaultAlpha(const std::string &algorithm) {
+float defaultAlpha(const std::string &algorithm) {
   return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 1.0f / 6
          : algorithm == "swish" || algorithm == "linear" || algorithm == "elu" ||
                  algorithm == "soft_relu" || algorithm == "pow"
@@ -82,7 +82,7 @@ static float defaultAlpha(const std::string &algorithm) {
              : 0.0f;
 }
 
-static float defaultBeta(const std::string &algorithm) {
+float defaultBeta(const std::string &algorithm) {
   return algorithm == "hardswish" || algorithm == "hardsigmoid" ? 0.5f : 0.0f;
 }
 

@@ -19,9 +19,11 @@ void buildEltwise(Builder &builder) {
   auto src = builder.argument("src", DNNL_ARG_SRC);
   auto dst = builder.argument("dst", DNNL_ARG_DST, true);
   builder.attributes();
+  std::string algorithm = builder.word("alg", "");
   builder.created(dnnl_eltwise_forward_primitive_desc_create(
-      &builder.raw, engine(), dnnl_forward_inference, eltwiseAlgorithm(builder.word("alg", "")),
-      src, dst, builder.number("alpha", 0), builder.number("beta", 0), builder.attr.get()));
+      &builder.raw, engine(), dnnl_forward_inference, eltwiseAlgorithm(algorithm), src, dst,
+      builder.number("alpha", defaultAlpha(algorithm)),
+      builder.number("beta", defaultBeta(algorithm)), builder.attr.get()));
 }
 
 void buildBinary(Builder &builder) {

@@ -63,6 +63,9 @@ private:
 MemoryDesc layoutOf(const nlohmann::json &layout, const std::string &what);
 
 dnnl_alg_kind_t eltwiseAlgorithm(const std::string &name);
+/// Parameters of an elementwise algorithm whose description does not state them.
+float defaultAlpha(const std::string &algorithm);
+float defaultBeta(const std::string &algorithm);
 dnnl_alg_kind_t binaryAlgorithm(const std::string &name);
 
 /// Adds scale and shift as slots and returns their normalization flags.
