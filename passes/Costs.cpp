@@ -1,7 +1,6 @@
 //===- Costs.cpp - costs that do not depend on available kernels ----------===//
 #include "passes/Costs.h"
 #include "passes/Devices.h"
-#include "passes/Widened.h"
 
 #include "passes/TensorBuilder.h"
 
@@ -58,6 +57,13 @@ public:
 };
 
 } // namespace
+
+bool isBoundByWeights(MatmulOp product, int64_t mostRows) {
+  constexpr int64_t kFewest = 4096;
+  auto weights = typeOf(product.getB());
+  return weights.hasStaticShape() && weights.getNumElements() >= kFewest &&
+         typeOf(product.getY()).getShape().drop_back().back() <= mostRows;
+}
 
 std::unique_ptr<Costs> assumedCosts(const ModelOptions &) {
   return std::make_unique<AssumedCosts>();

@@ -12,6 +12,13 @@
 
 namespace dlc {
 
+class MatmulOp;
+
+/// Whether the matmul has at most `mostRows` rows and a large weight matrix. Such a matmul is bound
+/// by weight bandwidth, so that 8-bit weights are faster.
+constexpr int64_t kMostRows = 8;
+bool isBoundByWeights(MatmulOp product, int64_t mostRows = kMostRows);
+
 /// Interface through which passes query costs of kernels before kernels are selected.
 /// Implementations know the available kernels. Times are in microseconds.
 class Costs {
@@ -29,8 +36,8 @@ public:
   /// for its parts. With `gradients`, the times of the forward and backward directions are added.
   /// With `preferred`, a fused kernel is chosen even if it is not faster.
   virtual bool isWholeBetter(mlir::Operation *attention, bool gradients, bool preferred) = 0;
-  /// Whether the target device (`ModelOptions::device`) has a kernel for this contraction in i32
-  /// whose operands are 8-bit integers extended to i32.
+  /// Whether the target device (`ModelOptions::device`) has a kernel for this contraction of 8-bit
+  /// integers.
   virtual bool sumsIntegers(mlir::Operation *contraction) = 0;
   /// Whether such integer sums run as generated code on a processor, because no library accumulates
   /// mixed signed and unsigned operands exactly. Generated code supports matmuls only.

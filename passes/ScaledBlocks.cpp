@@ -1,8 +1,6 @@
 //===- ScaledBlocks.cpp - block-scaled weights of 8 bits or fewer ---------===//
 #include "passes/ScaledBlocks.h"
 
-#include "passes/Widened.h"
-
 using namespace mlir;
 
 namespace dlc {

@@ -11,6 +11,13 @@ inline mlir::RankedTensorType typeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType());
 }
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return typeOf(value).getShape(); }
+inline bool isInt32(mlir::Type tensor) {
+  return llvm::cast<mlir::RankedTensorType>(tensor).getElementType().isInteger(32);
+}
+/// Whether the elements are 8-bit integers, signed or unsigned.
+inline bool isInt8(mlir::Type tensor) {
+  return llvm::cast<mlir::RankedTensorType>(tensor).getElementType().isInteger(8);
+}
 inline bool isScalarLike(mlir::RankedTensorType type) {
   return type.hasStaticShape() && type.getNumElements() == 1;
 }

@@ -1,7 +1,7 @@
 //===- ContractFusion.cpp - fusions with one matmul, emitted as a blocked kernel ---===//
 #include "codegen/cpu/ContractFusion.h"
 
-#include "passes/Widened.h"
+#include "ir/dlc/Contraction.h"
 #include "passes/fuse/StridedView.h"
 
 using namespace mlir;
@@ -53,10 +53,8 @@ std::optional<Operand> operandView(Value value, bool transposed, size_t rank) {
   if (!strided)
     return std::nullopt;
   std::optional<Operand> view = Operand{*strided, Value()};
-  // Weights in narrow types are converted as they are read: to f32, and integers to 16 bits.
-  if (auto widened = matchWidened(view->base))
-    view->base = widened->x, view->zero = widened->zeroPoint;
-  else if (auto cast = view->base.getDefiningOp<CastOp>(); cast && isKeptNarrow(cast))
+  // Weights in narrow types are converted to f32 as they are read.
+  if (auto cast = view->base.getDefiningOp<CastOp>(); cast && isKeptNarrow(cast))
     view->base = cast.getX();
   if (!isa<BlockArgument>(view->base))
     return std::nullopt;
@@ -95,7 +93,8 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
     return no("not one product with one result");
   MatmulOp matmul = contract.matmul;
   Type element = typeOf(matmul.getA()).getElementType();
-  const bool sums = element.isInteger(32) && sumsIntegers(target);
+  const bool sums =
+      isIntegerContraction(matmul) && hasSingleZeroPoints(matmul) && sumsIntegers(target);
   if (!sums && !isProductFloat(element))
     return no("a product of other than floating point numbers or integers of 8 bits");
   for (Value v : {Value(matmul.getA()), Value(matmul.getB()), yield.getOperand(0)})
@@ -116,6 +115,8 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   auto a = operandView(matmul.getA(), matmul.getTransposeA(), rank);
   auto b = operandView(matmul.getB(), matmul.getTransposeB(), rank);
   auto c = asStridedDestination(inner, result);
+  if (a && b)
+    a->zero = matmul.getAZeroPoint(), b->zero = matmul.getBZeroPoint();
   if (!a || !b || !c)
     return no("an operand or the result is no strided view of a buffer");
   int64_t k = a->shape[rank - 1];
@@ -172,16 +173,10 @@ std::optional<ContractFusion> matchContract(FusionOp fusion, const Target &targe
   return contract;
 }
 
-/// Returns whether an i32 constant can be a difference of an 8-bit integer and an 8-bit zero point.
-static bool isCentred(ConstantOp constant) {
-  auto tensor = ref::Tensor::fromAttr(constant.getValue());
-  return succeeded(tensor) && areWithin(*tensor, -255, 255);
-}
-
 std::optional<unsigned> packableArgument(FusionOp fusion, const ContractFusion &contract) {
   auto canPack = [&](unsigned argument, Type element) {
     auto constant = fusion.getInputs()[argument].getDefiningOp<ConstantOp>();
-    if (!constant || (element.isInteger(32) && !isCentred(constant)))
+    if (!constant)
       return false;
     // Views between the argument and the matmul must have no other users.
     Value value = fusion.getBody().getArgument(argument);
@@ -316,7 +311,9 @@ LogicalResult emitContractKernel(OpBuilder &b, FusionOp fusion, StringRef name,
                              .getResult();
   };
   auto zeroOf = [&](Value zero) {
-    return zero ? e.eval(zero, Indices(shapeOf(zero).size(), e.constant(0)), 0) : Value();
+    return zero ? castElement(b, loc, e.eval(zero, Indices(shapeOf(zero).size(), e.constant(0)), 0),
+                              typeOf(zero).getElementType(), b.getI32Type())
+                : Value();
   };
   const ContractSpec &spec = contract->spec;
   ContractOperands operands{

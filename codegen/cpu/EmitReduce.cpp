@@ -1,5 +1,6 @@
 //===- EmitReduce.cpp - emits reductions, contractions and windows as their own loops ---===//
 #include "codegen/cpu/IndexLowering.h"
+#include "ir/dlc/Contraction.h"
 #include "passes/Rounding.h"
 
 using namespace mlir;
@@ -141,21 +142,49 @@ static Value product(Emitter &e, Value x, Value y, int64_t lanes) {
 }
 
 Value Emitter::windowed(Value x, IndexLowering &lowering, const Read &read, Value other,
-                        int64_t lanes) {
+                        int64_t lanes, Operation *integers) {
   Value inside = lowering.inside(read.guards);
-  if (inside && isa<VectorType>(inside.getType()))
+  if (!integers && inside && isa<VectorType>(inside.getType()))
     if (Value loaded = loadInside(x, lowering.lower(read), inside, other, lanes))
       return loaded;
-  Value here = eval(x, lowering.lower(read, cast<RankedTensorType>(x.getType()).getShape()), lanes);
+  Indices from = lowering.lower(read, cast<RankedTensorType>(x.getType()).getShape());
+  Value here = eval(x, from, lanes);
+  if (integers)
+    here = factor(integers, 0, here, from, lanes);
   if (!inside)
     return here;
   int64_t n = isa<VectorType>(here.getType()) || isa<VectorType>(inside.getType()) ? lanes : 0;
   return arith::SelectOp::create(b, loc, inside, splat(here, n), splat(other, n));
 }
 
+Value Emitter::factor(Operation *op, unsigned operand, Value element, const Indices &at,
+                      int64_t lanes) {
+  if (!isIntegerContraction(op))
+    return element;
+  auto typeOf = [](Value v) { return cast<RankedTensorType>(v.getType()); };
+  Type sum = typeOf(op->getResult(0)).getElementType();
+  element = castElement(b, loc, element, typeOf(op->getOperand(operand)).getElementType(), sum);
+  Value zero = zeroPointOf(op, operand);
+  if (!zero)
+    return element;
+  // The zero points of a convolution's weights are indexed by the first dimension.
+  ArrayRef<int64_t> shape = typeOf(zero).getShape();
+  const size_t first = isa<ConvOp>(op) ? 0 : at.size() - shape.size();
+  Indices index(shape.size(), constant(0));
+  for (auto [d, size] : llvm::enumerate(shape))
+    if (size != 1)
+      index[d] = at[first + d];
+  Value subtracted =
+      castElement(b, loc, eval(zero, index, lanes), typeOf(zero).getElementType(), sum);
+  auto [left, right] = alike(*this, element, subtracted, lanes);
+  return arith::SubIOp::create(b, loc, left, right);
+}
+
 Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
   Value x = op->getOperand(0), y = op->getOperand(1);
   auto tx = cast<RankedTensorType>(x.getType()), ty = cast<RankedTensorType>(y.getType());
+  const bool isInteger = isIntegerContraction(op);
+  Type sum = isInteger ? Type(b.getI32Type()) : tx.getElementType();
   SmallVector<int64_t> extents = foldedExtents(op);
   size_t terms = extents.size();
   // Lanes along a window would read beyond the row: the coordinates in the window remain scalar.
@@ -164,19 +193,20 @@ Value Emitter::contraction(Operation *op, const Indices &at, int64_t lanes) {
   auto conv = dyn_cast<ConvOp>(op);
   Value total = conv ? convAlongRow(conv, at, lanes) : Value();
   if (!total)
-    total = fold(ReduceKind::sum, tx.getElementType(), extents, lanes,
-                 [&](ArrayRef<Index> where, int64_t n) -> Value {
-                   IndexLowering lowering(*this, n);
-                   auto reads = lowering.readsOf(op, at, where.take_front(terms));
-                   Value zero = elementConstant(*this, computeType(tx.getElementType()), 0);
-                   Value a = windowed(x, lowering, reads[0], zero, n);
-                   return product(*this, a, eval(y, lowering.lower(reads[1], ty.getShape()), n), n);
-                 });
-  if (op->getNumOperands() < 3)
+    total =
+        fold(ReduceKind::sum, sum, extents, lanes, [&](ArrayRef<Index> where, int64_t n) -> Value {
+          IndexLowering lowering(*this, n);
+          auto reads = lowering.readsOf(op, at, where.take_front(terms));
+          Value zero = elementConstant(*this, computeType(sum), 0);
+          Value a = windowed(x, lowering, reads[0], zero, n, isInteger ? op : nullptr);
+          Indices from = lowering.lower(reads[1], ty.getShape());
+          return product(*this, a, factor(op, 1, eval(y, from, n), from, n), n);
+        });
+  if (!biasOf(op))
     return total;
   // Adds a convolution's bias, which is indexed by the channel.
-  auto [sum, bias] = alike(*this, total, eval(op->getOperand(2), {at[1]}, lanes), lanes);
-  return combine(ReduceKind::sum, tx.getElementType(), sum, bias);
+  auto [sums, bias] = alike(*this, total, eval(biasOf(op), {at[1]}, lanes), lanes);
+  return combine(ReduceKind::sum, sum, sums, bias);
 }
 
 } // namespace dlc::cpu

@@ -197,6 +197,10 @@ private:
   mlir::Value comparePlaces(CompareOp op, const Indices &at, int64_t lanes);
   mlir::Value reduce(ReduceOp op, const Indices &at, int64_t lanes);
   mlir::Value contraction(mlir::Operation *op, const Indices &at, int64_t lanes);
+  /// Returns an element at `at` of operand 0 or 1 of a contraction as it is multiplied: integers of
+  /// 8 bits in i32, minus their zero point.
+  mlir::Value factor(mlir::Operation *op, unsigned operand, mlir::Value element, const Indices &at,
+                     int64_t lanes);
   mlir::Value pool(mlir::Operation *op, const Indices &at, int64_t lanes);
   /// Returns a pool's element before its division, or a convolution's before its bias is added.
   /// Returns null if the lanes do not run along a row.
@@ -218,7 +222,7 @@ private:
   mlir::Value countInWindows(AvgPoolOp op, const Indices &at, int64_t lanes);
   /// Returns the element that a window reads if it is inside the operand; else `other`.
   mlir::Value windowed(mlir::Value x, IndexLowering &lowering, const Read &read, mlir::Value other,
-                       int64_t lanes);
+                       int64_t lanes, mlir::Operation *integers = nullptr);
 
   Index linear(llvm::ArrayRef<int64_t> shape, const Indices &at, int64_t lanes);
 

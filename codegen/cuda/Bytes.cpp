@@ -1,7 +1,8 @@
 //===- Bytes.cpp - contractions of 8-bit integers for tensor cores --------===//
 #include "codegen/cuda/Bytes.h"
 
-#include "passes/Widened.h"
+#include "ir/dlc/Contraction.h"
+#include "passes/TensorBuilder.h"
 
 using namespace mlir;
 
@@ -11,11 +12,8 @@ namespace {
 
 /// Returns whether the number is representable in the element type of `x`.
 bool isElementOf(Value number, Value x) {
-  Operation *op = number.getDefiningOp();
-  if (isa_and_nonnull<ReshapeOp, BroadcastOp>(op))
-    return isElementOf(op->getOperand(0), x);
-  if (auto cast = dyn_cast_or_null<CastOp>(op))
-    return typeOf(cast.getX()).getElementType() == typeOf(x).getElementType();
+  if (typeOf(number).getElementType() == typeOf(x).getElementType())
+    return true;
   auto splat = splatValue(number);
   double least = typeOf(x).getElementType().isUnsignedInteger() ? 0 : -128;
   return splat && *splat >= least && *splat <= least + 255;
@@ -30,16 +28,11 @@ bool hasPadding(Operation *op) {
 } // namespace
 
 std::optional<ByteOperands> byteOperandsOf(Operation *contraction) {
-  if (!isa<MatmulOp, ConvOp>(contraction) || !isInt32(contraction->getResult(0).getType()))
+  if (!isIntegerContraction(contraction) || !hasSingleZeroPoints(contraction))
     return std::nullopt;
   ByteOperands operands;
-  for (int i : {0, 1}) {
-    std::optional<Widened> widened = matchWidened(contraction->getOperand(i));
-    if (!widened)
-      return std::nullopt;
-    bool isCentred = widened->zeroPoint && !isSplatOf(widened->zeroPoint, 0);
-    operands[i] = {widened->x, isCentred ? widened->zeroPoint : Value()};
-  }
+  for (unsigned i : {0u, 1u})
+    operands[i] = {contraction->getOperand(i), zeroPointOf(contraction, i)};
   ByteOperand &image = operands[0];
   image.isPadded = hasPadding(contraction) && image.zeroPoint;
   if (image.isPadded && !isElementOf(image.zeroPoint, image.x))

@@ -9,10 +9,10 @@
 
 namespace dlc::cuda {
 
-/// An operand of an i32 contraction that is computed as cast(x) - zero point.
+/// An operand of a contraction of integers.
 struct ByteOperand {
   mlir::Value x;         ///< i8 or ui8
-  mlir::Value zeroPoint; ///< i32, one element; null: 0
+  mlir::Value zeroPoint; ///< in x's type or i32, one element; null: 0
   /// Whether elements outside the image have the value of the zero point, which must be
   /// representable in x's type.
   bool isPadded = false;

@@ -1,5 +1,6 @@
 //===- EmitFold.cpp - reductions, contractions and windows as loops of a thread ---===//
 #include "codegen/cuda/Emitter.h"
+#include "ir/dlc/Contraction.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -89,14 +90,6 @@ std::string Emitter::argReduce(ArgReduceOp op, const Indices &at) {
   return where;
 }
 
-Value biasOf(Operation *op) {
-  if (auto o = dyn_cast<ConvOp>(op))
-    return o.getBias();
-  if (auto o = dyn_cast<ConvTransposeOp>(op))
-    return o.getBias();
-  return {};
-}
-
 std::string Emitter::sum(Type element, ArrayRef<int64_t> extents,
                          function_ref<void(ArrayRef<Expr>, const std::string &)> term) {
   std::string total = t.fresh("v");
@@ -105,14 +98,32 @@ std::string Emitter::sum(Type element, ArrayRef<int64_t> extents,
   return total;
 }
 
+std::string Emitter::factor(Operation *op, unsigned operand, const Indices &at) {
+  std::string value = eval(op->getOperand(operand), at);
+  if (!isIntegerContraction(op))
+    return value;
+  Type element = elementOf(op->getOperand(operand)), sum = elementOf(op->getResult(0));
+  value = cast(value, element, sum);
+  Value zero = zeroPointOf(op, operand);
+  if (!zero)
+    return value;
+  Indices index(shapeOf(zero).size(), Expr(0));
+  for (auto [d, size] : llvm::enumerate(shapeOf(zero)))
+    if (size != 1)
+      index[d] = at[d + at.size() - index.size()];
+  // The zero points of a convolution's weights are indexed by the first dimension.
+  if (isa<ConvOp>(op) && index.size() == 1)
+    index[0] = shapeOf(zero)[0] == 1 ? Expr(0) : at[0];
+  return "dk::sub(" + value + ", " + cast(eval(zero, index), elementOf(zero), sum) + ")";
+}
+
 std::string Emitter::contraction(Operation *op, const Indices &at) {
   Type element = elementOf(op->getResult(0));
   std::string total =
       sum(element, foldedExtents(op), [&](ArrayRef<Expr> where, const std::string &total) {
         auto reads = readsOf(op, at, where);
         guarded(conditionsOf(reads[0]), [&] {
-          std::string a = eval(op->getOperand(0), reads[0].at),
-                      b = eval(op->getOperand(1), reads[1].at);
+          std::string a = factor(op, 0, reads[0].at), b = factor(op, 1, reads[1].at);
           t.line(total + (isFloat(element)
                               ? " += " + a + " * " + b + ";"
                               : " = dk::add(" + total + ", dk::mul(" + a + ", " + b + "));"));

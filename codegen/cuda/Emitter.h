@@ -12,6 +12,7 @@
 
 #include "codegen/cuda/Text.h"
 #include "codegen/cuda/Types.h"
+#include "ir/dlc/Contraction.h"
 #include "ir/dlc/IndexMap.h"
 
 #include <functional>
@@ -152,6 +153,9 @@ private:
   std::string random(RandomOp op, const Indices &at);
   std::string reduce(ReduceOp op, const Indices &at);
   std::string argReduce(ArgReduceOp op, const Indices &at);
+  /// Returns an element of operand 0 or 1 of a contraction, as it is multiplied: integers in i32,
+  /// minus their zero point.
+  std::string factor(mlir::Operation *op, unsigned operand, const Indices &at);
   std::string contraction(mlir::Operation *op, const Indices &at);
   std::string maxPool(mlir::Operation *op, mlir::Value result, const Indices &at);
   std::string avgPool(AvgPoolOp op, const Indices &at);
@@ -175,9 +179,6 @@ private:
 
 /// Returns the text of one elementwise operation on computed operands.
 std::string elementText(Emitter &e, mlir::Operation *op, llvm::ArrayRef<std::string> operands);
-
-/// Returns the bias of a convolution; null if it has none.
-mlir::Value biasOf(mlir::Operation *contraction);
 
 } // namespace dlc::cuda
 #endif

@@ -1,5 +1,7 @@
 //===- Plan.cpp - splits a fusion into launches ---------------------------===//
 #include "codegen/cuda/Plan.h"
+#include "codegen/cuda/Bytes.h"
+#include "ir/dlc/Contraction.h"
 
 #include "codegen/cpu/Inplace.h"
 #include "codegen/cuda/Attention.h"
@@ -29,7 +31,8 @@ constexpr int64_t kFewRows = 64, kLongRow = 4096;
 Block &bodyOf(FusionOp fusion) { return fusion.getBody().front(); }
 
 void launchContraction(Planner &plan, Operation *op, ArrayRef<Target> targets) {
-  takesWindows(plan, op) ? launchWindows(plan, op, targets) : launchTiles(plan, op, targets);
+  !isIntegerContraction(op) && takesWindows(plan, op) ? launchWindows(plan, op, targets)
+                                                      : launchTiles(plan, op, targets);
 }
 
 } // namespace
@@ -211,7 +214,8 @@ void Planner::classify() {
         continue;
       bool few = row && row->rows < kFewRows && row->columns > kLongRow;
       how[&op] = row && !few ? How::Row : How::Split;
-    } else if (op.hasTrait<Contraction>() && contractionWork(&op) >= kSmallProduct) {
+    } else if (op.hasTrait<Contraction>() && contractionWork(&op) >= kSmallProduct &&
+               (!isIntegerContraction(&op) || (options.bytes && byteOperandsOf(&op)))) {
       how[&op] = How::Tile;
     } else if (op.hasTrait<Pooling>() && takesWindows(*this, &op)) {
       how[&op] = How::Tile;

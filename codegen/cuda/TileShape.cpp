@@ -1,6 +1,7 @@
 //===- TileShape.cpp - contractions as batched matrices, and the shape of their tiles ---===//
 #include "codegen/cuda/TileShape.h"
 
+#include "ir/dlc/Contraction.h"
 #include "codegen/cuda/Bytes.h"
 #include "passes/layout/Tag.h"
 
@@ -208,7 +209,8 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bo
 
 TileShape typesOfTiles(const Planner &plan, Operation *op) {
   TileShape s;
-  Type element = elementOf(op->getOperand(0));
+  // Integers of 8 bits are summed in the i32 of the result.
+  Type element = elementOf(isIntegerContraction(op) ? op->getResult(0) : op->getOperand(0));
   Type f32 = Float32Type::get(op->getContext());
   s.computed = s.accumulator = element;
   s.sharedName = storageName(element);

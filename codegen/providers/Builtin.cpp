@@ -2,7 +2,6 @@
 #include "codegen/providers/Grouped.h"
 #include "codegen/providers/Provider.h"
 #include "ir/dlc/Matchers.h"
-#include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/layout/Tag.h"
 #include "runtime/device/cpu/Features.h"

@@ -1,7 +1,6 @@
 //===- Contract.cpp - generated code for blocked matmuls ------------------===//
 #include "codegen/cpu/ContractFusion.h"
 #include "codegen/providers/Provider.h"
-#include "passes/Widened.h"
 #include "passes/layout/Ask.h"
 
 using namespace mlir;
@@ -78,9 +77,6 @@ public:
     if (schedule->packed)
       packed = schedule->packed->argument;
     auto contract = cpu::matchContract(normal, target, packed);
-    if (!isZeroPoint(contract->zeroA, proposals.fusion) ||
-        !isZeroPoint(contract->zeroB, proposals.fusion))
-      return proposals.refuse("contract", "zero points of more than 8 bits");
     proposals.add({"contract",
                    schedule->packed ? "contract:packed" : "contract",
                    {},

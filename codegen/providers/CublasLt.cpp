@@ -1,7 +1,6 @@
 //===- CublasLt.cpp - matmuls as cuBLASLt calls ---------------------------===//
 #include "codegen/providers/GpuLibrary.h"
 #include "passes/TensorBuilder.h"
-#include "passes/Widened.h"
 #include "passes/fuse/Epilogue.h"
 #include "runtime/device/cuda/Loader.h"
 

@@ -161,33 +161,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
   return p;
 }
 
-/// Sets the zero points of an integer matmul, and narrows constant i32 weights to 8 bits.
-bool describeIntegers(const Epilogue &e, Product &p) {
-  p.srcZeroPoint = e.lhsZeroPoint;
-  p.weightsZeroPoint = e.rhsZeroPoint;
-  if (!p.weights.element.isInteger(32))
-    return true;
-  auto shift = p.constant ? shiftToInt8(p.constant->plain) : std::nullopt;
-  if (!shift)
-    return false;
-  p.constant->shift = shift;
-  p.weights.element = IntegerType::get(p.weights.element.getContext(), 8);
-  return true;
-}
-
 } // namespace
-
-std::optional<int64_t> shiftToInt8(const ref::Tensor &wide) {
-  if (!wide.getElementType().isInteger(32) || wide.size() == 0)
-    return std::nullopt;
-  ArrayRef<int32_t> values(reinterpret_cast<const int32_t *>(wide.data()), size_t(wide.size()));
-  auto [low, high] = std::minmax_element(values.begin(), values.end());
-  if (*low >= -128 && *high <= 127)
-    return 0;
-  if (int64_t(*high) - *low > 255)
-    return std::nullopt;
-  return int64_t(*low) + 128;
-}
 
 bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
                    function_ref<std::optional<TensorForm>(const PostOp &)> operandOf,
@@ -253,6 +227,9 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
     return no("empty result");
   if (own && epilogue->isInteger())
     return no("a product of integers");
+  if (!llvm::all_of(ArrayRef{epilogue->lhsZeroPoint, epilogue->rhsZeroPoint},
+                    [](Value zero) { return !zero || isInt32(zero.getType()); }))
+    return no("zero points in other types than i32");
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
   Epilogue &e = *epilogue;
@@ -262,8 +239,8 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
   auto p = describeOperands(fusion, e, no);
   if (!p)
     return std::nullopt;
-  if (e.isInteger() && !describeIntegers(e, *p))
-    return no("weights that 8 bits do not hold");
+  p->srcZeroPoint = e.lhsZeroPoint;
+  p->weightsZeroPoint = e.rhsZeroPoint;
   p->prologue = std::move(prologue);
   p->madeIsLeft = madeIsLeft;
   return withSteps(std::move(*p), fusion, e, no);

@@ -51,13 +51,7 @@ struct EpilogueStep {
 struct ConstantWeights {
   ref::Tensor plain;
   bool transposed = false;
-  /// For i32 weights that are narrowed to i8: the value subtracted from each weight first.
-  std::optional<int64_t> shift = {};
 };
-
-/// Returns the value to subtract from i32 constants so that they fit into i8; std::nullopt if their
-/// range exceeds 8 bits.
-std::optional<int64_t> shiftToInt8(const ref::Tensor &wide);
 
 /// Batched matmul of [.., m, k] by [.., k, n]. Leading dimensions have dst's size or 1. Batches
 /// that share their weights are merged into one tall matmul.

@@ -3,7 +3,7 @@
 
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/refine/Weaver.h"
-#include "passes/Widened.h"
+#include "passes/Costs.h"
 #include "passes/fuse/StateUpdate.h"
 #include "passes/place/Cost.h"
 
@@ -31,7 +31,7 @@ Operation *contractionOf(FusionOp fusion) {
 /// bound by weight bandwidth.
 bool expandsWeights(FusionOp first, Operation *contraction) {
   auto product = dyn_cast<MatmulOp>(contraction);
-  return product && waitsForWeights(product) && !first.getInputs().empty() &&
+  return product && isBoundByWeights(product) && !first.getInputs().empty() &&
          llvm::all_of(first.getInputs(), [](Value input) {
            return isa_and_nonnull<ConstantOp>(input.getDefiningOp());
          });

@@ -1,5 +1,6 @@
 //===- Exact.cpp - reference results in f64 -------------------------------===//
 #include "codegen/select/Exact.h"
+#include "ir/dlc/Contraction.h"
 
 #include "ir/reference/Evaluate.h"
 #include "ir/reference/Rows.h"
@@ -263,12 +264,14 @@ private:
   }
 
   template <typename Op> ref::Tensor sums(Op op, const Places &places) {
-    ref::Tensor x = source(op->getOperand(0)), y = source(op->getOperand(1)), bias;
-    if (op->getNumOperands() > 2)
-      bias = source(op->getOperand(2));
-    if (!x || !y || (op->getNumOperands() > 2 && !bias))
-      return {};
     Value v = op->getResult(0);
+    if (isIntegerContraction(op))
+      return gather(v, whole(v), places);
+    ref::Tensor x = source(op->getOperand(0)), y = source(op->getOperand(1)), bias;
+    if (Value ofChannels = biasOf(op))
+      bias = source(ofChannels);
+    if (!x || !y || (biasOf(op) && !bias))
+      return {};
     ref::Tensor result = ref::Tensor::empty(typeOf(v, {int64_t(places.size())}));
     if (!result.isFloat())
       return gather(v, whole(v), places);

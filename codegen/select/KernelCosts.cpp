@@ -9,7 +9,6 @@
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
-#include "passes/Widened.h"
 #include "passes/fuse/TransposeReorders.h"
 #include "passes/layout/Ask.h"
 #include "runtime/library/blocks/Describe.h"
@@ -55,8 +54,7 @@ public:
   std::optional<double> operation(Operation *op, ArrayRef<Type> operands,
                                   ArrayRef<Type> results) override {
     ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
-    SmallVector<Type> read = narrowed(op, operands);
-    Stage stage(op, read);
+    Stage stage(op, operands);
     auto fusion = FusionOp::create(stage.builder, op->getLoc(), results, stage.values);
     Block &body =
         fusion.getBody().empty() ? fusion.getBody().emplaceBlock() : fusion.getBody().front();
@@ -68,13 +66,6 @@ public:
     Operation *inner = stage.builder.clone(*op, map);
     for (unsigned i = 0; i < inner->getNumOperands(); ++i)
       inner->setOperand(i, body.getArgument(i));
-    stage.builder.setInsertionPoint(inner);
-    for (auto [i, type] : llvm::enumerate(operands))
-      if (read[i] != type)
-        inner->setOperand(unsigned(i), CastOp::create(stage.builder, op->getLoc(), type,
-                                                      body.getArgument(unsigned(i)),
-                                                      stage.builder.getI32Type()));
-    stage.builder.setInsertionPointToEnd(&body);
     for (auto [result, type] : llvm::zip(inner->getResults(), results))
       result.setType(type);
     YieldOp::create(stage.builder, op->getLoc(), inner->getResults());
@@ -139,8 +130,7 @@ public:
 
   bool sumsIntegers(Operation *op) override {
     if (!can(options.device, DLC_DEVICE_GPU_CODE))
-      return oracle.sumsIntegers(op) || (isa<MatmulOp>(op) && generatesSums() &&
-                                         llvm::all_of(op->getOperands(), hasZeroPoint));
+      return oracle.sumsIntegers(op) || (isa<MatmulOp>(op) && generatesSums());
     return multipliesBytes(options.device, options.gpuArch, op);
   }
   bool generatesSums() override {
@@ -157,29 +147,6 @@ public:
   int64_t rowsOfBlocks() override { return options.accuracy == "strict" ? 0 : blocks::mostRows(); }
 
 private:
-  /// Returns true if an integer operand's zero point is one that generated code supports.
-  static bool hasZeroPoint(Value operand) {
-    auto widened = matchWidenedBehindViews(operand);
-    return !widened || isZeroPoint(widened->zeroPoint);
-  }
-
-  /// Returns the operand types of an i32 contraction, with 8-bit types for operands that are
-  /// widened from 8 bits.
-  SmallVector<Type> narrowed(Operation *op, ArrayRef<Type> operands) {
-    SmallVector<Type> types(operands);
-    if (!op->getNumResults() || !isInt32(op->getResult(0).getType()))
-      return types;
-    for (auto [operand, type] : llvm::zip(op->getOpOperands(), types))
-      if (auto widened = matchWidened(operand))
-        type = cast<RankedTensorType>(type).clone(typeOf(widened->x).getElementType());
-      else if (isInt32(type) && operand.getOperandNumber() == 1 &&
-               operand.get().getDefiningOp<ConstantOp>() &&
-               can(options.device, DLC_DEVICE_GPU_CODE))
-        // These weights are narrowed by passes/fuse/NarrowWeights.cpp.
-        type = cast<RankedTensorType>(type).clone(IntegerType::get(op->getContext(), 8));
-    return types;
-  }
-
   struct Question {
     DictionaryAttr attributes;
     SmallVector<Type> operands;

@@ -1,4 +1,5 @@
 //===- Contract.cpp - inference of matrix multiplications -----------------===//
+#include "ir/dlc/Contraction.h"
 #include "ir/dlc/IndexMap.h"
 #include "ir/dlc/Infer.h"
 
@@ -13,6 +14,46 @@ void DlcDialect::registerContract() {
 #define GET_OP_LIST
 #include "ir/dlc/Contract.cpp.inc"
       >();
+}
+
+bool dlc::isIntegerContraction(Operation *op) {
+  return isa<MatmulOp, ConvOp>(op) &&
+         isNarrowInteger(cast<RankedTensorType>(op->getOperand(0).getType()).getElementType());
+}
+
+Value dlc::zeroPointOf(Operation *contraction, unsigned operand) {
+  if (auto matmul = dyn_cast<MatmulOp>(contraction))
+    return operand == 0 ? matmul.getAZeroPoint() : matmul.getBZeroPoint();
+  auto conv = dyn_cast<ConvOp>(contraction);
+  return !conv ? Value() : operand == 0 ? conv.getXZeroPoint() : conv.getWZeroPoint();
+}
+
+bool dlc::hasSingleZeroPoints(Operation *contraction) {
+  return llvm::all_of(llvm::seq(2u), [&](unsigned i) {
+    Value zero = zeroPointOf(contraction, i);
+    auto type = zero ? cast<RankedTensorType>(zero.getType()) : RankedTensorType();
+    return !zero || (type.hasStaticShape() && type.getNumElements() == 1);
+  });
+}
+
+void dlc::setZeroPoints(Operation *contraction, Value left, Value right) {
+  auto set = [](MutableOperandRange operand, Value zero) {
+    operand.assign(zero ? ValueRange(zero) : ValueRange());
+  };
+  if (auto matmul = dyn_cast<MatmulOp>(contraction)) {
+    set(matmul.getAZeroPointMutable(), left);
+    return set(matmul.getBZeroPointMutable(), right);
+  }
+  auto conv = cast<ConvOp>(contraction);
+  set(conv.getXZeroPointMutable(), left);
+  set(conv.getWZeroPointMutable(), right);
+}
+
+Value dlc::biasOf(Operation *contraction) {
+  if (auto conv = dyn_cast<ConvOp>(contraction))
+    return conv.getBias();
+  auto transposed = dyn_cast<ConvTransposeOp>(contraction);
+  return transposed ? transposed.getBias() : Value();
 }
 
 LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

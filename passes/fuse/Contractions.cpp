@@ -3,7 +3,6 @@
 #include "passes/Devices.h"
 #include "passes/Rounding.h"
 #include "passes/ScaledBlocks.h"
-#include "passes/Widened.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/EpilogueEltwise.h"
 #include "passes/fuse/FuseSteps.h"
@@ -80,34 +79,6 @@ void absorbOperandViews(Grouping &grouping, Operation *anchor, OpOperand &operan
   }
   if (chain.empty() || scattersMatrices(anchor, operand.get(), chain))
     return;
-  takeIn(grouping, chain, operand, members);
-}
-
-/// Groups the extension of 8-bit integers to i32 with a contraction in i32, because libraries and
-/// tensor cores read 8-bit operands. The operations are cloned, as views are. On a GPU the cast of
-/// an 8-bit zero point is included, because kernels fill the padding of images with the zero point.
-void absorbWidening(Grouping &grouping, Operation *anchor, OpOperand &operand,
-                    SmallVectorImpl<Operation *> &members) {
-  if (!isInt32(operand.get().getType()))
-    return;
-  SmallVector<Operation *> chain; // from the contraction outwards
-  Value value = operand.get();
-  auto here = [&](Operation *op) {
-    return op && op->getBlock() == anchor->getBlock() && grouping.isFree(op);
-  };
-  while (here(value.getDefiningOp()) && isa<MatmulOp>(anchor) &&
-         value.getDefiningOp()->hasTrait<ViewLike>() && chain.size() < 8) {
-    chain.push_back(value.getDefiningOp());
-    value = chain.back()->getOperand(0);
-  }
-  std::optional<Widened> widened = matchWidened(value, [&](Operation *op) { return here(op); });
-  if (!widened)
-    return;
-  chain.append(widened->ops);
-  Operation *zero = widened->zeroPoint ? widened->zeroPoint.getDefiningOp() : nullptr;
-  if (isa_and_nonnull<CastOp>(zero) && here(zero) &&
-      can(deviceOf(operand.get().getType()), DLC_DEVICE_GPU_CODE))
-    chain.push_back(zero);
   takeIn(grouping, chain, operand, members);
 }
 
@@ -335,11 +306,8 @@ void groupContractions(Grouping &grouping) {
   SmallVector<int> groups;
   for (Operation *anchor : anchors) {
     SmallVector<Operation *> ops{anchor};
-    if (classify(anchor) == NodeClass::Contraction)
-      for (OpOperand &operand : anchor->getOpOperands())
-        absorbWidening(grouping, anchor, operand, ops);
     if (isa<MatmulOp>(anchor) && matchEpilogue(ops, anchor->getResult(0)))
-      for (OpOperand &operand : anchor->getOpOperands())
+      for (OpOperand &operand : anchor->getOpOperands().take_front(2))
         if (operand.getOperandNumber() == 0 || !keptBlocksOf(anchor))
           absorbOperandViews(grouping, anchor, operand, ops);
     groups.push_back(grouping.create(ops, /*closed=*/true));

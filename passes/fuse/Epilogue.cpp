@@ -1,10 +1,11 @@
 //===- Epilogue.cpp - matches a contraction with its fused epilogue -------===//
 #include "passes/fuse/Epilogue.h"
 
+#include "ir/dlc/Contraction.h"
+
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/Rounding.h"
-#include "passes/Widened.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/EpilogueEltwise.h"
 #include "passes/layout/Ask.h"
@@ -163,29 +164,18 @@ PostOp linear(double factor) {
   return postOp;
 }
 
-/// Replaces an operand that is extended to i32 by the 8-bit tensor, and sets its zero point. A
-/// constant operand stays unchanged. Returns whether all remaining operands are defined outside of
-/// the fusion.
-bool matchNarrow(StridedView &view, Value &zeroPoint, OpFilter inside,
-                 llvm::DenseSet<Operation *> &used) {
-  auto isMember = [&](Value value) {
-    Operation *def = value ? value.getDefiningOp() : nullptr;
-    return def && inside(def);
-  };
-  if (std::optional<Widened> widened = matchWidened(view.base, inside)) {
-    view.base = widened->x;
-    zeroPoint = widened->zeroPoint;
-    used.insert(widened->ops.begin(), widened->ops.end());
-    // GPU kernels also match the cast of the zero point, and read the zero point in 8 bits.
-    if (isMember(zeroPoint) && isa<CastOp>(zeroPoint.getDefiningOp()) &&
-        can(deviceOf(view.base.getType()), DLC_DEVICE_GPU_CODE))
-      return used.insert(zeroPoint.getDefiningOp()), true;
-    return !isMember(zeroPoint);
-  }
-  return !isMember(view.base);
+/// Sets the zero points of a contraction of integers. Returns false for zero points of several
+/// elements, or computed inside of the fusion, which kernels do not support.
+bool matchZeroPoints(Epilogue &epilogue, OpFilter inside) {
+  epilogue.lhsZeroPoint = zeroPointOf(epilogue.anchor, 0);
+  epilogue.rhsZeroPoint = zeroPointOf(epilogue.anchor, 1);
+  return llvm::all_of(ArrayRef{epilogue.lhsZeroPoint, epilogue.rhsZeroPoint}, [&](Value zero) {
+    Operation *def = zero ? zero.getDefiningOp() : nullptr;
+    return !zero || (typeOf(zero).getNumElements() == 1 && !(def && inside(def)));
+  });
 }
 
-bool matchOperands(Epilogue &epilogue, OpFilter inside, llvm::DenseSet<Operation *> &used) {
+bool matchOperands(Epilogue &epilogue, OpFilter inside) {
   Operation *anchor = epilogue.anchor;
   std::optional<StridedView> lhs, rhs;
   if (auto matmul = dyn_cast<MatmulOp>(anchor)) {
@@ -200,15 +190,8 @@ bool matchOperands(Epilogue &epilogue, OpFilter inside, llvm::DenseSet<Operation
   }
   epilogue.lhs = *lhs;
   epilogue.rhs = *rhs;
-  if (epilogue.isInteger() && (!matchNarrow(epilogue.lhs, epilogue.lhsZeroPoint, inside, used) ||
-                               !matchNarrow(epilogue.rhs, epilogue.rhsZeroPoint, inside, used) ||
-                               !isInt8(epilogue.lhs.base.getType())))
-    return false;
-  if (auto conv = dyn_cast<ConvOp>(anchor))
-    epilogue.bias = conv.getBias();
-  if (auto conv = dyn_cast<ConvTransposeOp>(anchor))
-    epilogue.bias = conv.getBias();
-  return true;
+  epilogue.bias = biasOf(anchor);
+  return !epilogue.isInteger() || matchZeroPoints(epilogue, inside);
 }
 
 /// Whether the epilogue clips its result to the range of the 8-bit integer type, so that the
@@ -358,7 +341,7 @@ bool keepsRoundings(Operation *anchor, const llvm::DenseSet<Operation *> &member
 
 } // namespace
 
-bool Epilogue::isInteger() const { return isInt32(anchor->getResult(0).getType()); }
+bool Epilogue::isInteger() const { return isIntegerContraction(anchor); }
 
 std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result, bool gradients) {
   llvm::DenseSet<Operation *> members(ops.begin(), ops.end());
@@ -373,19 +356,17 @@ std::optional<Epilogue> matchEpilogue(ArrayRef<Operation *> ops, Value result, b
   }
   if (!epilogue.anchor)
     return std::nullopt;
-  bool isInteger = classify(epilogue.anchor) == NodeClass::Contraction && epilogue.isInteger();
+  bool isInteger = isIntegerContraction(epilogue.anchor);
   bool isOfBytes = isa<MaxPoolOp>(epilogue.anchor) && isInt8(result.getType());
   if (!isInteger && !isOfBytes && !isLibraryFloat(result.getType()))
     return std::nullopt;
   for (Value operand : epilogue.anchor->getOperands())
-    if (isInteger   ? !isInt32(operand.getType())
-        : isOfBytes ? !isInt8(operand.getType())
-                    : !isLibraryFloat(operand.getType()))
+    if (!isInteger && !(isOfBytes ? isInt8(operand.getType()) : isLibraryFloat(operand.getType())))
       return std::nullopt;
   llvm::DenseSet<Operation *> used{epilogue.anchor};
-  if (!matchOperands(epilogue, inside, used))
+  if (!matchOperands(epilogue, inside))
     return std::nullopt;
-  for (Value operand : epilogue.anchor->getOperands())
+  for (Value operand : epilogue.anchor->getOperands().take_front(2))
     collectViews(operand, inside, used);
   if (!matchSteps(epilogue, result, inside, gradients, used))
     return std::nullopt;

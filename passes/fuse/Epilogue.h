@@ -39,11 +39,9 @@ struct Epilogue {
   mlir::Operation *anchor = nullptr;
   /// Operands of the contraction. For a matmul, these are [.., m, k] and [.., k, n] after the
   /// transpose flags are applied, with broadcast batch dimensions of size 1. Otherwise, these are x
-  /// and w unchanged. For a contraction in i32, these are the 8-bit tensors that are extended to
-  /// i32 (passes/Widened.h), or constants.
+  /// and w unchanged.
   StridedView lhs, rhs;
-  /// Zero points that are subtracted from the operands of a contraction in i32. Null means a zero
-  /// point of 0.
+  /// Zero points of the operands of a contraction of integers, with one element. Null means 0.
   mlir::Value lhsZeroPoint, rhsZeroPoint;
   /// Bias with one element per output channel, in a shape such as [O] or [1, .., O]. Null if there
   /// is none.

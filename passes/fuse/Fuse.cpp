@@ -33,8 +33,6 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
     // outer blocks are grouped.
     for (Block *block : llvm::reverse(blocks)) {
       sinkScatters(*block);
-      narrowWeights(*block);
-      reorderNarrow(*block);
       transposeReordersOfGpus(*block);
       markClimbing(*block);
       Grouping(*block).eraseDead();

@@ -18,14 +18,6 @@ inline constexpr int maxFusionInputs = 24;
 /// result is added to.
 void sinkScatters(mlir::Block &block);
 
-/// On GPUs, converts the constant weights of contractions in i32 to 8 bits if they fit, as tensor
-/// cores require.
-void narrowWeights(mlir::Block &block);
-
-/// Moves reorders of integers that are extended from 8 bits before the extension, so that 8-bit
-/// values are reordered.
-void reorderNarrow(mlir::Block &block);
-
 /// 1. Groups each matmul, convolution and pool with its views, bias and post-ops. View operations
 /// with other users are cloned.
 void groupContractions(Grouping &grouping);

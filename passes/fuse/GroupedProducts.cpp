@@ -1,4 +1,5 @@
 //===- GroupedProducts.cpp - matmuls of attention heads that share keys ----===//
+#include "ir/dlc/Contraction.h"
 #include "passes/fuse/DecomposePatterns.h"
 
 using namespace mlir;
@@ -38,7 +39,7 @@ struct GroupedProduct : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     if (op.getTransposeA() || !typeOf(op.getB()).hasStaticShape() ||
-        !typeOf(op.getY()).hasStaticShape())
+        !typeOf(op.getY()).hasStaticShape() || !hasSingleZeroPoints(op))
       return failure();
     Value shared = repeatedMatrices(op.getB());
     ArrayRef<int64_t> a = shapeOf(op.getA()), b = shapeOf(op.getB());
@@ -49,8 +50,8 @@ struct GroupedProduct : OpRewritePattern<MatmulOp> {
     rows[a.size() - 3] = heads;
     rows[a.size() - 2] *= times;
     TensorBuilder builder(rewriter, op.getLoc());
-    Value y =
-        builder.make<MatmulOp>(builder.reshape(op.getA(), rows), shared, false, op.getTransposeB());
+    Value y = builder.make<MatmulOp>(builder.reshape(op.getA(), rows), shared, op.getAZeroPoint(),
+                                     op.getBZeroPoint(), false, op.getTransposeB());
     y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.replaceOp(op, builder.reshape(y, shapeOf(op.getY())));
     return success();

@@ -1,6 +1,5 @@
 //===- Maps.cpp - groups elementwise operations and reductions ------------===//
 #include "passes/Devices.h"
-#include "passes/Widened.h"
 #include "passes/fuse/FuseSteps.h"
 #include "passes/fuse/IndexSpace.h"
 #include "passes/fuse/Rematerialised.h"

@@ -1,7 +1,7 @@
 //===- Ask.cpp - queries oneDNN for preferred layouts ---------------------===//
 #include "passes/layout/Ask.h"
+#include "ir/dlc/Contraction.h"
 
-#include "passes/Widened.h"
 #include "passes/layout/Geometry.h"
 #include "passes/layout/Tag.h"
 #include "runtime/library/onednn/Describe.h"
@@ -31,13 +31,6 @@ json argument(ArrayRef<int64_t> dims, const std::string &type, StringRef tag) {
 
 std::string plainTag(size_t rank) { return std::string("abcdefgh").substr(0, rank); }
 
-/// The value that library kernels read: the 8-bit tensor if the operand of a contraction is
-/// extended from 8 bits, otherwise the operand.
-Value readBy(OpOperand &operand) {
-  std::optional<Widened> widened = matchWidened(operand);
-  return widened ? widened->x : operand.get();
-}
-
 std::string narrowName(Value value) {
   return typeOf(value).getElementType().isUnsignedInteger() ? "u8" : "i8";
 }
@@ -48,7 +41,7 @@ bool isFollowable(Value from, Value to, bool isInteger = false) {
   RankedTensorType x = typeOf(from), y = typeOf(to);
   return x.hasStaticShape() && y.hasStaticShape() && x.getNumElements() > 0 &&
          y.getNumElements() > 0 && x.getRank() >= 3 && x.getRank() <= 5 &&
-         (isInteger || typeName(x.getElementType())) && x.getElementType() == y.getElementType();
+         (isInteger || (typeName(x.getElementType()) && x.getElementType() == y.getElementType()));
 }
 
 /// Permits the rounding that `--matmul-precision` set for the operation.
@@ -113,13 +106,13 @@ std::optional<Wanted> LayoutOracle::answer(const json &desc, const char *source,
 
 std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
                                             StringRef destination) {
-  bool isInteger = isInt32(op->getResult(0).getType());
+  bool isInteger = isIntegerContraction(op);
   if (!isFollowable(op->getOperand(0), op->getResult(0), isInteger))
     return std::nullopt;
   auto conv = dyn_cast<ConvOp>(op);
   auto transposed = dyn_cast<ConvTransposeOp>(op);
-  Value read = readBy(op->getOpOperand(0));
-  if (isInteger && (!conv || !isInt8(read.getType()) || !libraryHasExactSums()))
+  Value read = op->getOperand(0);
+  if (isInteger && (!conv || !libraryHasExactSums()))
     return std::nullopt;
   std::string type = isInteger ? "i32" : *typeName(typeOf(op->getResult(0)).getElementType());
   json from = argument(shapeOf(read), isInteger ? narrowName(read) : type, source);
@@ -134,14 +127,14 @@ std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
     return argument(weights, isInteger ? "i8" : type, "any");
   };
   ArrayRef<int64_t> weights = shapeOf(op->getOperand(1));
-  bool biased = op->getNumOperands() > 2;
+  Value bias = biasOf(op);
   json desc;
   addMath(desc, op);
   if (conv)
     addGeometry(desc, conv);
   else
     addGeometry(desc, transposed);
-  if (transposed && !biased) {
+  if (transposed && !bias) {
     // As in kernel selection, the data gradient of a convolution is used if there is a kernel for
     // it.
     json gradient = desc;
@@ -160,8 +153,8 @@ std::optional<Wanted> LayoutOracle::askConv(Operation *op, StringRef source,
   desc["dst"] = to;
   // Weights of oneDNN have the output channels first.
   desc["weights"] = grouped(SmallVector<int64_t>(weights), /*swapped=*/bool(transposed));
-  if (biased)
-    desc["bias"] = argument(shapeOf(op->getOperand(2)), type, "a");
+  if (bias)
+    desc["bias"] = argument(shapeOf(bias), type, "a");
   return answer(desc, "src", "dst");
 }
 

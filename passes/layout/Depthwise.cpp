@@ -1,5 +1,5 @@
 //===- Depthwise.cpp - depthwise convolutions and pools in two dimensions ----===//
-#include "passes/Widened.h"
+#include "ir/dlc/Contraction.h"
 #include "passes/layout/Alternatives.h"
 
 using namespace mlir;
@@ -99,24 +99,16 @@ std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b) {
   int64_t times = multiplierOf(op);
   if (times < 2)
     return std::nullopt;
-  // For integers, the 8-bit values are repeated before their extension to i32, because kernels read
-  // 8 bits.
-  std::optional<Widened> widened = matchWidened(op->getOpOperand(0));
   Shape each(shapeOf(op.getX())), all(each);
   each.insert(each.begin() + 2, 1);
   Shape repeated(each);
   repeated[2] = times;
   all[1] *= times;
-  Value x = widened ? widened->x : op.getX();
-  x = b.reshape(b.broadcast(b.reshape(x, each), repeated), all);
-  Value moved = x;
-  if (widened)
-    x = b.cast(x, typeOf(op.getX()).getElementType());
-  if (widened && widened->zeroPoint)
-    x = b.make<SubOp>(x, widened->zeroPoint);
+  Value x = b.reshape(b.broadcast(b.reshape(op.getX(), each), repeated), all);
   Value y = b.make<ConvOp>(x, op.getW(), op.getBias(), op.getStrides(), op.getDilations(),
                            op.getLow(), op.getHigh(), op.getGroups() * times);
-  return Alternative{{y}, {y.getDefiningOp()}, {moved}};
+  setZeroPoints(y.getDefiningOp(), op.getXZeroPoint(), op.getWZeroPoint());
+  return Alternative{{y}, {y.getDefiningOp()}, {x}};
 }
 
 } // namespace dlc

@@ -1,8 +1,8 @@
 //===- DeviceLayouts.cpp - layouts supported by the kernels of each kind of device ----===//
 #include "passes/layout/DeviceLayouts.h"
+#include "ir/dlc/Contraction.h"
 
 #include "passes/Devices.h"
-#include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/layout/Tag.h"
 
@@ -94,16 +94,6 @@ public:
   bool pools(Operation *, StringRef) override { return true; }
 
 private:
-  /// Whether the operands are extended from 8 bits, or constant weights that will be converted to 8
-  /// bits.
-  static bool areBytes(Operation *product) {
-    auto isByte = [](OpOperand &operand) { return matchWidened(operand).has_value(); };
-    return isa<ConvOp>(product) && isByte(product->getOpOperand(0)) &&
-           (isByte(product->getOpOperand(1)) ||
-            (isInt32(product->getOperand(1).getType()) &&
-             product->getOperand(1).getDefiningOp<ConstantOp>()));
-  }
-
   /// Whether tensor cores can compute the product: in 16-bit floats, in 8-bit integers, or in tf32
   /// if that is permitted.
   static bool isForTensorCores(Operation *product) {
@@ -115,7 +105,8 @@ private:
     return llvm::all_of(llvm::concat<Value>(product->getOperands(), product->getResults()),
                         isFilled) &&
            x.getRank() >= 3 && x.getRank() <= 5 &&
-           (element.isF16() || element.isBF16() || areBytes(product) ||
+           (element.isF16() || element.isBF16() ||
+            (isa<ConvOp>(product) && isIntegerContraction(product)) ||
             (element.isF32() && product->hasAttr("dlc.math")));
   }
 };

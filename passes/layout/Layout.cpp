@@ -3,7 +3,6 @@
 #include "passes/OpNames.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
-#include "passes/Widened.h"
 #include "passes/layout/Alternatives.h"
 #include "passes/layout/Boundary.h"
 #include "passes/layout/Choose.h"
@@ -326,11 +325,8 @@ private:
     for (TypeRange types : {operands, results})
       for (Type type : types)
         question.push_back(type.getAsOpaquePointer());
-    for (OpOperand &operand : op->getOpOperands()) {
-      std::optional<Widened> widened = matchWidened(operand);
-      question.push_back(operand.get().getDefiningOp<ConstantOp>() ? this : nullptr);
-      question.push_back(widened ? widened->x.getType().getAsOpaquePointer() : nullptr);
-    }
+    for (Value operand : op->getOperands())
+      question.push_back(operand.getDefiningOp<ConstantOp>() ? this : nullptr);
     return question;
   }
 

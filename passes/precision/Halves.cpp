@@ -21,7 +21,6 @@
 #include "passes/Passes.h"
 #include "passes/Rounding.h"
 #include "passes/TensorBuilder.h"
-#include "passes/Widened.h"
 #include "passes/precision/Classes.h"
 #include "passes/precision/Names.h"
 #include "passes/simplify/Constants.h"
@@ -71,7 +70,7 @@ ref::Tensor inSingle(const ref::Tensor &halves) {
 /// Whether the matmul is bound by reading its second operand.
 bool hasFewRows(Operation *product) {
   if (auto matmul = dyn_cast<MatmulOp>(product))
-    return waitsForWeights(matmul);
+    return isBoundByWeights(matmul);
   if (!isa<AttentionOp, GroupedMatmulOp>(product))
     return false;
   ArrayRef<int64_t> shape = shapeOf(product->getResult(0));

@@ -9,11 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/tensor/Tensor.h"
+#include "passes/Costs.h"
 #include "passes/Devices.h"
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
-#include "passes/Widened.h"
 #include "passes/precision/Names.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -138,7 +138,7 @@ private:
       auto product = dyn_cast<MatmulOp>(use.getOwner());
       if (!product || use.getOperandNumber() != 1)
         return false;
-      if ((form == Form::Exact ? !waitsForWeights(product) : precision::isStrict(product)) ||
+      if ((form == Form::Exact ? !isBoundByWeights(product) : precision::isStrict(product)) ||
           transposed.value_or(product.getTransposeB()) != product.getTransposeB())
         return false;
       transposed = product.getTransposeB();
@@ -240,7 +240,7 @@ bool areFar(ArrayRef<MatmulOp> products) {
   constexpr int64_t kBytes = 8 << 20;
   int64_t bytes = 0;
   for (MatmulOp product : products)
-    if (waitsForWeights(product) && product.getB().getDefiningOp<ConstantOp>())
+    if (isBoundByWeights(product) && product.getB().getDefiningOp<ConstantOp>())
       bytes += typeOf(product.getB()).getNumElements() * int64_t(sizeof(float));
   return bytes >= kBytes;
 }

@@ -3,7 +3,6 @@
 //   dequantize x, s, z      ->  ((x in i32) - z) in s's type * s
 //   quantize x, s, z        ->  clamp(round(x / s) + z, low, high)
 //   dynamic_quantize x      ->  the range's scale and zero point, and a quantize
-//   matmul a, b of 8 bits   ->  matmul (a in i32) - a_zero_point, (b in i32) - b_zero_point
 //
 // An axis in blocks becomes two dimensions where the blocks divide it; else scales and zero points
 // are repeated for the elements of their block. Values of 4 bits become 8 bits wide first.
@@ -96,31 +95,6 @@ public:
     Expander(quantize).expand(quantize);
   }
 
-  Value widened(MatmulOp op) {
-    return b.make<MatmulOp>(centered(op.getA(), op.getAZeroPoint()),
-                            centered(op.getB(), op.getBZeroPoint()), op.getTransposeA(),
-                            op.getTransposeB());
-  }
-
-  Value widened(ConvOp op) {
-    Value zero = op.getWZeroPoint();
-    if (zero && typeOf(zero).getRank() == 1) {
-      SmallVector<int64_t> shape(typeOf(op.getW()).getRank(), 1);
-      shape[0] = shapeOf(zero)[0];
-      zero = folded(b.reshape(unpacked(zero), shape));
-    }
-    return b.make<ConvOp>(centered(op.getX(), op.getXZeroPoint()), centered(op.getW(), zero),
-                          op.getBias(), op.getStrides(), op.getDilations(), op.getLow(),
-                          op.getHigh(), op.getGroups());
-  }
-
-  template <typename Op> Operation *widen(Op op) {
-    Value y = widened(op);
-    y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    replace(op, y);
-    return y.getDefiningOp();
-  }
-
   /// Returns x in i32 minus the zero point (null for 0).
   Value centered(Value x, Value zero) {
     Type i32 = builder.getI32Type();
@@ -149,13 +123,7 @@ private:
     return made;
   }
 
-  /// Casts 4-bit integers to 8 bits.
-  Value unpacked(Value x) {
-    Type element = typeOf(x).getElementType();
-    if (!ref::isPackedElement(element))
-      return x;
-    return constant(b.make<CastOp>(x, withEightBits(element)));
-  }
+  Value unpacked(Value x) { return quantize::unpacked(builder, x); }
 
   /// Returns the block size if the blocks divide the axis, which then becomes two dimensions; else
   /// 0.
@@ -213,30 +181,39 @@ struct ExpandQuantizedPass : PassWrapper<ExpandQuantizedPass, OperationPass<Modu
 
   StringRef getArgument() const final { return "dlc-expand-quantized"; }
   StringRef getDescription() const final {
-    return "spells quantized operations out as casts, arithmetic and products of i32";
+    return "spells out dlc.quantize, dlc.dequantize and dlc.dynamic_quantize as casts and "
+           "arithmetic";
   }
 
   void runOnOperation() final {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<QuantizeOp, DequantizeOp, DynamicQuantizeOp, MatmulOp, ConvOp>(op))
+      if (isa<QuantizeOp, DequantizeOp, DynamicQuantizeOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops)
-      llvm::TypeSwitch<Operation *>(op)
-          .Case<QuantizeOp, DequantizeOp, DynamicQuantizeOp>(
-              [](auto each) { Expander(each).expand(each); })
-          .Default(quantize::widenContraction);
+      llvm::TypeSwitch<Operation *>(op).Case<QuantizeOp, DequantizeOp, DynamicQuantizeOp>(
+          [](auto each) { Expander(each).expand(each); });
   }
 };
 
 } // namespace
 
-Operation *quantize::widenContraction(Operation *op) {
-  if (!isa<MatmulOp, ConvOp>(op) || !isNarrowInteger(typeOf(op->getOperand(0)).getElementType()))
-    return op;
-  return llvm::TypeSwitch<Operation *, Operation *>(op).Case<MatmulOp, ConvOp>(
-      [](auto each) { return Expander(each).widen(each); });
+Value quantize::unpacked(OpBuilder &builder, Value x) {
+  Type element = typeOf(x).getElementType();
+  if (!ref::isPackedElement(element))
+    return x;
+  Value wide = TensorBuilder(builder, x.getLoc()).cast(x, withEightBits(element));
+  Value made = foldedConstant(builder, wide);
+  if (made != wide)
+    wide.getDefiningOp()->erase();
+  return made;
+}
+
+void quantize::unpackOperands(Operation *contraction) {
+  OpBuilder builder(contraction);
+  for (OpOperand &operand : contraction->getOpOperands())
+    operand.set(unpacked(builder, operand.get()));
 }
 
 Value quantize::centered(OpBuilder &builder, Location loc, Value x, Value zeroPoint) {

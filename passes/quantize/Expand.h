@@ -6,9 +6,12 @@
 
 namespace dlc::quantize {
 
-/// Replaces a contraction of 4- or 8-bit integers by one of operands in i32 minus their zero
-/// points, and returns that. Returns any other operation unchanged.
-mlir::Operation *widenContraction(mlir::Operation *op);
+/// Casts 4-bit integers to 8 bits; evaluates the cast of a constant. Returns other values
+/// unchanged.
+mlir::Value unpacked(mlir::OpBuilder &builder, mlir::Value x);
+
+/// Replaces the operands and zero points of 4 bits of an integer contraction by ones of 8 bits.
+void unpackOperands(mlir::Operation *contraction);
 
 /// Returns x in i32 minus the zero point (null for 0). 4-bit integers are unpacked.
 mlir::Value centered(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,

@@ -2,13 +2,15 @@
 //
 // x·w stands for a matmul or a convolution of x and the weights w.
 //
-//   x·w of dequantized operands       ->  (x's integers · w's integers) * scales
+//   x·w of dequantized operands       ->  (x's integers · w's integers) * scales, where the
+//                                         contraction of the integers subtracts zero points
 //   x in f32, rounded and clamped     ->  cast to 8 bits; a NaN in a row goes into the row's scale
 //   a zero point z for each row of x  ->  (x's integers · w's integers - z * Σw) * scales
 //   conv(x, w), generated kernel      ->  a matmul over unfolded windows (Unfold.cpp)
+//   x·[K, N] on GPUs                  ->  x·[N, K] transpose_b
 //   x·w in i32 without a kernel       ->  contractions in f32 whose sums f32 holds exactly, one for
 //                                         each part of the depth or, up to 16 groups, each group
-//   x·w, w outside the range of i8    ->  x·(w - c) + Σx * c, with one c for each output channel
+//   x·w, w - zero point not in i8     ->  x·(w - c) + Σx * c, with one c for each output channel
 //   x·w, w dequantized in blocks      ->  Blocks.cpp
 //   quantize of dequantized values    ->  Requantize.cpp
 //
@@ -17,6 +19,7 @@
 // programs placed on CPUs and GPUs) are computed in f32.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Contraction.h"
 #include "ir/dlc/Infer.h"
 #include "ir/tensor/Tensor.h"
 #include "passes/Costs.h"
@@ -25,12 +28,13 @@
 #include "passes/Passes.h"
 #include "passes/SubPixels.h"
 #include "passes/TensorBuilder.h"
-#include "passes/Widened.h"
 #include "passes/precision/Names.h"
 #include "passes/quantize/Blocks.h"
 #include "passes/quantize/Expand.h"
+#include "passes/quantize/IntegerOperands.h"
 #include "passes/quantize/Requantize.h"
 #include "passes/quantize/Unfold.h"
+#include "passes/simplify/Constants.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/Sequence.h"
@@ -43,60 +47,21 @@ using namespace mlir;
 
 namespace dlc {
 
+using namespace quantize;
+
 namespace {
 
-/// A dequantized operand: (cast(integers) - zeros) * scale.
+/// A dequantized operand: (integers - their zero point - zeros) * scale.
 struct Dequantized {
-  Value integers; ///< i32
-  Value scale;    ///< f32, broadcasts to the integers
-  Value zeros;    ///< zero points in f32 that are not subtracted from `integers` yet; null: none
-  Value floats;   ///< rounded floats that `integers` are cast from and that may be NaN; null: none
+  Integers integers;
+  Value scale;  ///< f32, broadcasts to the integers
+  Value zeros;  ///< zero points in f32 that a contraction cannot subtract; null: none
+  Value floats; ///< rounded floats that the integers are cast from and that may be NaN; null: none
 };
 
-using Range = std::pair<int64_t, int64_t>;
+bool isZeroOrNone(Value zeroPoint) { return !zeroPoint || isSplatOf(zeroPoint, 0); }
 
-/// Returns the minimum and maximum of an integer value: of a constant, of casts from 8-bit types,
-/// of views of these, and of their differences. Returns nothing for other values.
-std::optional<Range> rangeOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
-    auto tensor = ref::Tensor::fromAttr(constant.getValue());
-    if (failed(tensor) || !isInt32(value.getType()) || tensor->size() == 0)
-      return std::nullopt;
-    ArrayRef<int32_t> all(reinterpret_cast<const int32_t *>(tensor->data()), tensor->size());
-    auto [low, high] = std::minmax_element(all.begin(), all.end());
-    return Range{*low, *high};
-  }
-  if (op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1)
-    return rangeOf(op->getOperand(0));
-  if (auto cast = dyn_cast_or_null<CastOp>(op)) {
-    Type from = typeOf(cast.getX()).getElementType();
-    if (from.isInteger(8))
-      return from.isUnsignedInteger() ? Range{0, 255} : Range{-128, 127};
-    return isa<IntegerType>(from) ? rangeOf(cast.getX()) : std::nullopt;
-  }
-  auto sub = dyn_cast_or_null<SubOp>(op);
-  auto a = sub ? rangeOf(sub.getA()) : std::nullopt, b = a ? rangeOf(sub.getB()) : std::nullopt;
-  return b ? std::optional(Range{a->first - b->second, a->second - b->first}) : std::nullopt;
-}
-
-/// Returns the maximum of |x| if it is at most 512, as for 8-bit integers minus a zero point.
-std::optional<double> boundOf(Value value) {
-  auto range = rangeOf(value);
-  constexpr int64_t kMost = 512;
-  int64_t largest = range ? std::max(-range->first, range->second) : kMost + 1;
-  return largest <= kMost ? std::optional(double(std::max<int64_t>(largest, 1))) : std::nullopt;
-}
-
-/// Checks that kernels can read an i32 operand of a contraction in 8 bits.
-bool isRead(Value value) { return matchWidenedBehindViews(value).has_value(); }
-
-/// Checks by types alone that i32 integers are cast from i8 without a zero point.
-bool isPlainInt8(Value value) {
-  auto widened = matchWidened(value);
-  return widened && !typeOf(widened->x).getElementType().isUnsignedInteger() &&
-         (!widened->zeroPoint || isSplatOf(widened->zeroPoint, 0));
-}
+bool isSignedByte(Value x) { return typeOf(x).getElementType().isSignlessInteger(8); }
 
 /// Checks whether a dequantization has a scale or a zero point for each of several blocks.
 bool hasBlocks(DequantizeOp op) {
@@ -112,39 +77,39 @@ std::optional<Dequantized> dequantized(Value value, OpBuilder &builder, bool byR
   if (Operation *op = value.getDefiningOp();
       op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1) {
     auto inner = dequantized(op->getOperand(0), builder);
-    if (!inner || typeOf(inner->scale).getNumElements() != 1)
+    Value zero = inner ? inner->integers.zeroPoint : Value();
+    if (!inner || typeOf(inner->scale).getNumElements() != 1 ||
+        (zero && typeOf(zero).getNumElements() != 1))
       return std::nullopt;
     Operation *view = builder.clone(*op);
-    view->setOperand(0, inner->integers);
-    view->getResult(0).setType(typeOf(value).clone(builder.getI32Type()));
-    return Dequantized{view->getResult(0), inner->scale, Value(), Value()};
+    view->setOperand(0, inner->integers.x);
+    view->getResult(0).setType(typeOf(value).clone(typeOf(inner->integers.x).getElementType()));
+    return Dequantized{{view->getResult(0), zero}, inner->scale, Value(), Value()};
   }
   auto op = value.getDefiningOp<DequantizeOp>();
-  auto isRead = [](Value x) {
-    return isNarrowInteger(typeOf(x).getElementType()) || (isInt32(x.getType()) && boundOf(x));
-  };
-  if (!op || !typeOf(value).getElementType().isF32() || hasBlocks(op) || !isRead(op.getX()))
+  if (!op || !typeOf(value).getElementType().isF32() || hasBlocks(op) ||
+      !isNarrowInteger(typeOf(op.getX()).getElementType()))
     return std::nullopt;
   // Insert before the dequantization, so that all contractions that read it share the integers.
   OpBuilder at(op);
-  Value zero = op.getZeroPoint();
-  const bool isFloat = zero && isa<FloatType>(typeOf(zero).getElementType());
-  if (!zero || !(isFloat || (byRows && typeOf(zero).getNumElements() != 1)))
-    return Dequantized{quantize::centered(at, op.getLoc(), op.getX(), zero), op.getScale(), Value(),
-                       Value()};
+  Value x = unpacked(at, op.getX()), zero = op.getZeroPoint();
+  if (isZeroOrNone(zero))
+    return Dequantized{{x, Value()}, op.getScale(), Value(), Value()};
+  const bool isFloat = isa<FloatType>(typeOf(zero).getElementType());
+  if (!isFloat)
+    zero = unpacked(at, zero);
+  if (!isFloat && !(byRows && typeOf(zero).getNumElements() != 1))
+    return Dequantized{{x, zero}, op.getScale(), Value(), Value()};
   if (!byRows)
     return std::nullopt;
-  Value integers = quantize::centered(at, op.getLoc(), op.getX(), Value());
-  if (isSplatOf(zero, 0))
-    return Dequantized{integers, op.getScale(), Value(), Value()};
   TensorBuilder b(at, op.getLoc());
   if (!isFloat)
     zero = b.cast(b.cast(zero, builder.getI32Type()), builder.getF32Type());
-  return Dequantized{integers, op.getScale(), zero, Value()};
+  return Dequantized{{x, Value()}, op.getScale(), zero, Value()};
 }
 
-/// Returns rounded and clamped floats as i32 integers within the range of an 8-bit type. NaN has no
-/// meaning in the result. Returns null for other floats.
+/// Returns rounded and clamped floats as integers of an 8-bit type. NaN has no meaning in the
+/// result. Returns null for other floats.
 Value roundedIntegers(Value floats, OpBuilder &builder) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double low = -kInfinity, high = kInfinity;
@@ -168,8 +133,7 @@ Value roundedIntegers(Value floats, OpBuilder &builder) {
     return nullptr;
   TensorBuilder b(builder, floats.getLoc());
   auto sign = isSigned ? IntegerType::Signless : IntegerType::Unsigned;
-  return b.cast(b.cast(floats, IntegerType::get(builder.getContext(), 8, sign)),
-                builder.getI32Type());
+  return b.cast(floats, IntegerType::get(builder.getContext(), 8, sign));
 }
 
 /// Like dequantized(), for an operand whose rows may have scales and zero points of their own.
@@ -182,7 +146,7 @@ std::optional<Dequantized> dequantizedRows(Value value, OpBuilder &builder) {
     return dequantized(value, builder, /*byRows=*/true);
   if (shapeOf(integers) != shapeOf(value))
     return std::nullopt;
-  return Dequantized{integers, mul.getB(), sub ? sub.getB() : Value(), floats};
+  return Dequantized{{integers, Value()}, mul.getB(), sub ? sub.getB() : Value(), floats};
 }
 
 class Rewriter {
@@ -195,70 +159,135 @@ public:
 
   void rewrite(Operation *op) {
     builder.setInsertionPoint(op);
-    Type element = typeOf(op->getResult(0)).getElementType();
+    if (isIntegerContraction(op))
+      unpackOperands(op);
     if (!typeOf(op->getResult(0)).hasStaticShape())
       return;
+    const bool isFloat = typeOf(op->getResult(0)).getElementType().isF32() && !isTraining;
     if (auto transposed = dyn_cast<ConvTransposeOp>(op)) {
-      if (element.isF32() && isHost && !isTraining)
+      if (isFloat && isHost)
         sumTransposed(transposed);
       return;
     }
     auto product = dyn_cast<MatmulOp>(op);
-    if (product && quantize::keepBlocks(product, isHost && !isTraining ? &costs : nullptr))
+    if (product && keepBlocks(product, isHost && !isTraining ? &costs : nullptr))
       return;
-    if (element.isF32() && (isHost || isGpu) && !isTraining) {
-      Operation *sums = asIntegers(op);
-      if (!sums && isHost)
+    if (isFloat && (isHost || isGpu)) {
+      if (!asIntegers(op) && isHost)
         readNarrow(op);
-      op = sums;
+    } else if (isIntegerContraction(op)) {
+      if (auto sums = sumsOf(op))
+        replace(op, finish(*sums), *sums);
+      else
+        asFloats(op);
     }
-    if (!op || !isInt32(op->getResult(0).getType()))
-      return;
-    builder.setInsertionPoint(op);
-    bool isThere = hasKernelAsItIs(op);
-    if (auto conv = dyn_cast<ConvOp>(op); conv && !isThere && isProduct(conv)) {
-      TensorBuilder b(builder, op->getLoc());
-      Value y = quantize::unfolded(conv, b);
-      conv.getY().replaceAllUsesWith(y);
-      conv.erase();
-      return quantize::keepInRows(y);
-    }
-    if (!isThere)
-      asFloats(op);
-    else if (isOfConstants(op->getOperand(1)) && !isTaken(op->getOperand(1)))
-      withoutShift(op);
   }
 
 private:
-  /// Checks that a kernel computes the i32 contraction, possibly as an unfolded convolution.
-  bool hasKernel(Operation *op) {
-    auto conv = dyn_cast<ConvOp>(op);
-    return hasKernelAsItIs(op) || (conv && isProduct(conv));
+  /// An integer contraction that a kernel computes.
+  struct Sums {
+    Operation *op;
+    /// c for each output channel: c * Σx is added to the sums. None: no channel needs it.
+    std::optional<ref::Tensor> shifts;
+    bool isUnfolded = false; ///< computed as a matmul over unfolded windows
+  };
+
+  /// Creates the form of an integer contraction that a kernel computes, before the contraction.
+  /// Creates nothing if there is no kernel.
+  std::optional<Sums> sumsOf(Operation *op) {
+    Integers x = integersOf(op, 0), w = integersOf(op, 1);
+    auto left = kernelZeroPoint(x.zeroPoint);
+    if (!left || (!isHost && !isGpu))
+      return std::nullopt;
+    TensorBuilder b(builder, op->getLoc());
+    Sums sums;
+    auto right = kernelZeroPoint(w.zeroPoint);
+    if (!isOfConstants(w.x) || (w.zeroPoint && !isOfConstants(w.zeroPoint))) {
+      const bool takesAny = isHost ? costs.generatesSums() : isGpu;
+      if (!right || !(takesAny || (isa<MatmulOp>(op) && isSignedByte(w.x))))
+        return std::nullopt;
+    } else if (!right || (isHost && (*right || !isSignedByte(w.x)))) {
+      auto weights = weightsOf(builder, op);
+      if (!weights)
+        return std::nullopt;
+      w.x = b.make<ConstantOp>(weights->numbers.toAttr());
+      right = Value();
+      if (weights->zeroPoint != 0)
+        right = b.scalar(double(weights->zeroPoint), op->getResult(0));
+      sums.shifts = weights->shifts;
+    }
+    sums.op = builder.clone(*op);
+    sums.op->setOperand(1, w.x);
+    setZeroPoints(sums.op, *left, *right);
+    auto conv = dyn_cast<ConvOp>(sums.op);
+    if (costs.sumsIntegers(sums.op)) {
+      if (isGpu)
+        transposeWeights(sums.op);
+      return sums;
+    }
+    sums.isUnfolded = conv && isHost && costs.generatesSums() && !*right && !sums.shifts &&
+                      isOfConstants(w.x) && canUnfold(conv, x.zeroPoint);
+    if (sums.isUnfolded) {
+      sums.op = unfolded(conv, x.zeroPoint, b).getDefiningOp();
+      conv.erase();
+      return sums;
+    }
+    sums.op->erase();
+    return std::nullopt;
   }
 
-  bool isProduct(ConvOp conv) {
-    return isHost && costs.generatesSums() && quantize::canUnfold(conv);
+  /// Returns the sums of an integer contraction.
+  Value finish(const Sums &sums) {
+    Value y = sums.op->getResult(0);
+    if (!sums.shifts)
+      return y;
+    TensorBuilder b(builder, sums.op->getLoc());
+    return b.make<AddOp>(
+        y, b.make<MulOp>(inputSums(sums.op, b), b.make<ConstantOp>(sums.shifts->toAttr())));
   }
 
-  bool hasKernelAsItIs(Operation *op) {
-    auto weights = matchWidened(op->getOpOperand(1));
-    bool isWeight =
-        isOfConstants(op->getOperand(1)) ||
-        (isa<MatmulOp>(op) && weights && !typeOf(weights->x).getElementType().isUnsignedInteger());
-    bool takesAny = isHost ? costs.generatesSums() : isGpu;
-    bool isTakenThere = isWeight ? isHost || isGpu : takesAny && isRead(op->getOperand(1));
-    return isTakenThere && isRead(op->getOperand(0)) && costs.sumsIntegers(op);
+  /// Replaces a contraction by a value that is computed from the sums.
+  static void replace(Operation *op, Value y, const Sums &sums) {
+    op->getResult(0).replaceAllUsesWith(y);
+    op->erase();
+    if (sums.isUnfolded)
+      keepInRows(sums.op->getResult(0));
   }
 
-  /// Checks that kernels accept constant weights without a further rewrite.
-  bool isTaken(Value weights) { return isGpu ? isRead(weights) : isPlainInt8(weights); }
+  /// Returns a zero point as kernels of the target read it: a single one, in i32 on CPUs; null
+  /// for 0. Returns nothing for zero points that kernels do not support.
+  std::optional<Value> kernelZeroPoint(Value zero) {
+    if (isZeroOrNone(zero))
+      return Value();
+    if (typeOf(zero).getNumElements() != 1 ||
+        (isHost && costs.generatesSums() && !isZeroPointOfBytes(zero)))
+      return std::nullopt;
+    TensorBuilder b(builder, zero.getLoc());
+    if (isHost)
+      zero = foldedConstant(builder, b.cast(zero, builder.getI32Type()));
+    return foldedConstant(builder, b.reshape(zero, {}));
+  }
+
+  /// Stores constant weights with the contracted dimension last, because tensor cores read 8-bit
+  /// integers that are contiguous along it.
+  void transposeWeights(Operation *op) {
+    auto product = dyn_cast<MatmulOp>(op);
+    if (!product || product.getTransposeB() || typeOf(product.getB()).getRank() != 2 ||
+        !isOfConstants(product.getB()))
+      return;
+    OpBuilder at(op);
+    Value transposed =
+        TensorBuilder(at, op->getLoc()).make<TransposeOp>(product.getB(), ArrayRef<int64_t>{1, 0});
+    product.getBMutable().assign(foldedConstant(at, transposed));
+    product.setTransposeB(true);
+  }
 
   /// Keeps the weights of a matmul with few rows in 8 bits, since it is bound by weight bandwidth.
   /// The scales are multiplied after the matmul.
   void readNarrow(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product || typeOf(product.getB()).getRank() != 2 ||
-        !waitsForWeights(product, std::max(kMostRows, costs.rowsOfBlocks())))
+        !isBoundByWeights(product, std::max(kMostRows, costs.rowsOfBlocks())))
       return;
     Value right = product.getB();
     auto transpose = right.getDefiningOp<TransposeOp>();
@@ -276,15 +305,15 @@ private:
     auto numbers = constantOf(w.getX()), scales = constantOf(w.getScale()),
          zeros = zero ? constantOf(zero) : std::nullopt;
     if (numbers && scales && (!zero || zeros)) {
-      quantize::Channels weights{*numbers, *scales, zeros, isTurned};
-      if (Value y = quantize::keepChannels(product, weights, costs)) {
+      Channels weights{*numbers, *scales, zeros, isTurned};
+      if (Value y = keepChannels(product, weights, costs)) {
         op->getResult(0).replaceAllUsesWith(y);
         return op->erase();
       }
     }
     auto factors = perChannel(op, w.getScale());
     if (zero || transpose || !factors || !isInt8(w.getX().getType()) ||
-        !waitsForWeights(product, kMostRows))
+        !isBoundByWeights(product, kMostRows))
       return;
     TensorBuilder b(builder, op->getLoc());
     Value bits = b.cast(w.getX(), builder.getF32Type());
@@ -301,42 +330,62 @@ private:
                                           type.getNumElements() == type.getDimSize(axis));
   }
 
-  /// Clones a contraction with other operands and without its bias.
+  /// Clones a contraction with other operands, without its bias and zero points.
   Operation *withOperands(Operation *op, Value left, Value right) {
     Operation *other = builder.clone(*op);
     if (auto conv = dyn_cast<ConvOp>(other))
       conv.getBiasMutable().clear();
+    if (!isa<ConvTransposeOp>(other))
+      setZeroPoints(other, Value(), Value());
     other->setOperand(0, left);
     other->setOperand(1, right);
     return other;
   }
 
-  /// Rewrites a contraction of dequantized operands. Returns the i32 contraction, or null.
-  Operation *asIntegers(Operation *op) {
+  /// Rewrites a contraction of dequantized operands as one of integers. Returns whether there is a
+  /// kernel for that.
+  bool asIntegers(Operation *op) {
     auto x = dequantizedRows(op->getOperand(0), builder);
     auto w = x ? dequantized(op->getOperand(1), builder) : std::nullopt;
     auto factors = w ? perChannel(op, w->scale) : std::nullopt,
          rows = w ? perRow(op, x->scale) : std::nullopt,
-         zeros = w && x->zeros ? perRow(op, x->zeros) : std::nullopt;
+         zeros = w && x->zeros ? perRow(op, x->zeros) : std::nullopt,
+         right = w ? zeroPointOfWeights(op, w->integers.zeroPoint) : std::nullopt;
+    Value left = w ? x->integers.zeroPoint : Value();
     if (rows && x->floats)
       rows = withNaN(op, *rows, x->floats);
-    if (!factors || !rows ||
-        (x->zeros && (!zeros || !isa<MatmulOp>(op) || !isOfConstants(w->integers))))
-      return nullptr;
-    Operation *sums = withOperands(op, x->integers, w->integers);
-    sums->getResult(0).setType(typeOf(op->getResult(0)).clone(builder.getI32Type()));
-    if (!hasKernel(sums))
-      return sums->erase(), nullptr;
+    if (!factors || !rows || !right || (left && typeOf(left).getNumElements() != 1) ||
+        (x->zeros && (!zeros || !isa<MatmulOp>(op) || !isOfConstants(w->integers.x))))
+      return false;
     TensorBuilder b(builder, op->getLoc());
-    Value y = b.cast(sums->getResult(0), builder.getF32Type());
-    if (zeros)
-      y = b.make<SubOp>(y, b.make<MulOp>(*zeros, channelSums(op, w->integers)));
-    y = scaled(op, y, *factors, *rows, b);
-    if (op->getNumOperands() > 2)
-      y = b.make<AddOp>(y, b.reshape(op->getOperand(2), channelShape(op)));
-    op->getResult(0).replaceAllUsesWith(y);
-    op->erase();
-    return sums;
+    Operation *integers = withOperands(op, x->integers.x, w->integers.x);
+    integers->getResult(0).setType(typeOf(op->getResult(0)).clone(builder.getI32Type()));
+    setZeroPoints(integers, left ? b.reshape(left, {}) : left, *right);
+    auto sums = sumsOf(integers);
+    if (sums) {
+      Value y = b.cast(finish(*sums), builder.getF32Type());
+      if (zeros)
+        y = b.make<SubOp>(y, b.make<MulOp>(*zeros, channelSums(integers)));
+      y = scaled(op, y, *factors, *rows, b);
+      if (Value bias = biasOf(op))
+        y = b.make<AddOp>(y, b.reshape(bias, channelShape(op)));
+      replace(op, y, *sums);
+    }
+    integers->erase();
+    return sums.has_value();
+  }
+
+  /// Returns the zero point of dequantized weights as a contraction takes it: of rank 0, one for
+  /// each column of a matmul, or [output channels]. Returns nothing for other zero points.
+  std::optional<Value> zeroPointOfWeights(Operation *op, Value zero) {
+    if (!zero)
+      return zero;
+    TensorBuilder b(builder, op->getLoc());
+    if (typeOf(zero).getNumElements() == 1)
+      return b.reshape(zero, {});
+    if (!isPerIndex(op->getOperand(1), channelAxis(op), zero))
+      return std::nullopt;
+    return isa<MatmulOp>(op) ? zero : b.reshape(zero, {typeOf(zero).getNumElements()});
   }
 
   /// Multiplies i32 sums by the scales of the weights and of x; by the product of the two if x has
@@ -393,9 +442,11 @@ private:
     return sums ? std::optional(b.make<AddOp>(rows, b.make<SubOp>(*sums, *sums))) : sums;
   }
 
-  /// Sums a matmul's weights over the contracted dimension, in f32, for each output channel.
-  Value channelSums(Operation *op, Value weights) {
+  /// Sums an integer matmul's weights over the contracted dimension, in f32, for each output
+  /// channel.
+  Value channelSums(Operation *op) {
     TensorBuilder b(builder, op->getLoc());
+    Value weights = centered(builder, op, 1);
     int64_t rank = typeOf(weights).getRank();
     int64_t depth = rank - (cast<MatmulOp>(op).getTransposeB() ? 1 : 2);
     SmallVector<int64_t> shape(shapeOf(weights));
@@ -406,16 +457,18 @@ private:
                      shape);
   }
 
-  /// Rewrites a transposed convolution of dequantized operands. The layout pass turns it into one
-  /// convolution (passes/SubPixels.h), and this rewrite requires a kernel for that convolution.
+  /// Rewrites a transposed convolution of dequantized operands as one convolution of integers
+  /// (passes/SubPixels.h), if there is a kernel for that convolution.
   void sumTransposed(ConvTransposeOp op) {
     auto phases = phasesOf(op);
     auto x = dequantized(op.getX(), builder), w = dequantized(op.getW(), builder);
     constexpr int64_t kOutputs = 1; // axis of output channels in weights [C, O, ..]
-    if (!phases || !x || !w || op.getGroups() != 1 || typeOf(x->scale).getNumElements() != 1 ||
-        !isOfConstants(w->integers) || !isPerIndex(op.getW(), kOutputs, w->scale))
+    auto isSingle = [](Value each) { return !each || typeOf(each).getNumElements() == 1; };
+    if (!phases || !x || !w || op.getGroups() != 1 || !isSingle(x->scale) ||
+        !isSingle(x->integers.zeroPoint) || !isOfConstants(w->integers.x) ||
+        !isPerIndex(op.getW(), kOutputs, w->scale))
       return;
-    auto weights = evaluated(w->integers);
+    auto weights = evaluated(centered(builder, op.getLoc(), w->integers.x, w->integers.zeroPoint));
     if (!weights)
       return;
     auto narrow =
@@ -426,45 +479,24 @@ private:
       narrow.setInt(i, weights->getInt(i));
     }
     TensorBuilder b(builder, op.getLoc());
-    auto constant = [&](const ref::Tensor &tensor) { return b.make<ConstantOp>(tensor.toAttr()); };
     SubPixels phased(op, *phases, b);
-    auto arranged = evaluated(phased.weights(constant(narrow)));
-    if (!arranged || !hasKernelFor(phased.convolution(
-                         x->integers, b.cast(constant(*arranged), builder.getI32Type()), Value())))
-      return;
-    Operation *sums = builder.clone(*op);
-    sums->setOperands({x->integers, b.cast(constant(narrow), builder.getI32Type())});
-    sums->moveAfter(sums->getOperand(1).getDefiningOp());
-    sums->getResult(0).setType(typeOf(op.getY()).clone(builder.getI32Type()));
-    auto each = [&](Value v) {
-      return b.reshape(v,
-                       typeOf(v).getNumElements() == 1 ? SmallVector<int64_t>() : channelShape(op));
-    };
-    Value y = b.cast(sums->getResult(0), builder.getF32Type());
-    y = scaled(op, y, each(w->scale), each(x->scale), b);
-    if (op.getBias())
-      y = b.make<AddOp>(y, b.reshape(op.getBias(), channelShape(op)));
-    op.getY().replaceAllUsesWith(y);
-    op->erase();
-  }
-
-  /// Checks that there is a kernel for a contraction that was created only for this question, and
-  /// erases the contraction.
-  bool hasKernelFor(Value contraction) {
-    Operation *op = contraction.getDefiningOp();
-    bool has = hasKernel(op);
-    op->erase();
-    return has;
-  }
-
-  /// Shape of one element for each output channel that broadcasts to the result.
-  static SmallVector<int64_t> channelShape(Operation *op) {
-    auto type = typeOf(op->getResult(0));
-    if (isa<MatmulOp>(op))
-      return {type.getShape().back()};
-    SmallVector<int64_t> shape(type.getRank() - 1, 1);
-    shape[0] = type.getDimSize(1);
-    return shape;
+    Value arranged = foldedConstant(builder, phased.weights(b.make<ConstantOp>(narrow.toAttr())));
+    Operation *conv = phased.convolution(x->integers.x, arranged, Value()).getDefiningOp();
+    if (Value zero = x->integers.zeroPoint)
+      setZeroPoints(conv, b.reshape(zero, {}), Value());
+    if (auto sums = sumsOf(conv)) {
+      auto each = [&](Value v) {
+        const int64_t count = typeOf(v).getNumElements();
+        return count == 1 ? b.reshape(v, {})
+                          : b.reshape(phased.repeated(b.reshape(v, {count})), channelShape(conv));
+      };
+      Value y = b.cast(finish(*sums), builder.getF32Type());
+      y = scaled(op, y, each(w->scale), each(x->scale), b);
+      if (op.getBias())
+        y = b.make<AddOp>(y, each(op.getBias()));
+      replace(op, phased.interleaved(y), *sums);
+    }
+    conv->erase();
   }
 
   /// Reshapes the scales of weights to broadcast to the result. Returns nothing unless there is a
@@ -474,82 +506,21 @@ private:
     auto type = typeOf(scale);
     if (type.getNumElements() == 1)
       return type.getRank() ? b.reshape(scale, {}) : scale;
-    // Axis of the output channels in weights [O, I, ..], [K, N], or [N, K] for transpose_b.
-    int64_t rank = typeOf(op->getOperand(1)).getRank(), axis = 0;
-    if (auto product = dyn_cast<MatmulOp>(op))
-      axis = product.getTransposeB() ? rank - 2 : rank - 1;
-    if (type.getRank() != rank || type.getNumElements() != type.getDimSize(axis))
+    if (!isPerIndex(op->getOperand(1), channelAxis(op), scale))
       return std::nullopt;
     return b.reshape(scale, channelShape(op));
   }
 
-  /// Subtracts a constant c from the weights of each output channel that are outside the range of
-  /// i8, and adds c * Σx to the sums.
-  void withoutShift(Operation *op) {
-    auto conv = dyn_cast<ConvOp>(op);
-    auto product = dyn_cast<MatmulOp>(op);
-    auto weights = evaluated(op->getOperand(1));
-    auto fits = [&](int64_t i) { return weights->getInt(i) >= -128 && weights->getInt(i) <= 127; };
-    if (weights && llvm::all_of(llvm::seq<int64_t>(weights->size()), fits))
-      return;
-    if (!weights || (conv && (conv.getGroups() != 1 || !isSmall(conv))))
-      return conv ? asFloats(op) : void();
-    // Output channels are the first dimension, or the last one of an untransposed matmul operand.
-    bool isLast = product && !product.getTransposeB();
-    ArrayRef<int64_t> shape = weights->getShape();
-    if (product && shape.size() != 2)
-      return;
-    int64_t channels = isLast ? shape.back() : shape.front(), each = weights->size() / channels;
-    auto at = [&](int64_t channel, int64_t i) {
-      return isLast ? i * channels + channel : channel * each + i;
-    };
-    auto narrow = ref::Tensor::empty(RankedTensorType::get(shape, builder.getIntegerType(8)));
-    auto shifts = ref::Tensor::empty(RankedTensorType::get(channelShape(op), builder.getI32Type()));
-    int64_t least = std::numeric_limits<int64_t>::max(), most = -least;
-    for (int64_t c = 0; c < channels; ++c) {
-      int64_t low = std::numeric_limits<int64_t>::max(), high = -low;
-      for (int64_t i = 0; i < each; ++i) {
-        low = std::min(low, weights->getInt(at(c, i)));
-        high = std::max(high, weights->getInt(at(c, i)));
-      }
-      least = std::min(least, low), most = std::max(most, high);
-      int64_t shift = low >= -128 && high <= 127 ? 0 : low + 128;
-      if (high - shift > 127)
-        return asFloats(op);
-      shifts.setInt(c, shift);
-      for (int64_t i = 0; i < each; ++i)
-        narrow.setInt(at(c, i), weights->getInt(at(c, i)) - shift);
-    }
-    // oneDNN's matmul supports one weight zero point for all channels.
-    if (product && most - least <= 255)
-      return;
-    TensorBuilder b(builder, op->getLoc());
-    auto constant = [&](const ref::Tensor &tensor) { return b.make<ConstantOp>(tensor.toAttr()); };
-    Value x = op->getOperand(0), inputs;
-    if (conv) {
-      inputs = windowSums(b, conv);
-    } else {
-      int64_t rank = typeOf(x).getRank(), depth = rank - (product.getTransposeA() ? 2 : 1);
-      SmallVector<int64_t> sizes(shapeOf(x));
-      sizes.erase(sizes.begin() + depth);
-      sizes.push_back(1);
-      inputs = b.reshape(b.reduce(ReduceKind::sum, x, {depth}), sizes);
-    }
-    Operation *sums = builder.clone(*op);
-    sums->setOperand(1, b.cast(constant(narrow), builder.getI32Type()));
-    sums->moveAfter(sums->getOperand(1).getDefiningOp());
-    Value y = b.make<AddOp>(sums->getResult(0), b.make<MulOp>(inputs, constant(shifts)));
-    op->getResult(0).replaceAllUsesWith(y);
-    op->erase();
-  }
-
-  static constexpr double kExact = 1 << 24; ///< integers up to this one are exact in f32
-
-  /// Checks that f32 holds the sum of a window's elements exactly.
-  static bool isSmall(ConvOp conv) {
-    auto most = boundOf(conv.getX());
-    return most &&
-           *most * double(ShapedType::getNumElements(shapeOf(conv.getW()).drop_front())) < kExact;
+  /// Returns Σx for each row of an integer matmul or each window of an integer convolution, in i32.
+  Value inputSums(Operation *op, TensorBuilder &b) {
+    if (auto conv = dyn_cast<ConvOp>(op))
+      return windowSums(b, conv);
+    Value x = centered(builder, op, 0);
+    int64_t rank = typeOf(x).getRank(), depth = rank - (cast<MatmulOp>(op).getTransposeA() ? 2 : 1);
+    SmallVector<int64_t> sizes(shapeOf(x));
+    sizes.erase(sizes.begin() + depth);
+    sizes.push_back(1);
+    return b.reshape(b.reduce(ReduceKind::sum, x, {depth}), sizes);
   }
 
   /// Returns Σx over each window of a convolution. A 1x1 convolution sums the channels in any
@@ -561,26 +532,21 @@ private:
         all.setDouble(i, 1);
       return b.make<ConstantOp>(all.toAttr());
     };
-    auto sumsOf = [&](Value x, Value w) {
-      auto sums = cast<ConvOp>(withOperands(conv, x, w));
-      sums->moveAfter(w.getDefiningOp());
-      return sums;
-    };
     Type i8 = builder.getIntegerType(8), i32 = builder.getI32Type(), f32 = builder.getF32Type();
     SmallVector<int64_t> image(shapeOf(conv.getX())), window(shapeOf(conv.getW())),
         sizes(shapeOf(conv.getY()));
     image[1] = window[0] = sizes[1] = 1;
     SmallVector<int64_t> point(window.size(), 1);
     point[1] = std::exchange(window[1], 1);
-    ConvOp added = sumsOf(conv.getX(), b.cast(ones(point, i8), i32));
+    auto added = cast<ConvOp>(withOperands(conv, conv.getX(), ones(point, i8)));
+    setZeroPoints(added, conv.getXZeroPoint(), Value());
     bool isPoint = window == SmallVector<int64_t>(window.size(), 1);
     added.getResult().setType(RankedTensorType::get(isPoint ? sizes : image, i32));
     if (isPoint)
       return added;
     SmallVector<int64_t> none(window.size() - 2, 0), one(window.size() - 2, 1);
     added.setLow(none), added.setHigh(none), added.setStrides(one), added.setDilations(one);
-    Value x = b.cast(added, f32);
-    ConvOp sums = sumsOf(x, ones(window, f32));
+    auto sums = cast<ConvOp>(withOperands(conv, b.cast(added, f32), ones(window, f32)));
     sums.getResult().setType(RankedTensorType::get(sizes, f32));
     markExact(sums);
     return b.cast(sums, i32);
@@ -592,13 +558,18 @@ private:
     op->setAttr(precision::kPrecisionAttr, builder.getStringAttr("f32"));
   }
 
-  /// Computes an i32 contraction in f32, split along the depth so that no sum exceeds kExact.
+  /// Computes an integer contraction in f32, split along the depth so that no sum exceeds kExact.
+  /// If a zero point is unknown, only extends the operands to i32.
   void asFloats(Operation *op) {
-    auto x = boundOf(op->getOperand(0)), w = boundOf(op->getOperand(1));
-    if (!x || !w)
-      return;
+    auto x = boundOf(integersOf(op, 0)), w = boundOf(integersOf(op, 1));
+    Value wideX = centered(builder, op, 0), wideW = centered(builder, op, 1);
+    if (!x || !w) {
+      op->setOperand(0, wideX);
+      op->setOperand(1, wideW);
+      return setZeroPoints(op, Value(), Value());
+    }
     double most = kExact / std::max(*x * *w, 1.0);
-    ArrayRef<int64_t> weights = shapeOf(op->getOperand(1));
+    ArrayRef<int64_t> weights = shapeOf(wideW);
     TensorBuilder b(builder, op->getLoc());
     auto part = [&](Value left, Value right) {
       Operation *sums =
@@ -610,8 +581,7 @@ private:
     // Axes of the depth in both operands. One step along the depth adds `each` products.
     auto product = dyn_cast<MatmulOp>(op);
     auto conv = dyn_cast<ConvOp>(op);
-    int64_t left =
-                product ? typeOf(product.getA()).getRank() - (product.getTransposeA() ? 2 : 1) : 1,
+    int64_t left = product ? typeOf(wideX).getRank() - (product.getTransposeA() ? 2 : 1) : 1,
             right = product ? int64_t(weights.size()) - (product.getTransposeB() ? 1 : 2) : 1;
     int64_t depth = weights[right],
             each = product ? 1 : ShapedType::getNumElements(weights.drop_front(2));
@@ -625,15 +595,15 @@ private:
     Value sum;
     for (int64_t from = 0; from < depth; from += step) {
       int64_t size = std::min(step, depth - from);
-      Value one = size == depth ? part(op->getOperand(0), op->getOperand(1))
-                                : part(slice(b, op->getOperand(0), left, from, size),
-                                       slice(b, op->getOperand(1), right, from, size));
+      Value one = size == depth
+                      ? part(wideX, wideW)
+                      : part(slice(b, wideX, left, from, size), slice(b, wideW, right, from, size));
       sum = sum ? b.make<AddOp>(sum, one) : one;
     }
-    if (op->getNumOperands() > 2)
-      sum = b.make<AddOp>(sum, b.reshape(op->getOperand(2), channelShape(op)));
     if (!sum)
       return;
+    if (Value bias = biasOf(op))
+      sum = b.make<AddOp>(sum, b.reshape(bias, channelShape(op)));
     op->getResult(0).replaceAllUsesWith(sum);
     op->erase();
   }
@@ -643,21 +613,20 @@ private:
     constexpr int64_t kMostGroups = 16;
     const int64_t groups = conv.getGroups(), inputs = shapeOf(conv.getX())[1] / groups,
                   outputs = shapeOf(conv.getY())[1] / groups;
-    auto x = matchWidened(conv.getX());
-    if (!x || groups > kMostGroups)
+    if (groups > kMostGroups)
       return;
     TensorBuilder b(builder, conv.getLoc());
     SmallVector<ConvOp> parts;
     SmallVector<Value> results;
     for (int64_t g = 0; g < groups; ++g) {
-      Value images = b.cast(slice(b, x->x, 1, g * inputs, inputs), builder.getI32Type());
-      if (x->zeroPoint)
-        images = b.make<SubOp>(images, x->zeroPoint);
-      SmallVector<Value> operands{images, slice(b, conv.getW(), 0, g * outputs, outputs)};
-      if (conv.getBias())
-        operands.push_back(slice(b, conv.getBias(), 0, g * outputs, outputs));
       auto part = cast<ConvOp>(builder.clone(*conv));
-      part->setOperands(operands);
+      part.getXMutable().assign(slice(b, conv.getX(), 1, g * inputs, inputs));
+      part.getWMutable().assign(slice(b, conv.getW(), 0, g * outputs, outputs));
+      if (Value bias = conv.getBias())
+        part.getBiasMutable().assign(slice(b, bias, 0, g * outputs, outputs));
+      if (Value zero = conv.getWZeroPoint(); zero && typeOf(zero).getRank() == 1)
+        part.getWZeroPointMutable().assign(slice(b, zero, 0, g * outputs, outputs));
+      part->moveBefore(conv);
       part.setGroups(1);
       SmallVector<int64_t> shape(shapeOf(conv.getY()));
       shape[1] = outputs;
@@ -698,7 +667,7 @@ struct IntegerSumsPass : OptionPass<IntegerSumsPass> {
     if (!costs)
       return failure();
     bool isGpu = can(options.device, DLC_DEVICE_GPU_CODE), isOnePlace = options.place.empty();
-    quantize::requantize(module);
+    requantize(module);
     Rewriter rewriter(module, *costs, isOnePlace && !isGpu, isOnePlace && isGpu);
     SmallVector<Operation *> contractions;
     module.walk([&](Operation *op) {
@@ -706,7 +675,7 @@ struct IntegerSumsPass : OptionPass<IntegerSumsPass> {
         contractions.push_back(op);
     });
     for (Operation *op : contractions)
-      rewriter.rewrite(quantize::widenContraction(op));
+      rewriter.rewrite(op);
     return success();
   }
 

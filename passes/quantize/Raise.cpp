@@ -1,15 +1,20 @@
-//===- Raise.cpp - dequantizations that a model spells out ----------------===//
+//===- Raise.cpp - quantized arithmetic that a model spells out -----------===//
 //
 //   ((x in i32) - z in s's type) * s   ->  dequantize x, s, z
 //   ((x in s's type) - z) * s          ->  dequantize x, s, z
+//   ((x in i32) - z) . (w in i32)      ->  x . w a_zero_point z, a matmul or convolution in i32
 //
 //   reshape to [.., b d](dequantize x [.., b, d], s [.., b, 1])  ->  dequantize x', s' block_size d
 //   slice of rows' first elements(dequantize x, s block_size d)  ->  dequantize x', s block_size d
 //
-// for integers x of 4 to 16 bits. The subtraction is optional. Exporters without an operation for
-// dequantization and PyTorch's decomposed operators write this form. No other pass matches it.
+// for integers x of 4 to 16 bits (4 or 8 in a contraction). The subtraction is optional. Exporters
+// without an operation for dequantization and PyTorch's decomposed operators write this form. No
+// other pass matches it.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Contraction.h"
+#include "ir/dlc/Infer.h"
+#include "ir/tensor/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Constants.h"
@@ -128,6 +133,111 @@ struct RaiseDequantize : OpRewritePattern<MulOp> {
   }
 };
 
+/// Returns i32 integers as i8 if all of them fit.
+std::optional<ref::Tensor> narrowed(const ref::Tensor &wide) {
+  if (!wide.getElementType().isInteger(32))
+    return std::nullopt;
+  auto narrow =
+      ref::Tensor::empty(wide.getType().clone(IntegerType::get(wide.getType().getContext(), 8)));
+  for (int64_t i = 0; i < wide.size(); ++i) {
+    if (wide.getInt(i) < -128 || wide.getInt(i) > 127)
+      return std::nullopt;
+    narrow.setInt(i, wide.getInt(i));
+  }
+  return narrow;
+}
+
+/// Operand of an integer contraction.
+struct NarrowOperand {
+  Difference integers;                 ///< of 4 or 8 bits
+  std::optional<ref::Tensor> constant; ///< i8, instead of `integers`
+  RankedTensorType constantType;
+  SmallVector<Operation *> views;      ///< of the integers, from the contraction outwards
+  SmallVector<int64_t> zeroPointShape; ///< that the contraction takes
+};
+
+/// Sets the shape in which the contraction takes the zero point of operand `i`: rank 0, one element
+/// per row or column of a matmul, or [output channels]. Returns false if there is no such shape.
+bool matchZeroPointShape(Operation *contraction, unsigned i, NarrowOperand &operand) {
+  ArrayRef<int64_t> shape = shapeOf(contraction->getOperand(i)),
+                    own = shapeOf(operand.integers.zeroPoint);
+  if (typeOf(operand.integers.zeroPoint).getNumElements() == 1)
+    return true;
+  if (own.size() != shape.size() || !operand.views.empty())
+    return false;
+  if (auto product = dyn_cast<MatmulOp>(contraction)) {
+    const bool isLast = i == 0 ? !product.getTransposeA() : product.getTransposeB();
+    operand.zeroPointShape.assign(own.begin(), own.end());
+    return own[own.size() - (isLast ? 1 : 2)] == 1;
+  }
+  operand.zeroPointShape = {own[0]};
+  return i == 1 && typeOf(operand.integers.zeroPoint).getNumElements() == own[0];
+}
+
+/// Matches views of integers of 4 or 8 bits that are cast to i32, minus a zero point, or of
+/// constants in i32 that fit i8.
+std::optional<NarrowOperand> matchNarrowOperand(Operation *contraction, unsigned i) {
+  NarrowOperand found;
+  Value value = contraction->getOperand(i);
+  Operation *op = value.getDefiningOp();
+  for (; op && op->hasTrait<ViewLike>() && op->getNumOperands() == 1; op = value.getDefiningOp()) {
+    found.views.push_back(op);
+    value = op->getOperand(0);
+  }
+  if (auto constant = constantTensor(value)) {
+    found.constant = narrowed(*constant);
+    found.constantType = typeOf(value).clone(IntegerType::get(value.getContext(), 8));
+    return found.constant ? std::optional(found) : std::nullopt;
+  }
+  auto integers = integerDifference(value);
+  if (!integers || !isNarrowInteger(typeOf(integers->x).getElementType()) ||
+      (!found.views.empty() && ref::isPackedElement(typeOf(integers->x).getElementType())))
+    return std::nullopt;
+  found.integers = *integers;
+  Value &zero = found.integers.zeroPoint;
+  if (zero && (!typeOf(zero).hasStaticShape() || !matchZeroPointShape(contraction, i, found)))
+    return std::nullopt;
+  if (auto cast = zero ? zero.getDefiningOp<CastOp>() : CastOp();
+      cast && typeOf(cast.getX()).getElementType() == typeOf(integers->x).getElementType())
+    zero = cast.getX();
+  return found;
+}
+
+/// Returns the integers of an operand with its views applied, and its zero point.
+Difference build(OpBuilder &builder, Location loc, const NarrowOperand &operand) {
+  Difference made = operand.integers;
+  if (operand.constant)
+    made.x = makeConstant(builder, loc, *operand.constant, operand.constantType);
+  for (Operation *view : llvm::reverse(operand.views)) {
+    Operation *copy = builder.clone(*view);
+    copy->setOperand(0, made.x);
+    copy->getResult(0).setType(typeOf(view->getResult(0)).clone(typeOf(made.x).getElementType()));
+    made.x = copy->getResult(0);
+  }
+  if (made.zeroPoint)
+    made.zeroPoint = TensorBuilder(builder, loc).reshape(made.zeroPoint, operand.zeroPointShape);
+  return made;
+}
+
+template <typename Op> struct RaiseContraction : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!typeOf(op->getOperand(0)).getElementType().isInteger(32))
+      return failure();
+    auto left = matchNarrowOperand(op, 0);
+    auto right = left ? matchNarrowOperand(op, 1) : std::nullopt;
+    if (!right || (left->constant && right->constant))
+      return failure();
+    Difference a = build(rewriter, op.getLoc(), *left), b = build(rewriter, op.getLoc(), *right);
+    rewriter.modifyOpInPlace(op, [&] {
+      op->setOperand(0, a.x);
+      op->setOperand(1, b.x);
+      setZeroPoints(op, a.zeroPoint, b.zeroPoint);
+    });
+    return success();
+  }
+};
+
 struct RaiseBlocks : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -192,12 +302,13 @@ struct RaiseQuantizedPass : PassWrapper<RaiseQuantizedPass, OperationPass<Module
 
   StringRef getArgument() const final { return "dlc-raise-quantized"; }
   StringRef getDescription() const final {
-    return "casts, subtractions and multiplications that dequantize, as dlc.dequantize";
+    return "casts and arithmetic that dequantize as dlc.dequantize; contractions of 8-bit integers";
   }
 
   LogicalResult initialize(MLIRContext *context) final {
     RewritePatternSet set(context);
-    set.add<RaiseDequantize, RaiseBlocks, RaiseShortBlocks>(context);
+    set.add<RaiseDequantize, RaiseBlocks, RaiseShortBlocks, RaiseContraction<MatmulOp>,
+            RaiseContraction<ConvOp>>(context);
     patterns = FrozenRewritePatternSet(std::move(set));
     return success();
   }

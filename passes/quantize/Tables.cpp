@@ -11,7 +11,6 @@
 #include "ir/reference/Evaluate.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
-#include "passes/Widened.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dominance.h"

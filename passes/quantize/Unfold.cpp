@@ -1,6 +1,6 @@
 //===- Unfold.cpp - convolutions of integers as matmuls (im2col) -----------===//
 //
-//   conv(cast(x) - z, cast(w))  ->  reshape(transpose(matmul(cast(x') - z, cast(w'))))
+//   conv(x, w) x_zero_point z  ->  reshape(transpose(matmul(x', w') a_zero_point z))
 //
 // where x' (im2col) concatenates, for each tap of the window, a slice of x padded with z. A window
 // of one element with stride 1 reads x itself. The matmul has channels last, the layout that
@@ -9,8 +9,9 @@
 //===----------------------------------------------------------------------===//
 #include "passes/quantize/Unfold.h"
 
+#include "ir/dlc/Contraction.h"
+#include "ir/dlc/Infer.h"
 #include "ir/tensor/Tensor.h"
-#include "passes/Widened.h"
 #include "passes/simplify/Constants.h"
 
 using namespace mlir;
@@ -29,55 +30,34 @@ int64_t positionsOf(ConvOp conv) {
   return ShapedType::getNumElements(shapeOf(conv.getY()).drop_front(2));
 }
 
-/// Checks that constant weights fit i8: by the type they are cast from, or by their values.
-bool areBytes(Value weights) {
-  auto widened = matchWidened(weights);
-  if (widened && !widened->zeroPoint && typeOf(widened->x).getElementType().isSignlessInteger(8))
-    return true;
-  auto numbers = evaluated(weights);
-  return numbers && areWithin(*numbers, -128, 127);
-}
-
-/// Evaluates constant weights, in the 8-bit type that they are cast from if there is one.
-std::optional<ref::Tensor> numbersOf(Value weights) {
-  auto widened = matchWidened(weights);
-  return evaluated(widened && !widened->zeroPoint ? widened->x : weights);
-}
-
 /// Permutes weights [O, C, taps..] to [O, taps C].
-ref::Tensor turned(const ref::Tensor &weights, int64_t taps) {
+ref::Tensor transposed(const ref::Tensor &weights, int64_t taps) {
   int64_t outputs = weights.getShape()[0], channels = weights.getShape()[1];
   Type i8 = IntegerType::get(weights.getType().getContext(), 8);
   auto made = ref::Tensor::empty(RankedTensorType::get({outputs, taps * channels}, i8));
-  const bool isNarrow = weights.getElementType().isInteger(8);
   char *const bytes = made.mutableData();
   for (int64_t o = 0; o < outputs; ++o)
     for (int64_t c = 0; c < channels; ++c)
-      for (int64_t t = 0; t < taps; ++t) {
-        int64_t from = (o * channels + c) * taps + t, to = (o * taps + t) * channels + c;
-        bytes[to] = isNarrow ? weights.data()[from] : char(weights.getInt(from));
-      }
+      for (int64_t t = 0; t < taps; ++t)
+        bytes[(o * taps + t) * channels + c] = weights.data()[(o * channels + c) * taps + t];
   return made;
 }
 
-/// Checks that a zero point is available in the 8-bit type of x: as a constant in its range, or as
-/// the operand of a cast.
-bool isKnownBeside(Value x, Value zeroPoint) {
+/// Checks that a zero point is an element of the 8-bit type of x.
+bool isElement(Value x, Value zeroPoint) {
   Type element = typeOf(x).getElementType();
-  double least = element.isUnsignedInteger() ? 0 : -128;
-  if (auto constant = splatValue(zeroPoint))
-    return *constant >= least && *constant <= least + 255;
-  auto cast = zeroPoint.getDefiningOp<CastOp>();
-  return cast && typeOf(cast.getX()).getElementType() == element;
+  if (!zeroPoint || typeOf(zeroPoint).getElementType() == element)
+    return true;
+  auto constant = splatValue(zeroPoint);
+  auto [low, high] = integerRange(cast<IntegerType>(element));
+  return constant && *constant >= double(low) && *constant <= double(high);
 }
 
-/// Returns that zero point as a 0-d value in the type of x.
-Value zeroBeside(const Widened &x, TensorBuilder &b) {
-  if (!x.zeroPoint)
-    return b.scalar(0, x.x);
-  if (auto constant = splatValue(x.zeroPoint))
-    return b.scalar(*constant, x.x);
-  return b.reshape(x.zeroPoint.getDefiningOp<CastOp>().getX(), {});
+/// Returns that zero point as a value of rank 0 in the type of x.
+Value elementOf(Value x, Value zeroPoint, TensorBuilder &b) {
+  if (auto constant = zeroPoint ? splatValue(zeroPoint) : std::optional(0.0))
+    return b.scalar(*constant, x);
+  return b.reshape(zeroPoint, {});
 }
 
 /// Unfolds images [N, C, image..] to [N, taps C, positions] (im2col).
@@ -106,22 +86,17 @@ Value windows(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
 
 } // namespace
 
-bool canUnfold(ConvOp conv) {
+bool canUnfold(ConvOp conv, Value zeroPoint) {
   // Unfolded images that exceed the caches cost more memory traffic than the matmul saves.
   constexpr int64_t kMostBytes = int64_t(32) << 20;
   // With fewer weights, unfolding and packing take longer than the multiplications.
   constexpr int64_t kFewestWeights = 8192;
-  auto x = matchWidened(conv.getX());
-  if (!x || conv.getGroups() != 1 || typeOf(conv.getW()).getNumElements() < kFewestWeights ||
-      !typeOf(conv.getY()).hasStaticShape() || typeOf(conv.getY()).getNumElements() == 0 ||
-      !isOfConstants(conv.getW()))
+  if (conv.getGroups() != 1 || typeOf(conv.getW()).getNumElements() < kFewestWeights ||
+      typeOf(conv.getY()).getNumElements() == 0)
     return false;
   ArrayRef<int64_t> shape = shapeOf(conv.getX());
-  if (shape[0] * shape[1] * tapsOf(conv) * positionsOf(conv) > kMostBytes)
-    return false;
-  if (x->zeroPoint && !isKnownBeside(x->x, x->zeroPoint))
-    return false;
-  return areBytes(conv.getW());
+  return shape[0] * shape[1] * tapsOf(conv) * positionsOf(conv) <= kMostBytes &&
+         isElement(conv.getX(), zeroPoint);
 }
 
 /// Transposes a result [N, positions, O] to [N, O, image..].
@@ -129,15 +104,11 @@ static Value inPlanes(Value rows, ArrayRef<int64_t> shape, TensorBuilder &b) {
   return b.reshape(b.make<TransposeOp>(rows, ArrayRef<int64_t>{0, 2, 1}), shape);
 }
 
-Value unfolded(ConvOp conv, TensorBuilder &b) {
-  auto x = matchWidened(conv.getX());
-  Type i32 = typeOf(conv.getY()).getElementType();
-  Value images = b.cast(windows(conv, x->x, zeroBeside(*x, b), b), i32);
-  if (x->zeroPoint)
-    images = b.make<SubOp>(images, b.reshape(x->zeroPoint, {}));
-  Value weights =
-      b.cast(b.make<ConstantOp>(turned(*numbersOf(conv.getW()), tapsOf(conv)).toAttr()), i32);
+Value unfolded(ConvOp conv, Value zeroPoint, TensorBuilder &b) {
+  Value images = windows(conv, conv.getX(), elementOf(conv.getX(), zeroPoint, b), b);
+  Value weights = b.make<ConstantOp>(transposed(*evaluated(conv.getW()), tapsOf(conv)).toAttr());
   Value y = b.make<MatmulOp>(images, weights, /*transpose_a=*/true, /*transpose_b=*/true);
+  setZeroPoints(y.getDefiningOp(), conv.getXZeroPoint(), Value());
   if (conv.getBias())
     y = b.make<AddOp>(y, conv.getBias());
   return inPlanes(y, shapeOf(conv.getY()), b);

@@ -6,13 +6,14 @@
 
 namespace dlc::quantize {
 
-/// Checks that an i32 convolution of 8-bit integers may become a matmul: one group, constant
-/// weights that fit i8, at least a few thousand of them, and unfolded images that fit the caches.
-bool canUnfold(ConvOp conv);
+/// Checks that a convolution of integers may become a matmul: one group, at least a few thousand
+/// weights, and unfolded images that fit the caches. `zeroPoint` is the one of x before any cast.
+/// Windows are padded with it, so that it must be an element of x's type.
+bool canUnfold(ConvOp conv, mlir::Value zeroPoint);
 
-/// Builds the matmul of unfolded images [N, taps C, positions] by weights [O, taps C]. Returns a
-/// transpose and reshape of it, with the shape of the convolution's result.
-mlir::Value unfolded(ConvOp conv, TensorBuilder &b);
+/// Builds the matmul of unfolded images [N, taps C, positions] by constant i8 weights [O, taps C].
+/// Returns a transpose and reshape of it, with the shape of the convolution's result.
+mlir::Value unfolded(ConvOp conv, mlir::Value zeroPoint, TensorBuilder &b);
 
 /// Moves elementwise users of such a view before it, up to the first with an 8-bit result, as long
 /// as each value has one user. They then follow the matmul directly and fuse with it.

@@ -1,8 +1,8 @@
 //===- FoldConstants.cpp - evaluates operations on constants --------------===//
 #include "ir/dlc/Collective.h"
 #include "ir/reference/Evaluate.h"
+#include "passes/Costs.h"
 #include "passes/ScaledBlocks.h"
-#include "passes/Widened.h"
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
 
@@ -29,7 +29,7 @@ static bool isReadNarrow(Operation *op) {
   return cast && isInt8(cast.getX().getType()) && typeOf(cast.getY()).getElementType().isF32() &&
          llvm::all_of(cast.getY().getUsers(), [&](Operation *user) {
            auto product = dyn_cast<MatmulOp>(user);
-           return product && product.getA() != cast.getY() && waitsForWeights(product);
+           return product && product.getA() != cast.getY() && isBoundByWeights(product);
          });
 }
 

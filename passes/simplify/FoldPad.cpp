@@ -41,7 +41,7 @@ struct PadIntoConv : OpRewritePattern<ConvOp> {
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
     auto pad = op.getX().getDefiningOp<PadOp>();
     auto spatial = matchPad(pad, [](double value) { return value == 0; });
-    if (!spatial)
+    if (!spatial || op.getXZeroPoint())
       return failure();
     rewriter.modifyOpInPlace(op, [&] {
       op.setLow(plus(op.getLow(), spatial->low));

@@ -91,7 +91,7 @@ struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
 struct BroadcastIntoMatmul : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
-    for (OpOperand &operand : op->getOpOperands()) {
+    for (OpOperand &operand : op->getOpOperands().take_front(2)) {
       auto broadcast = operand.get().getDefiningOp<BroadcastOp>();
       if (!broadcast || !typeOf(broadcast.getX()).hasStaticShape() ||
           typeOf(broadcast.getX()).getRank() < 2)

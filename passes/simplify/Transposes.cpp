@@ -6,6 +6,7 @@
 // never undo each other.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/dlc/Contraction.h"
 #include "passes/Dimensions.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
@@ -141,7 +142,7 @@ struct TransposeIntoMatmul : OpRewritePattern<MatmulOp> {
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     auto a = op.getA().getDefiningOp<TransposeOp>();
     auto b = op.getB().getDefiningOp<TransposeOp>();
-    if (!swapsLastTwo(a) && !swapsLastTwo(b))
+    if ((!swapsLastTwo(a) && !swapsLastTwo(b)) || !hasSingleZeroPoints(op))
       return failure();
     rewriter.modifyOpInPlace(op, [&] {
       if (swapsLastTwo(a)) {
@@ -194,7 +195,7 @@ struct SinkThroughMatmul : OpRewritePattern<MatmulOp> {
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     auto transpose = op.getA().getDefiningOp<TransposeOp>();
     if (!transpose || !transpose.getY().hasOneUse() || op.getTransposeA() ||
-        typeOf(op.getB()).getRank() != 2 || !isStatic(op.getY()))
+        typeOf(op.getB()).getRank() != 2 || !isStatic(op.getY()) || !hasSingleZeroPoints(op))
       return failure();
     constexpr int64_t wide = 8;
     if (shapeOf(op.getY()).back() > wide * shapeOf(op.getA()).back())
@@ -203,7 +204,8 @@ struct SinkThroughMatmul : OpRewritePattern<MatmulOp> {
     if (p.back() != int64_t(p.size()) - 1)
       return failure();
     TensorBuilder b(rewriter, op.getLoc());
-    Value y = b.make<MatmulOp>(transpose.getX(), op.getB(), false, op.getTransposeB());
+    Value y = b.make<MatmulOp>(transpose.getX(), op.getB(), op.getAZeroPoint(), op.getBZeroPoint(),
+                               false, op.getTransposeB());
     y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     rewriter.replaceOpWithNewOp<TransposeOp>(op, y, p);
     return success();
@@ -225,15 +227,16 @@ struct SplitRowsBeforeMatmul : OpRewritePattern<ReshapeOp> {
     auto matmul = op.getX().getDefiningOp<MatmulOp>();
     if (!matmul || !matmul.getY().hasOneUse() || matmul.getTransposeA() || !isStatic(op.getY()) ||
         !isStatic(matmul.getA()) || typeOf(matmul.getB()).getRank() != 2 ||
-        !splitsRowsOnly(shapeOf(op.getX()), shapeOf(op.getY())))
+        !splitsRowsOnly(shapeOf(op.getX()), shapeOf(op.getY())) || !hasSingleZeroPoints(matmul))
       return failure();
     // Users of the reshape, such as a residual addition, then directly follow the matmul and can be
     // fused with it.
     TensorBuilder b(rewriter, op.getLoc());
     SmallVector<int64_t> shape(shapeOf(op.getY()));
     shape.back() = shapeOf(matmul.getA()).back();
-    Value y = b.make<MatmulOp>(b.reshape(matmul.getA(), shape), matmul.getB(), false,
-                               matmul.getTransposeB());
+    Value y =
+        b.make<MatmulOp>(b.reshape(matmul.getA(), shape), matmul.getB(), matmul.getAZeroPoint(),
+                         matmul.getBZeroPoint(), false, matmul.getTransposeB());
     y.getDefiningOp()->setDiscardableAttrs(matmul->getDiscardableAttrDictionary());
     rewriter.replaceOp(op, y);
     return success();

@@ -105,8 +105,7 @@ std::optional<Answer> matmul(const Product &given, const Query &query) {
     call.desc["math"] = p.math;
   if (p.constant) {
     call.desc["weights"] = argument(p.weights.dims, p.weights.element, "any");
-    call.packs.push_back(
-        {"weights", p.constant->plain, p.constant->transposed ? "ba" : "ab", p.constant->shift});
+    call.packs.push_back({"weights", p.constant->plain, p.constant->transposed ? "ba" : "ab"});
   } else {
     call.desc["weights"] = argument(p.weights);
     call.sources.push_back({"weights", p.weightsSource});
@@ -136,8 +135,6 @@ std::optional<Answer> matmul(const Product &given, const Query &query) {
   }
   addZeroPoint("src", p.fusion, p.srcZeroPoint, call);
   addZeroPoint("weights", p.fusion, p.weightsZeroPoint, call);
-  if (int64_t shift = p.constant ? p.constant->shift.value_or(0) : 0)
-    addZeroPoint("weights", -shift, p.src.element.getContext(), call);
   addSteps(p.steps, call);
   return finish(std::move(call), query);
 }
@@ -283,11 +280,10 @@ std::optional<Answer> convolution(Builder &b) {
     auto plain = ref::Tensor::fromAttr(weights.getValue());
     if (failed(plain))
       return b.no("its weights cannot be read");
-    std::optional<int64_t> shift;
-    if (plain->getElementType().isInteger(32) && (shift = shiftToInt8(*plain)) != 0)
-      return b.no("weights that 8 bits do not hold");
+    if (e.isInteger() && (e.rhsZeroPoint || !plain->getElementType().isSignlessInteger(8)))
+      return b.no("a convolution of integers whose weights are not i8, or have a zero point");
     desc["weights"] = argument(wDims, element, "any");
-    b.call.packs.push_back({"weights", *plain, wTag, shift});
+    b.call.packs.push_back({"weights", *plain, wTag});
   } else if (e.isInteger()) {
     return b.no("a convolution of integers whose weights are no constants");
   } else if (StringRef tag = layoutOf(w.getType()); tag.empty()) {
@@ -301,6 +297,8 @@ std::optional<Answer> convolution(Builder &b) {
     desc["weights"] = argument(w);
     b.addSource("weights", w);
   }
+  if (e.lhsZeroPoint && !isInt32(e.lhsZeroPoint.getType()))
+    return b.no("a zero point in another type than i32");
   b.addSource("src", x);
   b.addResult();
   addZeroPoint("src", b.fusion, e.lhsZeroPoint, b.call);

@@ -60,16 +60,6 @@ void addSteps(const std::vector<EpilogueStep> &steps, Pending &call) {
     call.desc["post_ops"] = list;
 }
 
-static ref::Tensor narrowed(const ref::Tensor &wide, int64_t shift) {
-  auto type = wide.getType();
-  ref::Tensor result = ref::Tensor::empty(
-      RankedTensorType::get(type.getShape(), IntegerType::get(type.getContext(), 8)));
-  auto from = reinterpret_cast<const int32_t *>(wide.data());
-  std::transform(from, from + wide.size(), result.mutableData(),
-                 [=](int32_t value) { return char(value - shift); });
-  return result;
-}
-
 static bool isRecurrent(Operation *op) { return op && isa<LstmOp, GruOp, RnnOp>(op); }
 
 std::optional<Answer> finish(Pending pending, const Query &query) {
@@ -104,9 +94,8 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
       packed.bytes = int64_t(argument.bytes);
       packed.layout = argument.tag;
       packed.pack = [described, pack, threads](std::string &error) -> std::shared_ptr<void> {
-        ref::Tensor plain = pack.shift ? narrowed(pack.plain, *pack.shift) : pack.plain;
-        auto result =
-            onednn::packWeights(described->desc, pack.name, plain.data(), pack.tag, "", threads);
+        auto result = onednn::packWeights(described->desc, pack.name, pack.plain.data(), pack.tag,
+                                          "", threads);
         if (!result.ok)
           error = result.error;
         return result.ok ? result.data : nullptr;

@@ -28,12 +28,10 @@ struct Pending {
   /// Buffers of the arguments, by argument name.
   std::vector<std::pair<std::string, CallArgument>> sources;
   /// Constant argument to be packed: its name, unpacked data and unpacked tag ("" is row-major).
-  /// `shift`: the value subtracted from each i32 element that is narrowed to i8.
   struct Pack {
     std::string name;
     ref::Tensor plain;
     std::string tag;
-    std::optional<int64_t> shift = {};
   };
   std::vector<Pack> packs;
   double flops = 0;

@@ -17,11 +17,8 @@
 // OLD-LABEL: k0_cast(
 // OLD-NOT: mma_bytes
 func.func @main(%x: tensor<4096x4096xui8>, %w: tensor<4096x4096xi8>, %s: tensor<4096xf32>) -> tensor<4096x4096xui8> {
-  %a = dlc.cast %x to i32 : (tensor<4096x4096xui8>) -> tensor<4096x4096xi32>
   %p = dlc.constant dense<117> : tensor<i32>
-  %c = dlc.sub %a, %p : (tensor<4096x4096xi32>, tensor<i32>) -> tensor<4096x4096xi32>
-  %b = dlc.cast %w to i32 : (tensor<4096x4096xi8>) -> tensor<4096x4096xi32>
-  %y = dlc.matmul %c, %b transpose_b : (tensor<4096x4096xi32>, tensor<4096x4096xi32>) -> tensor<4096x4096xi32>
+  %y = dlc.matmul %x, %w a_zero_point %p transpose_b : (tensor<4096x4096xui8>, tensor<4096x4096xi8>, tensor<i32>) -> tensor<4096x4096xi32>
   %f = dlc.cast %y to f32 : (tensor<4096x4096xi32>) -> tensor<4096x4096xf32>
   %g = dlc.mul %f, %s : (tensor<4096x4096xf32>, tensor<4096xf32>) -> tensor<4096x4096xf32>
   %r = dlc.relu %g : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
@@ -43,13 +40,9 @@ func.func @main(%x: tensor<4096x4096xui8>, %w: tensor<4096x4096xi8>, %s: tensor<
 // CHECK: dk::mma_bytes<false, false>
 // CHECK: dk::mul(dk::smallest::of<int>(6 * 128, 768) - 0 * 128, dk::mul(zero_a, zero_b))
 func.func @main(%x: tensor<512x768xui8>, %w: tensor<768x768xui8>, %s: tensor<768xf32>) -> tensor<512x768xui8> {
-  %a = dlc.cast %x to i32 : (tensor<512x768xui8>) -> tensor<512x768xi32>
   %p = dlc.constant dense<117> : tensor<i32>
-  %c = dlc.sub %a, %p : (tensor<512x768xi32>, tensor<i32>) -> tensor<512x768xi32>
-  %b = dlc.cast %w to i32 : (tensor<768x768xui8>) -> tensor<768x768xi32>
   %q = dlc.constant dense<3> : tensor<i32>
-  %d = dlc.sub %b, %q : (tensor<768x768xi32>, tensor<i32>) -> tensor<768x768xi32>
-  %y = dlc.matmul %c, %d transpose_b : (tensor<512x768xi32>, tensor<768x768xi32>) -> tensor<512x768xi32>
+  %y = dlc.matmul %x, %w a_zero_point %p b_zero_point %q transpose_b : (tensor<512x768xui8>, tensor<768x768xui8>, tensor<i32>, tensor<i32>) -> tensor<512x768xi32>
   %f = dlc.cast %y to f32 : (tensor<512x768xi32>) -> tensor<512x768xf32>
   %g = dlc.mul %f, %s : (tensor<512x768xf32>, tensor<768xf32>) -> tensor<512x768xf32>
   %r = dlc.relu %g : (tensor<512x768xf32>) -> tensor<512x768xf32>
@@ -69,9 +62,7 @@ func.func @main(%x: tensor<512x768xui8>, %w: tensor<768x768xui8>, %s: tensor<768
 // CHECK-NOT: zero_a
 // CHECK: dk::mma_bytes<true, true>
 func.func @main(%x: tensor<512x768xi8>, %w: tensor<768x768xi8>, %s: tensor<768xf32>) -> tensor<512x768xui8> {
-  %a = dlc.cast %x to i32 : (tensor<512x768xi8>) -> tensor<512x768xi32>
-  %b = dlc.cast %w to i32 : (tensor<768x768xi8>) -> tensor<768x768xi32>
-  %y = dlc.matmul %a, %b transpose_b : (tensor<512x768xi32>, tensor<768x768xi32>) -> tensor<512x768xi32>
+  %y = dlc.matmul %x, %w transpose_b : (tensor<512x768xi8>, tensor<768x768xi8>) -> tensor<512x768xi32>
   %f = dlc.cast %y to f32 : (tensor<512x768xi32>) -> tensor<512x768xf32>
   %g = dlc.mul %f, %s : (tensor<512x768xf32>, tensor<768xf32>) -> tensor<512x768xf32>
   %r = dlc.relu %g : (tensor<512x768xf32>) -> tensor<512x768xf32>
@@ -91,11 +82,8 @@ func.func @main(%x: tensor<512x768xi8>, %w: tensor<768x768xi8>, %s: tensor<768xf
 // CHECK-NOT: copy_async
 // CHECK: dk::mma_bytes<false, true>
 func.func @main(%x: tensor<200x77xui8>, %w: tensor<50x77xi8>, %s: tensor<50xf32>) -> tensor<200x50xui8> {
-  %a = dlc.cast %x to i32 : (tensor<200x77xui8>) -> tensor<200x77xi32>
   %p = dlc.constant dense<117> : tensor<i32>
-  %c = dlc.sub %a, %p : (tensor<200x77xi32>, tensor<i32>) -> tensor<200x77xi32>
-  %b = dlc.cast %w to i32 : (tensor<50x77xi8>) -> tensor<50x77xi32>
-  %y = dlc.matmul %c, %b transpose_b : (tensor<200x77xi32>, tensor<50x77xi32>) -> tensor<200x50xi32>
+  %y = dlc.matmul %x, %w a_zero_point %p transpose_b : (tensor<200x77xui8>, tensor<50x77xi8>, tensor<i32>) -> tensor<200x50xi32>
   %f = dlc.cast %y to f32 : (tensor<200x50xi32>) -> tensor<200x50xf32>
   %g = dlc.mul %f, %s : (tensor<200x50xf32>, tensor<50xf32>) -> tensor<200x50xf32>
   %r = dlc.relu %g : (tensor<200x50xf32>) -> tensor<200x50xf32>
@@ -116,11 +104,8 @@ func.func @main(%x: tensor<200x77xui8>, %w: tensor<50x77xi8>, %s: tensor<50xf32>
 // CHECK: x{{[0-9]+}}.e[l{{[0-9]+}}] = in1[
 // CHECK: dk::mma_bytes<true, false>
 func.func @main(%x: tensor<256x256xi8>, %w: tensor<256x192xui8>, %s: tensor<192xf32>) -> tensor<256x192xui8> {
-  %a = dlc.cast %x to i32 : (tensor<256x256xi8>) -> tensor<256x256xi32>
-  %b = dlc.cast %w to i32 : (tensor<256x192xui8>) -> tensor<256x192xi32>
   %q = dlc.constant dense<5> : tensor<i32>
-  %d = dlc.sub %b, %q : (tensor<256x192xi32>, tensor<i32>) -> tensor<256x192xi32>
-  %y = dlc.matmul %a, %d : (tensor<256x256xi32>, tensor<256x192xi32>) -> tensor<256x192xi32>
+  %y = dlc.matmul %x, %w b_zero_point %q : (tensor<256x256xi8>, tensor<256x192xui8>, tensor<i32>) -> tensor<256x192xi32>
   %f = dlc.cast %y to f32 : (tensor<256x192xi32>) -> tensor<256x192xf32>
   %g = dlc.mul %f, %s : (tensor<256x192xf32>, tensor<192xf32>) -> tensor<256x192xf32>
   %r = dlc.relu %g : (tensor<256x192xf32>) -> tensor<256x192xf32>
@@ -141,11 +126,8 @@ func.func @main(%x: tensor<256x256xi8>, %w: tensor<256x192xui8>, %s: tensor<192x
 // CHECK: dk::mma_bytes<true, false>
 func.func @main(%x: tensor<8x64x56x56xui8>, %w: tensor<128x64x3x3xi8>, %s: tensor<128x1x1xf32>) -> tensor<8x128x56x56xf32> {
   %0 = dlc.fusion(%u = %x, %v = %w, %t = %s) : (tensor<8x64x56x56xui8>, tensor<128x64x3x3xi8>, tensor<128x1x1xf32>) -> tensor<8x128x56x56xf32> {
-    %a = dlc.cast %u to i32 : (tensor<8x64x56x56xui8>) -> tensor<8x64x56x56xi32>
     %p = dlc.constant dense<117> : tensor<i32>
-    %c = dlc.sub %a, %p : (tensor<8x64x56x56xi32>, tensor<i32>) -> tensor<8x64x56x56xi32>
-    %b = dlc.cast %v to i32 : (tensor<128x64x3x3xi8>) -> tensor<128x64x3x3xi32>
-    %y = dlc.conv %c, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<8x64x56x56xi32>, tensor<128x64x3x3xi32>) -> tensor<8x128x56x56xi32>
+    %y = dlc.conv %u, %v x_zero_point %p {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<8x64x56x56xui8>, tensor<128x64x3x3xi8>, tensor<i32>) -> tensor<8x128x56x56xi32>
     %f = dlc.cast %y to f32 : (tensor<8x128x56x56xi32>) -> tensor<8x128x56x56xf32>
     %g = dlc.mul %f, %t : (tensor<8x128x56x56xf32>, tensor<128x1x1xf32>) -> tensor<8x128x56x56xf32>
     dlc.yield %g : tensor<8x128x56x56xf32>
@@ -166,11 +148,8 @@ func.func @main(%x: tensor<8x56x56x64xui8>, %w: tensor<128x3x3x64xi8>, %s: tenso
   %0 = dlc.fusion(%u = %x, %v = %w, %t = %s) : (tensor<8x56x56x64xui8>, tensor<128x3x3x64xi8>, tensor<128x1x1xf32>) -> tensor<8x56x56x128xf32> {
     %m = dlc.transpose %u [0, 3, 1, 2] : (tensor<8x56x56x64xui8>) -> tensor<8x64x56x56xui8>
     %n = dlc.transpose %v [0, 3, 1, 2] : (tensor<128x3x3x64xi8>) -> tensor<128x64x3x3xi8>
-    %a = dlc.cast %m to i32 : (tensor<8x64x56x56xui8>) -> tensor<8x64x56x56xi32>
     %p = dlc.constant dense<117> : tensor<i32>
-    %c = dlc.sub %a, %p : (tensor<8x64x56x56xi32>, tensor<i32>) -> tensor<8x64x56x56xi32>
-    %b = dlc.cast %n to i32 : (tensor<128x64x3x3xi8>) -> tensor<128x64x3x3xi32>
-    %y = dlc.conv %c, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<8x64x56x56xi32>, tensor<128x64x3x3xi32>) -> tensor<8x128x56x56xi32>
+    %y = dlc.conv %m, %n x_zero_point %p {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<8x64x56x56xui8>, tensor<128x64x3x3xi8>, tensor<i32>) -> tensor<8x128x56x56xi32>
     %f = dlc.cast %y to f32 : (tensor<8x128x56x56xi32>) -> tensor<8x128x56x56xf32>
     %g = dlc.mul %f, %t : (tensor<8x128x56x56xf32>, tensor<128x1x1xf32>) -> tensor<8x128x56x56xf32>
     %l = dlc.transpose %g [0, 2, 3, 1] : (tensor<8x128x56x56xf32>) -> tensor<8x56x56x128xf32>
@@ -188,11 +167,8 @@ func.func @main(%x: tensor<1x14x14x24xui8>, %w: tensor<48x3x3x24xi8>, %s: tensor
   %0 = dlc.fusion(%u = %x, %v = %w, %t = %s) : (tensor<1x14x14x24xui8>, tensor<48x3x3x24xi8>, tensor<48x1x1xf32>) -> tensor<1x14x14x48xf32> {
     %m = dlc.transpose %u [0, 3, 1, 2] : (tensor<1x14x14x24xui8>) -> tensor<1x24x14x14xui8>
     %n = dlc.transpose %v [0, 3, 1, 2] : (tensor<48x3x3x24xi8>) -> tensor<48x24x3x3xi8>
-    %a = dlc.cast %m to i32 : (tensor<1x24x14x14xui8>) -> tensor<1x24x14x14xi32>
     %p = dlc.constant dense<117> : tensor<i32>
-    %c = dlc.sub %a, %p : (tensor<1x24x14x14xi32>, tensor<i32>) -> tensor<1x24x14x14xi32>
-    %b = dlc.cast %n to i32 : (tensor<48x24x3x3xi8>) -> tensor<48x24x3x3xi32>
-    %y = dlc.conv %c, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x14x14xi32>, tensor<48x24x3x3xi32>) -> tensor<1x48x14x14xi32>
+    %y = dlc.conv %m, %n x_zero_point %p {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x24x14x14xui8>, tensor<48x24x3x3xi8>, tensor<i32>) -> tensor<1x48x14x14xi32>
     %f = dlc.cast %y to f32 : (tensor<1x48x14x14xi32>) -> tensor<1x48x14x14xf32>
     %g = dlc.mul %f, %t : (tensor<1x48x14x14xf32>, tensor<48x1x1xf32>) -> tensor<1x48x14x14xf32>
     %l = dlc.transpose %g [0, 2, 3, 1] : (tensor<1x48x14x14xf32>) -> tensor<1x14x14x48xf32>

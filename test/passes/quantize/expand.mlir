@@ -1,4 +1,4 @@
-// Quantized operations as elementwise operations and products of i32.
+// Quantized operations as elementwise operations.
 // RUN: dlc-opt %s -dlc-expand-quantized | FileCheck %s
 
 // CHECK-LABEL: @dequantize
@@ -24,20 +24,6 @@ func.func @dequantize(%x: tensor<4x6xui8>, %s: tensor<4x1xf32>) -> tensor<4x6xf3
 func.func @quantize(%x: tensor<4x6xf32>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<4x6xi8> {
   %0 = dlc.quantize %x, %s, %z to i8 : (tensor<4x6xf32>, tensor<f32>, tensor<i8>) -> tensor<4x6xi8>
   return %0 : tensor<4x6xi8>
-}
-
-// Operands of a contraction, less their zero points.
-// CHECK-LABEL: @contractions
-// CHECK: %[[A:.*]] = dlc.cast %arg0 to i32
-// CHECK: %[[C:.*]] = dlc.sub %[[A]], %{{.*}} : (tensor<2x3xi32>, tensor<i32>)
-// CHECK: %[[B:.*]] = dlc.cast %arg1 to i32
-// CHECK: dlc.matmul %[[C]], %[[B]] : (tensor<2x3xi32>, tensor<3x4xi32>) -> tensor<2x4xi32>
-// CHECK: dlc.sub %{{.*}}, %{{.*}} : (tensor<5x3x3xi32>, tensor<5x1x1xi32>)
-// CHECK: dlc.conv {{.*}} : (tensor<1x3x8xi32>, tensor<5x3x3xi32>) -> tensor<1x5x6xi32>
-func.func @contractions(%a: tensor<2x3xui8>, %b: tensor<3x4xi8>, %za: tensor<ui8>, %x: tensor<1x3x8xui8>, %w: tensor<5x3x3xi8>, %zw: tensor<5xi8>) -> (tensor<2x4xi32>, tensor<1x5x6xi32>) {
-  %0 = dlc.matmul %a, %b a_zero_point %za : (tensor<2x3xui8>, tensor<3x4xi8>, tensor<ui8>) -> tensor<2x4xi32>
-  %1 = dlc.conv %x, %w w_zero_point %zw {dilations = array<i64: 1>, groups = 1 : i64, high = array<i64: 0>, low = array<i64: 0>, strides = array<i64: 1>} : (tensor<1x3x8xui8>, tensor<5x3x3xi8>, tensor<5xi8>) -> tensor<1x5x6xi32>
-  return %0, %1 : tensor<2x4xi32>, tensor<1x5x6xi32>
 }
 
 // An axis in blocks becomes two dimensions.

@@ -2,12 +2,12 @@
 // RUN: dlc-opt %s -dlc-raise-quantized "-dlc-integer-sums=costs=assumed device=cuda:0 place=some=cpu" -dlc-expand-quantized -dlc-simplify | FileCheck %s --check-prefix=BOTH
 // RUN: dlc-opt %s -dlc-raise-quantized "-dlc-integer-sums=costs=assumed device=cuda:0" -dlc-expand-quantized -cse | FileCheck %s --check-prefix=GPU
 
-// Sums of integers, then one factor for each channel.
+// Sums of integers, then one factor for each channel. Constant weights of matmuls are transposed for GPUs.
 // CHECK-LABEL: @conv
-// CHECK: %[[X:.*]] = dlc.sub %{{.*}} -> tensor<1x4x8x8xi32>
-// CHECK: %[[W:.*]] = dlc.cast %{{.*}} to i32 : (tensor<6x4x3x3xi8>) -> tensor<6x4x3x3xi32>
+// CHECK: %[[Z:.*]] = dlc.constant dense<12> : tensor<i32>
+// CHECK: %[[W:.*]] = dlc.constant dense<7> : tensor<6x4x3x3xi8>
 // CHECK: %[[C:.*]] = dlc.reshape %{{.*}} : (tensor<6x1x1x1xf32>) -> tensor<6x1x1xf32>
-// CHECK: %[[S:.*]] = dlc.conv %[[X]], %[[W]] {{.*}} -> tensor<1x6x8x8xi32>
+// CHECK: %[[S:.*]] = dlc.conv %arg0, %[[W]] x_zero_point %[[Z]] {{.*}} -> tensor<1x6x8x8xi32>
 // CHECK: %[[F:.*]] = dlc.cast %[[S]] to f32
 // CHECK: %[[SC:.*]] = dlc.mul %[[C]], %{{.*}} : (tensor<6x1x1xf32>, tensor<f32>) -> tensor<6x1x1xf32>
 // CHECK: dlc.mul %[[F]], %[[SC]]
@@ -74,7 +74,7 @@ func.func @other_points(%x: tensor<2x4xi8>, %z: tensor<i32>, %w: tensor<4x2xi8>)
 
 // What is seen in another shape has one scale, too.
 // CHECK-LABEL: @seen
-// CHECK: %[[X:.*]] = dlc.transpose %{{.*}} -> tensor<16x4xi32>
+// CHECK: %[[X:.*]] = dlc.transpose %arg0 [1, 0] : (tensor<4x16xi8>)
 // CHECK: dlc.matmul %[[X]], %{{.*}} -> tensor<16x8xi32>
 func.func @seen(%x: tensor<4x16xi8>, %s: tensor<f32>) -> tensor<16x8xf32> {
   %0 = dlc.cast %x to i32 : (tensor<4x16xi8>) -> tensor<4x16xi32>
@@ -107,12 +107,12 @@ func.func @row(%x: tensor<1x64xf32>, %more: tensor<9x64xf32>, %s: tensor<1x128xf
   return %y, %z : tensor<1x128xf32>, tensor<9x128xf32>
 }
 
-// Zero points of nothing, one for each channel, change nothing; weights without a sign are split, with the sums of windows from those of channels.
+// Zero points of 0 for each channel are dropped. Unsigned weights are shifted, and the sums over windows are computed from sums over channels.
 // CHECK-LABEL: @channels
 // CHECK: dlc.conv {{.*}}groups = 8 : i64{{.*}} -> tensor<1x8x4x4xi32>
-// CHECK: dlc.conv {{.*}}low = array<i64: 0, 0>{{.*}}tensor<1x8x1x1xi32>) -> tensor<1x1x4x4xi32>
+// CHECK: dlc.conv {{.*}}groups = 1 : i64{{.*}}tensor<8x8x3x3xi8>) -> tensor<1x8x4x4xi32>
+// CHECK: dlc.conv {{.*}}low = array<i64: 0, 0>{{.*}}tensor<1x8x1x1xi8>) -> tensor<1x1x4x4xi32>
 // CHECK: dlc.conv {{.*}}low = array<i64: 1, 1>{{.*}}tensor<1x1x3x3xf32>) -> tensor<1x1x4x4xf32>
-// CHECK: dlc.conv {{.*}}groups = 1 : i64{{.*}} -> tensor<1x8x4x4xi32>
 func.func @channels(%x: tensor<1x8x4x4xui8>, %s: tensor<f32>, %ws: tensor<8x1x1x1xf32>) -> (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>) {
   %0 = dlc.cast %x to i32 : (tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xi32>
   %1 = dlc.cast %0 to f32 : (tensor<1x8x4x4xi32>) -> tensor<1x8x4x4xf32>
@@ -181,12 +181,13 @@ func.func @others_again(%x: tensor<4x8xi8>) -> (tensor<4x8xi8>, tensor<4x8xi8>, 
   return %a, %b, %c : tensor<4x8xi8>, tensor<4x8xi8>, tensor<4x8xi8>
 }
 
-// Transposed convolutions are sums of integers, too, where one convolution can compute them.
+// A transposed convolution of integers becomes one convolution for all phases of its strides.
 // CHECK-LABEL: @transposed
-// CHECK: %[[S:.*]] = dlc.conv_transpose {{.*}} : (tensor<1x4x8x8xi32>, tensor<4x6x2x2xi32>) -> tensor<1x6x16x16xi32>
+// CHECK: %[[S:.*]] = dlc.conv {{.*}} : (tensor<1x4x8x8xui8>, tensor<24x4x1x1xi8>) -> tensor<1x24x8x8xi32>
 // CHECK: %[[F:.*]] = dlc.cast %[[S]] to f32
-// CHECK: dlc.mul %[[F]], %{{.*}} tensor<6x1x1xf32>
-// CHECK: dlc.add %{{.*}} tensor<6x1x1xf32>
+// CHECK: dlc.mul %[[F]], %{{.*}} tensor<24x1x1xf32>
+// CHECK: dlc.add %{{.*}} tensor<24x1x1xf32>
+// CHECK: return %{{.*}} : tensor<1x6x16x16xf32>
 func.func @transposed(%x: tensor<1x4x8x8xui8>, %b: tensor<6xf32>, %ws: tensor<1x6x1x1xf32>, %s: tensor<f32>) -> tensor<1x6x16x16xf32> {
   %w = dlc.constant dense<3> : tensor<4x6x2x2xi8>
   %0 = dlc.cast %x to i32 : (tensor<1x4x8x8xui8>) -> tensor<1x4x8x8xi32>
@@ -264,4 +265,23 @@ func.func @rounded(%x: tensor<16x32xf32>, %s: tensor<16x1xf32>, %ws: tensor<1x8x
   %7 = dlc.mul %6, %s : (tensor<16x32xf32>, tensor<16x1xf32>) -> tensor<16x32xf32>
   %v = dlc.matmul %7, %5 : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
   return %y, %v : tensor<16x8xf32>, tensor<16x8xf32>
+}
+
+// Weights with a zero point for each column that fit i8 after subtraction have none. Others whose range fits have one zero point.
+// CHECK-LABEL: @centred
+// CHECK: dlc.matmul %arg0, %{{.*}} : (tensor<4x3xui8>, tensor<3x2xi8>)
+// CHECK: dlc.constant dense<{{\[\[}}-128], [-114], [127]]> : tensor<3x1xi8>
+// CHECK: dlc.constant dense<-124> : tensor<i32>
+// CHECK: dlc.matmul %arg0, %{{.*}} b_zero_point %{{.*}} : (tensor<4x3xui8>, tensor<3x1xi8>, tensor<i32>)
+// GPU-LABEL: @centred
+// GPU: dlc.constant dense<{{\[\[}}-3, 5, 7], [4, -6, 8]]> : tensor<2x3xi8>
+// GPU: dlc.matmul %arg0, %{{.*}} transpose_b : (tensor<4x3xui8>, tensor<2x3xi8>)
+func.func @centred(%x: tensor<4x3xui8>) -> (tensor<4x2xi32>, tensor<4x1xi32>) {
+  %w = dlc.constant dense<[[0, 5], [8, -5], [10, 9]]> : tensor<3x2xi8>
+  %wz = dlc.constant dense<[[3, 1]]> : tensor<1x2xi8>
+  %0 = dlc.matmul %x, %w b_zero_point %wz : (tensor<4x3xui8>, tensor<3x2xi8>, tensor<1x2xi8>) -> tensor<4x2xi32>
+  %v = dlc.constant dense<[[0], [14], [255]]> : tensor<3x1xui8>
+  %vz = dlc.constant dense<[[4]]> : tensor<1x1xui8>
+  %1 = dlc.matmul %x, %v b_zero_point %vz : (tensor<4x3xui8>, tensor<3x1xui8>, tensor<1x1xui8>) -> tensor<4x1xi32>
+  return %0, %1 : tensor<4x2xi32>, tensor<4x1xi32>
 }

@@ -9,8 +9,8 @@
 // CHECK: dlc.slice %[[P]] start [0, 0, 2, 2]
 // CHECK: %[[X:.*]] = dlc.concat 1({{.*}}) : {{.*}} -> tensor<1x36x4x4xui8>
 // CHECK: dlc.reshape %[[X]] : (tensor<1x36x4x4xui8>) -> tensor<1x36x16xui8>
-// CHECK: %[[C:.*]] = dlc.sub {{.*}} -> tensor<1x36x16xi32>
-// CHECK: %[[S:.*]] = dlc.matmul %[[C]], %{{.*}} transpose_a transpose_b : (tensor<1x36x16xi32>, tensor<256x36xi32>) -> tensor<1x16x256xi32>
+// CHECK: %[[S:.*]] = dlc.matmul %{{.*}}, %{{.*}} a_zero_point %{{.*}} transpose_a transpose_b : (tensor<1x36x16xui8>, tensor<256x36xi8>, tensor<i32>)
+// CHECK-SAME: -> tensor<1x16x256xi32>
 // CHECK: %[[F:.*]] = dlc.cast %[[S]] to f32
 // CHECK: %[[SC:.*]] = dlc.reshape %{{.*}} -> tensor<256xf32>
 // CHECK: %[[M:.*]] = dlc.mul %[[F]], %[[SC]] : (tensor<1x16x256xf32>, tensor<256xf32>)
@@ -64,8 +64,7 @@ func.func @groups(%x: tensor<1x4x4x4xi8>) -> tensor<1x4x4x4xi32> {
 // A zero point that is known when the model runs pads in 8 bits, too.
 // CHECK-LABEL: @dynamic
 // CHECK: dlc.pad constant %{{.*}}, %arg1 low [0, 0, 1, 1] high [0, 0, 1, 1] {{.*}} -> tensor<1x4x6x6xui8>
-// CHECK: dlc.sub {{.*}} : (tensor<1x36x16xi32>, tensor<i32>)
-// CHECK: dlc.matmul {{.*}} -> tensor<1x16x256xi32>
+// CHECK: dlc.matmul {{.*}} a_zero_point {{.*}} -> tensor<1x16x256xi32>
 func.func @dynamic(%x: tensor<1x4x4x4xui8>, %zero: tensor<ui8>) -> tensor<1x256x4x4xi32> {
   %0 = dlc.cast %x to i32 : (tensor<1x4x4x4xui8>) -> tensor<1x4x4x4xi32>
   %z = dlc.cast %zero to i32 : (tensor<ui8>) -> tensor<i32>

@@ -1,0 +1,128 @@
+//===- IntegerOperands.cpp - operands of contractions of integers ----------===//
+#include "passes/quantize/IntegerOperands.h"
+
+#include "ir/dlc/Contraction.h"
+#include "ir/dlc/Infer.h"
+#include "passes/quantize/Expand.h"
+#include "passes/simplify/Constants.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace mlir;
+
+namespace dlc::quantize {
+
+/// Returns the range of integers by their type, and of integers in i32 if they are constants or are
+/// cast from 8 bits.
+static std::optional<std::pair<int64_t, int64_t>> rangeOf(Value value) {
+  auto type = dyn_cast<IntegerType>(typeOf(value).getElementType());
+  if (type && type.getWidth() <= 8)
+    return integerRange(type);
+  if (auto cast = value.getDefiningOp<CastOp>())
+    return isa<IntegerType>(typeOf(cast.getX()).getElementType()) ? rangeOf(cast.getX())
+                                                                  : std::nullopt;
+  auto tensor = isOfConstants(value) ? evaluated(value) : std::nullopt;
+  if (!tensor || !type || tensor->size() == 0)
+    return std::nullopt;
+  std::pair range(tensor->getInt(0), tensor->getInt(0));
+  for (int64_t i = 0; i < tensor->size(); ++i)
+    range = {std::min(range.first, tensor->getInt(i)), std::max(range.second, tensor->getInt(i))};
+  return range;
+}
+
+bool isZeroPointOfBytes(Value zero) {
+  auto range = rangeOf(zero);
+  return range && range->first >= -128 && range->second <= 255;
+}
+
+std::optional<double> boundOf(const Integers &of) {
+  auto x = rangeOf(of.x),
+       zero = of.zeroPoint ? rangeOf(of.zeroPoint) : std::pair<int64_t, int64_t>();
+  if (!x || !zero)
+    return std::nullopt;
+  return double(std::max<int64_t>({zero->second - x->first, x->second - zero->first, 1}));
+}
+
+Integers integersOf(Operation *op, unsigned operand) {
+  return {op->getOperand(operand), zeroPointOf(op, operand)};
+}
+
+Value centered(OpBuilder &builder, Operation *op, unsigned operand) {
+  Integers of = integersOf(op, operand);
+  if (of.zeroPoint && isa<ConvOp>(op) && typeOf(of.zeroPoint).getRank() == 1) {
+    SmallVector<int64_t> shape(typeOf(of.x).getRank(), 1);
+    shape[0] = shapeOf(of.zeroPoint)[0];
+    of.zeroPoint = TensorBuilder(builder, op->getLoc()).reshape(of.zeroPoint, shape);
+  }
+  return centered(builder, op->getLoc(), of.x, of.zeroPoint);
+}
+
+int64_t channelAxis(Operation *op) {
+  auto product = dyn_cast<MatmulOp>(op);
+  const int64_t rank = typeOf(op->getOperand(1)).getRank();
+  return !product ? 0 : product.getTransposeB() ? rank - 2 : rank - 1;
+}
+
+SmallVector<int64_t> channelShape(Operation *op) {
+  auto type = typeOf(op->getResult(0));
+  if (isa<MatmulOp>(op))
+    return {type.getShape().back()};
+  SmallVector<int64_t> shape(type.getRank() - 1, 1);
+  shape[0] = type.getDimSize(1);
+  return shape;
+}
+
+bool hasSmallSums(ConvOp conv) {
+  auto most = boundOf(integersOf(conv, 0));
+  return most &&
+         *most * double(ShapedType::getNumElements(shapeOf(conv.getW()).drop_front())) < kExact;
+}
+
+std::optional<Weights> weightsOf(OpBuilder &builder, Operation *op) {
+  auto conv = dyn_cast<ConvOp>(op);
+  auto wide = evaluated(centered(builder, op, 1));
+  if (!wide)
+    return std::nullopt;
+  const bool isLast = channelAxis(op) == wide->getRank() - 1;
+  ArrayRef<int64_t> shape = wide->getShape();
+  const int64_t channels = shape[channelAxis(op)], inner = isLast ? 1
+                                                           : conv ? wide->size() / channels
+                                                                  : shape.back();
+  // Minimum and maximum of each output channel.
+  std::vector<std::pair<int64_t, int64_t>> ranges(
+      channels, {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()});
+  auto channelOf = [&](int64_t i) { return i / inner % channels; };
+  for (int64_t i = 0; i < wide->size(); ++i) {
+    auto &[low, high] = ranges[channelOf(i)];
+    low = std::min(low, wide->getInt(i)), high = std::max(high, wide->getInt(i));
+  }
+  int64_t least = 0, most = 0;
+  for (auto [low, high] : ranges)
+    least = std::min(least, low), most = std::max(most, high);
+  auto fits = [](int64_t low, int64_t high) { return low >= -128 && high <= 127; };
+  Weights weights{
+      ref::Tensor::empty(RankedTensorType::get(shape, builder.getIntegerType(8))), 0, {}};
+  std::vector<int64_t> shifts(channels, 0);
+  // oneDNN's matmul supports one weight zero point for all channels, its convolution none.
+  if (!conv && most - least <= 255) {
+    weights.zeroPoint = -std::clamp<int64_t>(0, most - 127, least + 128);
+    std::fill(shifts.begin(), shifts.end(), -weights.zeroPoint);
+  } else if (!fits(least, most)) {
+    if (conv ? conv.getGroups() != 1 || !hasSmallSums(conv) : shape.size() != 2)
+      return std::nullopt;
+    auto each = ref::Tensor::empty(RankedTensorType::get(channelShape(op), builder.getI32Type()));
+    for (auto [c, range] : llvm::enumerate(ranges)) {
+      shifts[c] = fits(range.first, range.second) ? 0 : range.first + 128;
+      if (range.second - shifts[c] > 127)
+        return std::nullopt;
+      each.setInt(c, shifts[c]);
+    }
+    weights.shifts = each;
+  }
+  for (int64_t i = 0; i < wide->size(); ++i)
+    weights.numbers.setInt(i, wide->getInt(i) - shifts[channelOf(i)]);
+  return weights;
+}
+
+} // namespace dlc::quantize
