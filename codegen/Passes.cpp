@@ -38,7 +38,9 @@ template <typename Derived> struct CodePass : OptionPass<Derived, CompileOptions
   }
   /// Tests set a fixed vector width, so that their expected output is the same on every machine.
   typename Base::template Option<int64_t> vectorBits{
-      *this, "vector-bits", llvm::cl::desc("register width; 0: this machine's"), llvm::cl::init(0)};
+      *this, "vector-bits",
+      llvm::cl::desc("width of vector registers in bits; 0: that of this machine"),
+      llvm::cl::init(0)};
   cpu::Target target() {
     cpu::Target t = cpu::hostTarget();
     if (vectorBits)
@@ -49,8 +51,8 @@ template <typename Derived> struct CodePass : OptionPass<Derived, CompileOptions
 
 struct PrecomputePass : CodePass<PrecomputePass> {
   explicit PrecomputePass(const CompileOptions &options)
-      : CodePass("dlc-precompute", "computes what follows from constants alone", {kAllSettings},
-                 options) {}
+      : CodePass("dlc-precompute", "evaluates operations with constant operands at compile time",
+                 {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
     if (!precompute(module, resolved(options), compile))
       return success();
@@ -62,8 +64,9 @@ struct PrecomputePass : CodePass<PrecomputePass> {
 
 struct SelectPass : CodePass<SelectPass> {
   explicit SelectPass(const CompileOptions &options)
-      : CodePass("dlc-select", "chooses a kernel for every fusion and command", {kAllSettings},
-                 options) {}
+      : CodePass("dlc-select",
+                 "chooses a kernel for each fusion and each operation outside of fusions",
+                 {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
     return selectKernels(module, resolved(options), target());
   }
@@ -71,8 +74,9 @@ struct SelectPass : CodePass<SelectPass> {
 
 struct RefinePass : CodePass<RefinePass> {
   explicit RefinePass(const CompileOptions &options)
-      : CodePass("dlc-refine", "joins what chosen kernels can do beside", {kAllSettings}, options) {
-  }
+      : CodePass("dlc-refine",
+                 "merges adjacent operations into the chosen kernels that support them",
+                 {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
     cpu::Target processor = target();
     refineKernels(module, {situationOf(resolved(options), processor), options.kernels});
@@ -82,7 +86,7 @@ struct RefinePass : CodePass<RefinePass> {
 
 struct LowerPass : CodePass<LowerPass> {
   explicit LowerPass(const CompileOptions &options)
-      : CodePass("dlc-lower", "turns @main into a command list", {kAllSettings}, options) {}
+      : CodePass("dlc-lower", "lowers @main to a list of commands", {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
     return lowerToExec(module, resolved(options), target());
   }
@@ -90,32 +94,39 @@ struct LowerPass : CodePass<LowerPass> {
 
 struct EffortPass : CodePass<EffortPass> {
   EffortPass()
-      : CodePass("dlc-effort", "marks kernels whose code is made with the least effort", {}, {}) {}
+      : CodePass("dlc-effort",
+                 "marks kernels that are compiled with the fewest optimizations, since they take "
+                 "little of the time",
+                 {}, {}) {}
   LogicalResult run(ModuleOp module, const CompileOptions &) {
     return chooseEffort(module), success();
   }
 };
 
 struct PlanMemoryPass : CodePass<PlanMemoryPass> {
-  PlanMemoryPass() : CodePass("dlc-plan-memory", "gives every arena buffer its offset", {}, {}) {}
+  PlanMemoryPass()
+      : CodePass("dlc-plan-memory", "assigns an offset to each buffer in the arena", {}, {}) {}
   LogicalResult run(ModuleOp module, const CompileOptions &) { return planMemory(module); }
 };
 
 struct VerifyMemoryPass : CodePass<VerifyMemoryPass> {
   VerifyMemoryPass()
-      : CodePass("dlc-verify-memory", "checks that every byte read is the reader's own", {}, {}) {}
+      : CodePass("dlc-verify-memory",
+                 "checks that no command reads bytes that another buffer has overwritten", {}, {}) {
+  }
   LogicalResult run(ModuleOp module, const CompileOptions &) {
     this->markAllAnalysesPreserved();
     return verifyMemory(module);
   }
 };
 
-constexpr llvm::StringLiteral kOutputHelp = "the file to write (.dlcx)";
+constexpr llvm::StringLiteral kOutputHelp = "program file to write (.dlcx)";
 
 struct NativePass : CodePass<NativePass> {
   NativePass(const CompileOptions &options, std::shared_ptr<runtime::Program> *made,
              const std::string &file)
-      : CodePass("dlc-native", "makes a program of planned commands", {kAllSettings}, options),
+      : CodePass("dlc-native", "compiles planned commands and kernels into a program",
+                 {kAllSettings}, options),
         made(made) {
     output = file;
   }

@@ -64,8 +64,9 @@ std::unique_ptr<Costs> assumedCosts(const ModelOptions &options = {});
 /// integer sums. For any other name, emits an error on `op` and returns null.
 std::unique_ptr<Costs> makeCosts(llvm::StringRef name, const CostsMaker &kernels,
                                  const ModelOptions &options, mlir::Operation *op);
-constexpr llvm::StringLiteral kCostsHelp = "who says what kernels cost: kernels, assumed, or "
-                                           "generated-sums (assumed, integers in products)";
+constexpr llvm::StringLiteral kCostsHelp =
+    "source of kernel costs: kernels (the providers), assumed (fixed values), or generated-sums "
+    "(fixed values, with integer matmuls by generated kernels)";
 
 } // namespace dlc
 

@@ -127,60 +127,62 @@ std::string Setting::value() const {
 
 std::vector<Setting> settingsOf(ModelOptions &o) {
   return {
-      {"device", "where inputs, outputs and all else stand", &o.device},
+      {"device",
+       "device of inputs, outputs and all operations without another device, such as cuda:0",
+       &o.device},
       {"place",
-       "operations of these names on another device: PATTERN=DEVICE; input:PATTERN=DEVICE and "
-       "output:PATTERN=DEVICE; all others where it costs least: auto:cpu,cuda:0=8GiB, or parallel "
-       "branches at the same time: split:cpu,cpu:1",
+       "device of the operations whose names match: PATTERN=DEVICE; of inputs and outputs: "
+       "input:PATTERN=DEVICE, output:PATTERN=DEVICE; of all other operations: auto:cpu,cuda:0=8GiB "
+       "(lowest estimated cost within the memory limits) or split:cpu,cpu:1 (parallel branches at "
+       "the same time)",
        &o.place},
       {.name = "forbid-transfers",
-       .help = "no transfer that nobody wrote; with =PATTERN, none of values or for operations of "
-               "these names",
+       .help = "report an error for each transfer that the model does not contain; with =PATTERN, "
+               "only for values and operations whose names match",
        .field = &o.forbidTransfers,
        .alone = "*"},
       {"split",
-       "parameters of these names are split over the ranks of --world: PATTERN=rows or columns "
-       "(the "
-       "first or the last dimension), PATTERN=N (dimension N), PATTERN=columns:3 (each of three "
-       "blocks)",
+       "split parameters whose names match over the ranks of --world: PATTERN=rows (first "
+       "dimension), PATTERN=columns (last dimension), PATTERN=N (dimension N), PATTERN=columns:3 "
+       "(each of three blocks of the last dimension)",
        &o.split},
-      {"world", "so many processes run the program together; 0: any number", &o.world},
-      {"threads", "threads to run with; 0: all that this process may use", &o.threads},
-      {"tune", "measure candidate kernels and remember the fastest", &o.tune},
+      {"world", "number of processes that run the program together; 0: any number", &o.world},
+      {"threads", "number of threads; 0: all that this process may use", &o.threads},
+      {"tune", "measure candidate kernels and store the fastest in the tuning database", &o.tune},
       {"precision",
-       "what products are computed in: 16-bit operands, sums in f32",
+       "type of the operands of matmuls and convolutions; sums are f32",
        &o.precision,
        {"none", "bf16", "f16"}},
-      {"precision-of", "operations of these names, whatever --precision: PATTERN=f32, bf16 or f16",
+      {"precision-of",
+       "override --precision for operations whose names match: PATTERN=f32, bf16 or f16",
        &o.precisionOf},
       {"matmul-precision",
-       "how exact products of f32 are: high may use tf32, or two bf16 parts of each number; medium "
-       "may round them to bf16",
+       "precision of f32 matmuls: high may use tf32, or two bf16 parts of each operand; medium may "
+       "round operands to bf16",
        &o.matmulPrecision,
        {"highest", "high", "medium"}},
       {"weights",
-       "what constant weights of matrix products are kept in: bf16, or int8 with a scale for each "
-       "column",
+       "storage type of constant matmul weights: bf16, or int8 with a scale for each column",
        &o.weights,
        {"f32", "bf16", "int8"}},
       {"accuracy",
-       "what f32 may lose for speed: strict (sums and constants as written), default (convolutions "
-       "and products "
-       "with fewer multiplications, products of bf16 parts on tiles: errors up to 2e-5 of the "
-       "largest result), fast (also what --matmul-precision medium allows); PATTERN=LEVEL for "
-       "products and convolutions of such names",
+       "accuracy of f32 that may be given up for speed: strict (sums and constants as in the "
+       "model), default (Winograd convolutions, Strassen matmuls, and AMX matmuls of bf16 parts: "
+       "errors up to 2e-5 of the largest result), fast (as default, and --matmul-precision "
+       "medium); PATTERN=LEVEL for matmuls and convolutions whose names match",
        &o.accuracy,
        {"strict", "default", "fast"},
        &o.accuracyOf},
-      {"max-memory", "state, constants and intermediate values of a training step: as in 64MiB",
+      {"max-memory",
+       "memory limit of a training step for state, constants and intermediate values, such as "
+       "64MiB",
        &o.maxMemory},
       {"profile",
-       "what kernels' times are estimated by: a processor that ships with dlc, a file that dlc "
-       "tune "
-       "--machine wrote, or 'measured'; else $DLC_PROFILE or what suits the processor",
+       "machine profile of the cost model: the name of a built-in profile, a file written by dlc "
+       "tune --machine, or 'measured'; default: $DLC_PROFILE, else the profile of this processor",
        &o.profile},
       {"cache",
-       "where object code and tuning results are kept, or 'none'; else $DLC_CACHE_DIR or "
+       "folder for cached object code and tuning results, or 'none'; default: $DLC_CACHE_DIR, else "
        "~/.cache/dlc",
        &o.cacheDir},
   };

@@ -25,7 +25,7 @@ struct WherePass : PassWrapper<WherePass, OperationPass<ModuleOp>> {
 
   StringRef getArgument() const final { return "dlc-where"; }
   StringRef getDescription() const final {
-    return "runs other passes where the module holds an operation";
+    return "runs other passes if the module contains an operation";
   }
   void getDependentDialects(DialectRegistry &registry) const final {
     inner.getDependentDialects(registry);
@@ -52,9 +52,10 @@ struct WherePass : PassWrapper<WherePass, OperationPass<ModuleOp>> {
   }
 
   OpPassManager inner{ModuleOp::getOperationName()};
-  Option<std::string> operation{*this, "operation", llvm::cl::desc("as in dlc.gradient")};
-  Option<std::string> passes{*this, "passes",
-                             llvm::cl::desc("what runs then, as in builtin.module(dlc-grad)")};
+  Option<std::string> operation{*this, "operation",
+                                llvm::cl::desc("name of the operation, such as dlc.gradient")};
+  Option<std::string> passes{
+      *this, "passes", llvm::cl::desc("pass pipeline to run, such as builtin.module(dlc-grad)")};
 };
 
 } // namespace

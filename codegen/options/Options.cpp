@@ -17,18 +17,20 @@ struct PhaseRow {
 };
 
 constexpr PhaseRow kPhases[] = {
-    {Phase::Import, "import", "a file or a trace as dlc"},
-    {Phase::Simplify, "simplify", "shapes, constants, algebra, dead code"},
-    {Phase::Grad, "grad", "the backward pass: every dlc.gradient spelled out"},
-    {Phase::Precision, "precision", "which values have 16 bits, and what is computed again"},
-    {Phase::Place, "place", "which device each operation runs on, and what crosses"},
-    {Phase::Layout, "layout", "the layout of each activation"},
-    {Phase::Fuse, "fuse", "what runs as one kernel"},
-    {Phase::Select, "select", "which kernel does each fusion or operation"},
-    {Phase::Refine, "refine", "what kernels do beside what they were chosen for"},
-    {Phase::Lower, "lower", "commands in order, streams and views"},
-    {Phase::Memory, "memory", "one arena for each device"},
-    {Phase::Native, "native", "machine code, constants and commands as a program"},
+    {Phase::Import, "import", "import of a file or a trace into the dlc dialect"},
+    {Phase::Simplify, "simplify",
+     "shape inference, constant folding, algebraic simplification, dead code elimination"},
+    {Phase::Grad, "grad", "expansion of dlc.gradient into the backward pass"},
+    {Phase::Precision, "precision",
+     "16-bit values, and values that are recomputed instead of saved"},
+    {Phase::Place, "place", "device of each operation, and transfers between devices"},
+    {Phase::Layout, "layout", "layout of each activation"},
+    {Phase::Fuse, "fuse", "grouping of operations into fusions, each of which is one kernel"},
+    {Phase::Select, "select", "kernel of each fusion and operation"},
+    {Phase::Refine, "refine", "further operations that the chosen kernels can absorb"},
+    {Phase::Lower, "lower", "order of commands, streams and views"},
+    {Phase::Memory, "memory", "memory plan: offsets in one arena for each device"},
+    {Phase::Native, "native", "machine code; the program with its constants and commands"},
 };
 
 constexpr size_t kPhaseCount = std::size(kPhases);
@@ -80,26 +82,29 @@ CompileOptions resolved(CompileOptions options) {
 std::vector<Setting> settingsOf(CompileOptions &o) {
   std::vector<Setting> settings = settingsOf(static_cast<ModelOptions &>(o));
   std::vector<Setting> own = {
-      {"kernels", "whose kernels to take wherever they can do the work; else the fastest",
+      {"kernels",
+       "provider whose kernels are preferred wherever they support the operation; default: the "
+       "fastest kernel",
        &o.kernels, kernelNames()},
-      {"gpu-arch", "the GPUs to compile for, as in sm_90a; else those of this machine", &o.gpuArch},
+      {"gpu-arch", "GPU architecture to compile for, such as sm_90a; default: that of this machine",
+       &o.gpuArch},
       {"db",
-       "the tuning database to choose kernels by, only read; else tuning.jsonl in the cache folder",
+       "tuning database from which kernels are chosen (read only); default: tuning.jsonl in the "
+       "cache folder",
        [&o](const std::string &file) {
          o.tuning.database = file;
          o.tuning.pinned = !file.empty();
        }},
       {"on-miss",
-       "of an operation that the database does not know: ask the cost model, refuse, or measure "
-       "now",
+       "for an operation that is not in the tuning database: use the cost model, report an error, "
+       "or measure the candidates now",
        [&o](const std::string &what) {
          o.tuning.onMiss = what == "error"     ? OnMiss::Error
                            : what == "measure" ? OnMiss::Measure
                                                : OnMiss::Model;
        },
        {"model", "error", "measure"}},
-      {"workspace", "the most scratch memory that a kernel may ask for: as in 16MiB",
-       &o.tuning.workspaceBytes},
+      {"workspace", "maximum scratch memory of a kernel, such as 16MiB", &o.tuning.workspaceBytes},
   };
   llvm::append_range(settings, own);
   return settings;

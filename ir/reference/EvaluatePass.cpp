@@ -18,14 +18,16 @@ struct EvaluatePass : PassWrapper<EvaluatePass, OperationPass<ModuleOp>> {
   EvaluatePass() = default;
   EvaluatePass(const EvaluatePass &other) : PassWrapper(other) {}
 
-  Option<int> ranks{*this, "ranks", llvm::cl::desc("so many evaluate it together"),
+  Option<int> ranks{*this, "ranks",
+                    llvm::cl::desc("number of ranks that evaluate the module together"),
                     llvm::cl::init(1)};
-  Option<int> rank{*this, "rank", llvm::cl::desc("whose results are shown"), llvm::cl::init(0)};
+  Option<int> rank{*this, "rank", llvm::cl::desc("rank whose results replace the body"),
+                   llvm::cl::init(0)};
 
   StringRef getArgument() const override { return "dlc-evaluate"; }
   StringRef getDescription() const override {
-    return "replace the body of each function without arguments by its results, as the reference "
-           "evaluator finds them";
+    return "replaces the body of each function without arguments by its results, computed by the "
+           "reference evaluator";
   }
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<DlcDialect>();

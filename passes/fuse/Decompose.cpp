@@ -30,8 +30,8 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<>> {
 
   StringRef getArgument() const final { return "dlc-decompose"; }
   StringRef getDescription() const final {
-    return "opens softmax, normalisations, attention, recurrent layers and searches into simple "
-           "operations";
+    return "decomposes softmax, normalisations, attention, recurrent layers and searches into "
+           "simple operations";
   }
 
   void runOnOperation() final {

@@ -16,7 +16,9 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FusePass)
 
   StringRef getArgument() const final { return "dlc-fuse"; }
-  StringRef getDescription() const final { return "groups operations into one-kernel regions"; }
+  StringRef getDescription() const final {
+    return "groups operations into dlc.fusion regions, each of which becomes one kernel";
+  }
 
   void runOnOperation() final {
     SmallVector<Block *> blocks;

@@ -36,7 +36,8 @@ bool canThere(Operation *op, StringRef most, uint32_t capabilities) {
 struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
   MarkAttentionPass(const ModelOptions &options, bool gradients, CostsMaker kernels)
       : OptionPass("dlc-mark-attention",
-                   "marks the attention that stays whole where it is differentiated or opened",
+                   "marks attention that remains one operation in the gradient and when others are "
+                   "decomposed",
                    {"device", "max-memory", "accuracy"}, options),
         kernels(std::move(kernels)) {
     this->gradients = gradients;
@@ -105,9 +106,11 @@ private:
   }
 
   CostsMaker kernels;
-  Option<bool> gradients{*this, "gradients",
-                         llvm::cl::desc("by the costs of both directions, before gradients"),
-                         llvm::cl::init(false)};
+  Option<bool> gradients{
+      *this, "gradients",
+      llvm::cl::desc(
+          "before the gradients pass: compare the costs of forward and backward together"),
+      llvm::cl::init(false)};
   Option<std::string> which{*this, "costs", llvm::cl::desc(kCostsHelp), llvm::cl::init("kernels")};
 };
 

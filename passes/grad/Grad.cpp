@@ -95,7 +95,9 @@ struct GradPass : PassWrapper<GradPass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(GradPass)
 
   StringRef getArgument() const final { return "dlc-grad"; }
-  StringRef getDescription() const final { return "spells gradients out in reverse mode"; }
+  StringRef getDescription() const final {
+    return "expands dlc.gradient by reverse-mode differentiation";
+  }
 
   void runOnOperation() final {
     // Inner and earlier gradients are expanded first, so that a gradient of a gradient

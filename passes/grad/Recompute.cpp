@@ -42,8 +42,9 @@ bool isStep(func::FuncOp function) {
 struct RecomputePass : OptionPass<RecomputePass> {
   RecomputePass(const ModelOptions &options, bool mayFail)
       : OptionPass("dlc-recompute",
-                   "computes again what is not worth keeping for the backward pass", {"max-memory"},
-                   options) {
+                   "recomputes values in the backward pass: cheap ones always, others until memory "
+                   "fits max-memory",
+                   {"max-memory"}, options) {
     this->mayFail = mayFail;
   }
   RecomputePass(const RecomputePass &other) : OptionPass(other) {}
@@ -66,8 +67,10 @@ struct RecomputePass : OptionPass<RecomputePass> {
     return success();
   }
 
-  Option<bool> mayFail{*this, "may-fail", llvm::cl::desc("go as far as possible, without an error"),
-                       llvm::cl::init(false)};
+  Option<bool> mayFail{
+      *this, "may-fail",
+      llvm::cl::desc("reduce memory as far as possible, without an error if it exceeds the limit"),
+      llvm::cl::init(false)};
 };
 
 } // namespace

@@ -93,7 +93,8 @@ struct VerifyLayoutPass : PassWrapper<VerifyLayoutPass, OperationPass<ModuleOp>>
 
   StringRef getArgument() const final { return "dlc-verify-layout"; }
   StringRef getDescription() const final {
-    return "checks that only operations that understand blocked layouts see them";
+    return "checks that only operations that support blocked layouts have operands or results in "
+           "them";
   }
 
   void runOnOperation() final {

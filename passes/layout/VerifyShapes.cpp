@@ -12,7 +12,7 @@ struct VerifyShapesPass : PassWrapper<VerifyShapesPass, OperationPass<ModuleOp>>
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(VerifyShapesPass)
 
   StringRef getArgument() const final { return "dlc-verify-shapes"; }
-  StringRef getDescription() const final { return "checks that every shape is known"; }
+  StringRef getDescription() const final { return "checks that every shape is static"; }
 
   void runOnOperation() final {
     markAllAnalysesPreserved();

@@ -17,7 +17,7 @@ namespace {
 struct PlacePass : OptionPass<PlacePass> {
   explicit PlacePass(const ModelOptions &options)
       : OptionPass("dlc-place",
-                   "puts a device on every tensor, and transfers where something crosses",
+                   "assigns a device to each tensor and inserts transfers between devices",
                    {"device", "place", "forbid-transfers"}, options) {}
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {

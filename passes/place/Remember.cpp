@@ -47,7 +47,7 @@ struct RememberDevicesPass : PassWrapper<RememberDevicesPass, OperationPass<Modu
 
   StringRef getArgument() const final { return "dlc-remember-devices"; }
   StringRef getDescription() const final {
-    return "keeps the devices asked for by dlc.device through rewriting";
+    return "records the devices that dlc.device attributes request, so that rewriting keeps them";
   }
 
   void runOnOperation() final {

@@ -33,7 +33,7 @@ void applyMath(Operation *op, StringRef level, const ModelOptions &options) {
 /// `beforeSimplify`, only these attributes are set, for the rewrites of later passes.
 struct AccuracyPass : OptionPass<AccuracyPass> {
   AccuracyPass(const ModelOptions &options, bool beforeSimplify)
-      : OptionPass("dlc-accuracy", "what single products may lose for speed",
+      : OptionPass("dlc-accuracy", "sets the accuracy of each matmul and convolution",
                    {"accuracy", "matmul-precision"}, options),
         beforeSimplify(beforeSimplify) {}
 

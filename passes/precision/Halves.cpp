@@ -297,7 +297,9 @@ private:
 
 struct HalvesPass : OptionPass<HalvesPass> {
   HalvesPass(const ModelOptions &options, CostsMaker kernels)
-      : OptionPass("dlc-halves", "16-bit floats in f32 where no kernel multiplies them",
+      : OptionPass("dlc-halves",
+                   "computes matmuls and convolutions of 16-bit floats in f32 if no kernel "
+                   "multiplies them",
                    {"device", "place", "accuracy"}, options),
         kernels(std::move(kernels)) {}
   HalvesPass(const HalvesPass &other) : OptionPass(other), kernels(other.kernels) {}

@@ -15,7 +15,7 @@ namespace {
 
 struct PrecisionPass : OptionPass<PrecisionPass> {
   explicit PrecisionPass(const ModelOptions &options)
-      : OptionPass("dlc-precision", "16-bit operands for products",
+      : OptionPass("dlc-precision", "casts the operands of matmuls and convolutions to 16 bits",
                    {"precision", "precision-of", "matmul-precision", "accuracy"}, options) {}
 
   LogicalResult initialize(MLIRContext *context) final {

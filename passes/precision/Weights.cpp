@@ -247,7 +247,7 @@ bool areFar(ArrayRef<MatmulOp> products) {
 
 struct WeightsPass : OptionPass<WeightsPass> {
   explicit WeightsPass(const ModelOptions &options)
-      : OptionPass("dlc-weights", "constant weights of products in fewer bits",
+      : OptionPass("dlc-weights", "stores constant matmul weights in bf16 or int8",
                    {"weights", "device", "place"}, options) {}
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {

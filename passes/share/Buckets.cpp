@@ -180,8 +180,8 @@ struct BucketsPass : PassWrapper<BucketsPass, OperationPass<ModuleOp>> {
 
   StringRef getArgument() const final { return "dlc-buckets"; }
   StringRef getDescription() const final {
-    return "joins all-reduces into buckets, and these into ranges of memory; dlc.buckets of the "
-           "module are the least bytes of a bucket and the most of a range";
+    return "combines all-reduces into buckets, and buckets into ranges of memory; the module's "
+           "attribute dlc.buckets has the minimum bytes of a bucket and the maximum of a range";
   }
 
   void runOnOperation() final {

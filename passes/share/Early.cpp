@@ -63,7 +63,7 @@ struct EarlyPass : PassWrapper<EarlyPass, OperationPass<ModuleOp>> {
 
   StringRef getArgument() const final { return "dlc-early"; }
   StringRef getDescription() const final {
-    return "moves reduce-scatters and all-gathers up to where their operands are written";
+    return "moves reduce-scatters and all-gathers up to directly after their operands";
   }
 
   void runOnOperation() final {

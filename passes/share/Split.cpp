@@ -21,8 +21,8 @@ namespace {
 struct SplitPass : OptionPass<SplitPass> {
   explicit SplitPass(const ModelOptions &options)
       : OptionPass("dlc-split",
-                   "splits annotated parameters over the ranks of a world, with all that follows "
-                   "from them",
+                   "splits annotated parameters over the ranks of a world, and the operations that "
+                   "use them",
                    {"split", "world"}, options) {}
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {

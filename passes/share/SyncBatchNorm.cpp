@@ -185,8 +185,8 @@ struct SyncBatchNormPass : PassWrapper<SyncBatchNormPass, OperationPass<ModuleOp
 
   StringRef getArgument() const final { return "dlc-sync-batch-norm"; }
   StringRef getDescription() const final {
-    return "statistics of batch norm, and the sums of its gradient, over the batches of all ranks, "
-           "where dlc.over_ranks asks for them";
+    return "computes the statistics of batch norm, and the sums of its gradient, over the batches "
+           "of all ranks if dlc.over_ranks is set";
   }
 
   void runOnOperation() final {

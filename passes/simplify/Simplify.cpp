@@ -16,7 +16,9 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SimplifyPass)
 
   StringRef getArgument() const final { return "dlc-simplify"; }
-  StringRef getDescription() const final { return "constants, algebra and dead code"; }
+  StringRef getDescription() const final {
+    return "folds constants, simplifies algebraically and removes dead code";
+  }
 
   LogicalResult initialize(MLIRContext *context) final {
     subgradientPatterns = patternsFor(context, Keeps::Subgradients);

@@ -69,7 +69,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before")
     parser.add_argument("after", nargs="?", default=common.BUILD)
-    parser.add_argument("--networks", default="", help="only those whose names contain one of these")
+    parser.add_argument("--networks", default="", help="parts of names, separated by commas: use only networks whose name contains one")
     parser.add_argument("--threads", default="2")
     parser.add_argument("--inspect", action="store_true")
     parser.add_argument("--save", default="")

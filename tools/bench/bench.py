@@ -76,9 +76,9 @@ def main():
     a.add_argument("--peers", default=",".join(PEERS))
     a.add_argument("--batch", type=int, default=1)
     a.add_argument("--rounds", type=int, default=9)
-    a.add_argument("--seconds", type=float, default=0.4, help="of each tool in each round")
-    a.add_argument("--tune", action="store_true", help="dlc measures its candidates when compiling")
-    a.add_argument("--json", help="write all figures there")
+    a.add_argument("--seconds", type=float, default=0.4, help="seconds for which each tool is timed in each round")
+    a.add_argument("--tune", action="store_true", help="compile with dlc's --tune, which measures candidate kernels")
+    a.add_argument("--json", help="file to which all results are written")
     o = a.parse_args()
     o.peers = [p for p in o.peers.split(",") if p]
     everything, ratios = [], {}

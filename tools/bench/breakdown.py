@@ -90,13 +90,13 @@ def show(name, o, folder):
 
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--networks", help="instead of the seven that are trained, or the seven of inference")
-    a.add_argument("--inference", action="store_true", help="the exported networks at batch 1 (needs tools/setup --bench)")
+    a.add_argument("--networks", help="names of networks, separated by commas; default: the seven networks of the benchmark")
+    a.add_argument("--inference", action="store_true", help="measure inference of the exported networks at batch 1 (requires tools/setup --bench)")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--repeat", type=int, default=5)
     a.add_argument("--accuracy", default="default", choices=["strict", "default", "fast"])
-    a.add_argument("--tune", action="store_true", help="measure kernels that the cache knows nothing of")
-    a.add_argument("--slowest", type=int, default=0, help="so many commands of each network, too")
+    a.add_argument("--tune", action="store_true", help="measure kernels that are not in the tuning database")
+    a.add_argument("--slowest", type=int, default=0, help="also print this many of the slowest commands of each network")
     o = a.parse_args()
     if o.inference:
         common.use_bench_python()

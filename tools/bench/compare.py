@@ -50,7 +50,7 @@ def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--networks", default=",".join(common.network_names()))
     a.add_argument("--batches", default="1,4")
-    a.add_argument("models", nargs="*", help="these files instead of the networks")
+    a.add_argument("models", nargs="*", help="model files to measure instead of the benchmark's networks")
     o = a.parse_args()
     if not o.models:
         common.use_bench_python()

@@ -110,11 +110,11 @@ def hidden(trace):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, default=384, help="three such matrices stay in a core's own cache")
+    parser.add_argument("--size", type=int, default=384, help="size of the matrices; three of the default size fit into the private cache of a core")
     parser.add_argument("--steps", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=5, help="quiet ones")
-    parser.add_argument("--seconds", type=float, default=60, help="at most, waiting for quiet rounds")
-    parser.add_argument("--noise", type=float, default=0.1, help="of a core, that others may take in a quiet round")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds without interference")
+    parser.add_argument("--seconds", type=float, default=60, help="time limit in seconds, including rounds with interference")
+    parser.add_argument("--noise", type=float, default=0.1, help="share of a core that other processes may use in a round without interference")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         one = make(folder, "one", two_chains(options.size, options.steps, None), 1)

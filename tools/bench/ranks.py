@@ -66,13 +66,13 @@ def text(link):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", default="fcn-r,alexnet-r,resnet-56")
-    parser.add_argument("--batch", type=int, default=16, help="of each rank")
+    parser.add_argument("--batch", type=int, default=16, help="batch size of each rank")
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--repeat", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--beyond", default="8,64,256,1024", help="ranks, one a machine")
-    parser.add_argument("--link-between", default="20us,1.25GB/s", help="of these")
-    parser.add_argument("--steps", nargs="*", help="compiled steps (.dlcx) instead of networks")
+    parser.add_argument("--beyond", default="8,64,256,1024", help="numbers of ranks to predict, with one rank on each machine")
+    parser.add_argument("--link-between", default="20us,1.25GB/s", help="latency and bandwidth of the link between those machines")
+    parser.add_argument("--steps", nargs="*", help="compiled training steps (.dlcx) to measure instead of networks")
     options = parser.parse_args()
     counts = [int(n) for n in options.ranks.split(",")]
     with tempfile.TemporaryDirectory() as folder:

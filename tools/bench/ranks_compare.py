@@ -121,10 +121,10 @@ def main():
     common.use_bench_python()
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--networks", default=",".join(BATCHES))
-    a.add_argument("--batch", type=int, help="of each rank; else what suits the network")
+    a.add_argument("--batch", type=int, help="batch size of each rank; default: the network's own")
     a.add_argument("--ranks", type=int, default=2)
     a.add_argument("--rounds", type=int, default=9)
-    a.add_argument("--seconds", type=float, default=2, help="of each tool in each round")
+    a.add_argument("--seconds", type=float, default=2, help="seconds for which each tool is timed in each round")
     a.add_argument("--json")
     o = a.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -14,12 +14,12 @@ namespace {
 void addModelArguments(CLI::App *command, ModelArguments &a, bool required = true) {
   command
       ->add_option("model", a.model,
-                   "a model (" + dlc::extensionsText() + ") or a compiled program (.dlcx)")
+                   "model file (" + dlc::extensionsText() + ") or compiled program (.dlcx)")
       ->required(required);
-  command->add_option("--shape", a.shapes, "the shape of an input: NAME=1x3x224x224")
+  command->add_option("--shape", a.shapes, "shape of an input: NAME=1x3x224x224")
       ->take_all()
       ->allow_extra_args(false);
-  command->add_option("--input", a.inputs, "the value of an input: NAME=FILE.npy")
+  command->add_option("--input", a.inputs, "value of an input: NAME=FILE.npy")
       ->take_all()
       ->allow_extra_args(false);
   dlc::addFlags(*command, settingsOf(a.options));
@@ -27,217 +27,249 @@ void addModelArguments(CLI::App *command, ModelArguments &a, bool required = tru
 
 void addTrainingArguments(CLI::App *command, CompileArguments &a) {
   dlc::TrainingOptions &t = a.training;
-  CLI::Option *train =
-      command->add_flag("--train", a.train, "compile a training step of the model");
+  CLI::Option *train = command->add_flag(
+      "--train", a.train,
+      "compile a training step of the model: forward pass, loss, gradients and optimizer");
   auto number = [&](const char *name, auto &to, const char *what) {
     return command->add_option(name, to, what)->needs(train)->group("Training");
   };
-  number("--loss", t.loss, "of the first output and the input 'target'")
+  number("--loss", t.loss, "loss function of the model's first output and the new input 'target'")
       ->check(CLI::IsMember(dlc::trainingLosses()))
       ->capture_default_str();
-  number("--optimizer", t.optimizer, "what makes new parameters of gradients")
+  number("--optimizer", t.optimizer, "optimizer that updates the parameters")
       ->check(CLI::IsMember(dlc::trainingOptimizers()))
       ->capture_default_str();
-  number("--lr", t.lr, "the learning rate; else the optimizer's default");
-  number("--momentum", t.momentum, "of sgd and rmsprop");
-  number("--dampening", t.dampening, "of sgd's momentum");
-  command->add_flag("--nesterov", t.nesterov, "sgd looks ahead")->needs(train)->group("Training");
-  number("--weight-decay", t.weightDecay, "how strongly parameters shrink");
-  number("--beta1", t.beta1, "of adam and adamw: memory of gradients");
-  number("--beta2", t.beta2, "of adam and adamw: memory of their squares");
-  number("--alpha", t.alpha, "of rmsprop: memory of squares");
-  number("--eps", t.eps, "what keeps divisors from 0");
-  number("--clip-norm", t.clipNorm, "the greatest norm of all gradients together; 0: any");
-  number("--clip-value", t.clipValue, "the greatest gradient of an element; 0: any");
-  number("--label-smoothing", t.labelSmoothing, "so much of a target goes to all classes")
+  number("--lr", t.lr, "learning rate; default: that of the optimizer");
+  number("--momentum", t.momentum, "momentum of sgd and rmsprop");
+  number("--dampening", t.dampening, "dampening of sgd's momentum");
+  command->add_flag("--nesterov", t.nesterov, "use Nesterov momentum in sgd")
+      ->needs(train)
+      ->group("Training");
+  number("--weight-decay", t.weightDecay, "weight decay coefficient");
+  number("--beta1", t.beta1, "decay rate of the first moment of adam and adamw");
+  number("--beta2", t.beta2, "decay rate of the second moment of adam and adamw");
+  number("--alpha", t.alpha, "decay rate of the squared gradients of rmsprop");
+  number("--eps", t.eps, "term added to the optimizer's divisors for numerical stability");
+  number("--clip-norm", t.clipNorm, "clip gradients to this global norm; 0: no clipping");
+  number("--clip-value", t.clipValue,
+         "clip each gradient element to [-VALUE, VALUE]; 0: no clipping");
+  number("--label-smoothing", t.labelSmoothing,
+         "label smoothing: share of the target probability that is spread over all classes")
       ->check(CLI::Range(0.0, 1.0));
-  number("--ignore-index", t.ignoreIndex, "a target that does not count");
-  number("--micro-batches", t.microBatches, "parts that a batch is taken in, to save memory")
+  number("--ignore-index", t.ignoreIndex, "target class that is ignored by the loss");
+  number("--micro-batches", t.microBatches,
+         "split each batch into this many parts and average their gradients, to save memory")
       ->check(CLI::PositiveNumber);
   command
-      ->add_flag("--data-parallel", t.dataParallel,
-                 "the batch is that of each process; gradients and loss are averaged over all")
+      ->add_flag(
+          "--data-parallel", t.dataParallel,
+          "give each process its own batch, and average gradients and loss over all processes")
       ->needs(train)
       ->group("Training");
   CLI::Option *parallel = command->get_option("--data-parallel");
   command
       ->add_flag("--sync-batch-norm", t.syncBatchNorm,
-                 "batch norm has the statistics of all processes' batches")
+                 "compute batch norm statistics over the batches of all processes")
       ->needs(parallel)
       ->group("Training");
   CLI::Option *world = command->get_option("--world");
   command
       ->add_flag("--shard-optimizer", t.shardOptimizer,
-                 "each process keeps its share of the optimizer's memory, and updates its share of "
+                 "split the optimizer state over the processes; each process updates its share of "
                  "the parameters")
       ->needs(world)
       ->needs(parallel)
       ->group("Training");
   number("--gradients", t.gradients,
-         "what gradients travel in between processes; bf16: half the bytes, 8 significant bits")
+         "element type of the gradients that processes exchange; bf16 halves the bytes and has 8 "
+         "significant bits")
       ->check(CLI::IsMember({"f32", "bf16"}))
       ->capture_default_str()
       ->needs(parallel);
   number("--reproducible-reductions", t.chunks,
-         "so many chunks, whatever the number of processes: added up in one order, to the same "
-         "bits")
+         "split the global batch into this many chunks and add their gradients in a fixed order, "
+         "so that results have the same bits for any number of processes")
       ->check(CLI::PositiveNumber)
       ->needs(world)
       ->needs(parallel);
-  number("--freeze", t.freeze, "parameters of these names stay (* any characters, ? one)")
+  number("--freeze", t.freeze,
+         "do not train parameters whose names match (*: any characters, ?: one character)")
       ->take_all()
       ->allow_extra_args(false);
-  number(
-      "--loss-scale", t.lossScale,
-      "multiply the loss for --precision f16, by this at first; steps that overflow are skipped");
-  number("--dropout-seed", t.seed, "of dropout's random numbers");
+  number("--loss-scale", t.lossScale,
+         "initial factor of dynamic loss scaling, for --precision f16; steps with overflowing "
+         "gradients are skipped");
+  number("--dropout-seed", t.seed, "seed of dropout's random numbers");
 }
 
 void addTuneCommands(CLI::App &app, TuneArguments &a, TuneDbArguments &b) {
-  CLI::App *c = app.add_subcommand("tune", "measure which kernels are fastest here, and keep it");
+  CLI::App *c = app.add_subcommand(
+      "tune",
+      "measure candidate kernels on this machine and store the results in a tuning database");
   addModelArguments(c, a, /*required=*/false);
   CLI::Option *model = c->get_option("model");
-  CLI::Option *machine =
-      c->add_flag(
-           "--machine", a.machine,
-           "measure this machine instead: the profile that estimates go by, in a few seconds")
-          ->excludes(model);
-  c->add_option("-o,--output", a.profileFile, "where --machine writes; else into the cache folder")
+  CLI::Option *machine = c->add_flag("--machine", a.machine,
+                                     "measure this machine instead of a model, in a few seconds, "
+                                     "and write a profile for the cost model")
+                             ->excludes(model);
+  c->add_option("-o,--output", a.profileFile,
+                "profile that --machine writes; default: a file in the cache folder")
       ->needs(machine);
-  c->get_option("--db")->description("the database to fill; else tuning.jsonl in the cache folder");
+  c->get_option("--db")->description(
+      "tuning database to extend; default: tuning.jsonl in the cache folder");
   dlc::TuningOptions &tuning = a.options.tuning;
-  dlc::addFlags(*c,
-                {{"budget", "stop measuring after so long: as in 60s", &tuning.budgetSeconds},
-                 {"spread", "the time between two sittings over one operation, at least; else 2s",
-                  &tuning.spreadSeconds},
-                 {"again", "measure what the database knows too", &tuning.again}});
+  dlc::addFlags(
+      *c, {{"budget", "time limit for measuring, such as 60s", &tuning.budgetSeconds},
+           {"spread", "minimum time between two measurement sessions of one operation; default: 2s",
+            &tuning.spreadSeconds},
+           {"again", "measure operations again that are in the database", &tuning.again}});
   c->add_option("--explain", a.explain,
-                "show all candidates of operations of these names (* any characters), or keys");
-  c->add_option("--batch", a.batch, "the first dimension of inputs that leave it open")
+                "show all candidates of the operations whose name matches (*: any characters) or "
+                "whose key begins with this text");
+  c->add_option("--batch", a.batch,
+                "size of the first dimension of inputs, where that dimension is dynamic")
       ->check(CLI::PositiveNumber);
   addTrainingArguments(c, a);
 
-  CLI::App *db = app.add_subcommand("tune-db", "look at tuning databases, merge and compare them");
+  CLI::App *db = app.add_subcommand("tune-db", "show, merge and compare tuning databases");
   db->require_subcommand(1);
   auto action = [&](const char *name, const char *what) {
     CLI::App *command = db->add_subcommand(name, what);
     command->callback([&b, name] { b.action = name; });
     return command;
   };
-  CLI::App *show = action("show", "print what a database holds");
-  show->add_option("file", b.output, "a database")->required();
-  show->add_option("pattern", b.pattern, "only operations of these names, or keys");
-  CLI::App *merge = action("merge", "put databases together");
-  merge->add_option("output", b.output, "the database to fill; made where it is not there")
+  CLI::App *show = action("show", "print the operations in a database");
+  show->add_option("file", b.output, "tuning database")->required();
+  show->add_option("pattern", b.pattern,
+                   "print only operations whose name matches or whose key begins with this text");
+  CLI::App *merge = action("merge", "merge databases into one");
+  merge->add_option("output", b.output, "database to extend, or to create if it does not exist")
       ->required();
-  merge->add_option("files", b.files, "those to take from")->required();
-  CLI::App *diff = action("diff", "say how far two databases agree; status 1 where they differ");
-  diff->add_option("files", b.files, "two databases")->required()->expected(2);
+  merge->add_option("files", b.files, "databases to read")->required();
+  CLI::App *diff =
+      action("diff", "compare the kernels chosen by two databases; exit status 1 if they differ");
+  diff->add_option("files", b.files, "two databases to compare")->required()->expected(2);
 }
 
 void addInspectCommand(CLI::App &app, InspectArguments &a) {
-  CLI::App *c = app.add_subcommand("inspect", "show what a program does, with what, and why");
+  CLI::App *c = app.add_subcommand(
+      "inspect", "show the commands of a program, their kernels, memory and time");
   addModelArguments(c, a);
   CLI::Option *repeat =
-      c->add_option("--repeat", a.repeat, "run so often and show each command's time")
+      c->add_option("--repeat", a.repeat,
+                    "run the program this many times and show the time of each command")
           ->capture_default_str();
-  c->add_option("--seed", a.seed, "of the random inputs")->capture_default_str();
-  c->add_flag("--json", a.json, "print it as one JSON object");
-  c->add_flag("--placement", a.placement,
-              "show which device each operation is on, why, and what crosses");
+  c->add_option("--seed", a.seed, "seed of random input values")->capture_default_str();
+  c->add_flag("--json", a.json, "print one JSON object");
+  c->add_flag(
+      "--placement", a.placement,
+      "show the device of each operation with the reason, and the transfers between devices");
   c->add_flag("--layouts", a.layouts,
-              "show the layout of each convolution, and what it and the others cost");
-  c->add_option("--svg", a.svg, "draw the graph, coloured by kernel and time");
-  c->add_option("--html", a.html, "the same as a page with a table");
+              "show the layout of each convolution, and the estimated costs of all layouts");
+  c->add_option("--svg", a.svg, "write a drawing of the graph, coloured by kernel and time");
+  c->add_option("--html", a.html, "write the drawing and a table of commands as an HTML page");
   c->add_option("--trace", a.trace,
-                "of --repeat: write what ran when in the quickest run, for ui.perfetto.dev")
+                "write a timeline of the fastest run of --repeat, for ui.perfetto.dev")
       ->needs(repeat);
-  c->add_option("--link", a.link,
-                "what carries collectives, as latency and bandwidth: 20us,10GB/s; --repeat then "
-                "waits so long for an all-reduce; else what mpirun's processes measure");
-  c->add_option("--ranks", a.ranks, "predict the step in worlds of so many ranks: 2,4,1024")
+  c->add_option(
+      "--link", a.link,
+      "latency and bandwidth of the link between ranks, such as 20us,10GB/s: --repeat simulates "
+      "the time of collectives; default: measured by the processes that mpirun started");
+  c->add_option("--ranks", a.ranks,
+                "predict the time of a step for these numbers of ranks, such as 2,4,1024")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 20));
   CLI::Option *machine =
-      c->add_option("--ranks-per-machine", a.ranksPerMachine, "of --ranks; else all are on one")
+      c->add_option("--ranks-per-machine", a.ranksPerMachine,
+                    "number of ranks on each machine, for --ranks; default: all on one machine")
           ->check(CLI::PositiveNumber);
   c->add_option("--link-between", a.between,
-                "of --ranks: what carries collectives between machines")
+                "latency and bandwidth of the link between machines, for --ranks")
       ->needs(machine);
 }
 
 void addTrainCommand(CLI::App &app, TrainArguments &a) {
-  CLI::App *c = app.add_subcommand("train", "run a training step over a file of data");
-  c->add_option("program", a.program, "a step, made by dlc compile --train (.dlcx)")->required();
-  c->add_option("--data", a.data, "an .npz with an array for each of the step's inputs")
+  CLI::App *c = app.add_subcommand("train", "run a training step on a data set");
+  c->add_option("program", a.program, "training step, compiled by dlc compile --train (.dlcx)")
+      ->required();
+  c->add_option("--data", a.data, ".npz file with one array for each input of the step")
       ->required();
   CLI::Option *epochs =
-      c->add_option("--epochs", a.epochs, "how often to go through the data, from the beginning on")
+      c->add_option("--epochs", a.epochs, "total number of epochs, including those before --resume")
           ->check(CLI::PositiveNumber)
           ->capture_default_str();
-  c->add_option("--steps", a.steps, "how many steps to take, from the beginning on")
+  c->add_option("--steps", a.steps, "total number of steps, including those before --resume")
       ->check(CLI::PositiveNumber)
       ->excludes(epochs);
-  c->add_flag("--no-shuffle", a.noShuffle, "take the samples in the file's order");
-  c->add_option("--seed", a.seed, "of the order of the samples")->capture_default_str();
-  c->add_option("--lr", a.lr, "the learning rate, of a step that takes it as an input")
+  c->add_flag("--no-shuffle", a.noShuffle, "use the samples in the order of the file");
+  c->add_option("--seed", a.seed, "seed of the order of the samples")->capture_default_str();
+  c->add_option("--lr", a.lr, "learning rate, if it is an input of the step")
       ->check(CLI::NonNegativeNumber);
-  c->add_option("--init", a.init, "begin with the parameters of this .safetensors file");
+  c->add_option("--init", a.init, ".safetensors file with the initial parameters");
   CLI::Option *checkpoint =
-      c->add_option("--checkpoint", a.checkpoint, "the .safetensors file to keep the state in");
-  c->add_option("--checkpoint-every", a.checkpointEvery, "in steps; else at the end of each epoch")
+      c->add_option("--checkpoint", a.checkpoint, ".safetensors file in which the state is saved");
+  c->add_option("--checkpoint-every", a.checkpointEvery,
+                "save a checkpoint after every N steps; default: at the end of each epoch")
       ->check(CLI::PositiveNumber)
       ->needs(checkpoint);
-  c->add_flag("--resume", a.resume, "go on from the checkpoint, if it is there")->needs(checkpoint);
-  c->add_option("--log-every", a.logEvery,
-                "in steps: a line each; else each epoch, --json each step")
+  c->add_flag("--resume", a.resume, "continue from the checkpoint, if the file exists")
+      ->needs(checkpoint);
+  c->add_option(
+       "--log-every", a.logEvery,
+       "print a line after every N steps; default: after each epoch, with --json after each step")
       ->check(CLI::PositiveNumber);
-  c->add_flag("--json", a.json, "print lines as JSON objects");
-  c->add_option("--svg", a.svg, "draw the loss of each step");
+  c->add_flag("--json", a.json, "print each line as a JSON object");
+  c->add_option("--svg", a.svg, "write a drawing of the loss of each step");
   c->add_option("--trace", a.trace,
-                "write what ran when in the last steps, on all ranks, for ui.perfetto.dev");
-  c->add_option("--workers", a.workers, "threads that make batches ahead")
+                "write a timeline of the last steps of all ranks, for ui.perfetto.dev");
+  c->add_option("--workers", a.workers, "number of threads that prepare batches in advance")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  c->add_option("--threads", a.threads, "threads to run with; 0: all that this process may use")
+  c->add_option("--threads", a.threads, "number of threads; 0: all that this process may use")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
 }
 
 void addQuantizeCommand(CLI::App &app, QuantizeArguments &a) {
   dlc::quantize::Options &o = a.options;
-  CLI::App *c = app.add_subcommand("quantize", "make an ONNX model of eight bits from one in f32");
-  c->add_option("model", o.model, "a model in f32 (.onnx)")->required();
-  c->add_option("-o,--output", o.output, "the ONNX model to write")->required();
-  CLI::Option *data = c->add_option(
-      "--data", a.data, "an .npz with an array for each input, samples along the first dimension");
+  CLI::App *c = app.add_subcommand(
+      "quantize", "quantize an f32 ONNX model to 8 bits, or its weights to 4 bits");
+  c->add_option("model", o.model, "f32 model (.onnx)")->required();
+  c->add_option("-o,--output", o.output, "quantized ONNX model to write")->required();
+  CLI::Option *data = c->add_option("--data", a.data,
+                                    "calibration data: .npz file with one array for each input, "
+                                    "samples along the first dimension");
   c->add_option_function<std::string>(
        "--weights",
        [&a](const std::string &text) {
          a.options.weights = text;
          a.saysWeights = true;
        },
-       "int8 with a scale per channel, int4 with one per block and values in f32; without --data "
-       "values stay in f32")
+       "type of weights: int8 with a scale per channel, or int4 with a scale per block and f32 "
+       "activations; without --data activations remain in f32")
       ->check(CLI::IsMember({"int8", "int4"}))
       ->default_str(o.weights);
-  c->add_option("--block", o.block, "of int4: so many weights have one scale")
+  c->add_option("--block", o.block, "number of weights in a block, for --weights int4")
       ->capture_default_str();
-  c->add_option("--ranges", o.ranges.kind, "how values' scales follow from the data")
+  c->add_option("--ranges", o.ranges.kind,
+                "method by which the ranges of activations are derived from the data")
       ->check(CLI::IsMember(dlc::quantize::rangeRules()))
       ->capture_default_str()
       ->needs(data);
   c->add_option("--percentile", o.ranges.percentile,
-                "of --ranges percentile: so many of a hundred values lie within, at each end")
+                "percentage of values within the range, at each end, for --ranges percentile")
       ->check(CLI::Range(50.0, 100.0))
       ->capture_default_str();
-  c->add_option("--keep", o.keep, "layers of such names or kinds stay in f32 (* any characters)")
+  c->add_option("--keep", o.keep,
+                "do not quantize layers whose name or operator type matches (*: any characters)")
       ->take_all()
       ->allow_extra_args(false);
-  c->add_option("--least-snr", o.leastSnr,
-                "layers with less signal to noise, in dB over the data, stay in f32")
+  c->add_option(
+       "--least-snr", o.leastSnr,
+       "do not quantize layers whose signal-to-noise ratio over the data would be lower, in dB")
       ->capture_default_str();
-  c->add_option("--threads", o.compile.threads, "to run with; 0: all that this process may use")
+  c->add_option("--threads", o.compile.threads,
+                "number of threads; 0: all that this process may use")
       ->check(CLI::Range(0, 4096))
       ->capture_default_str();
   c->add_flag("--json", a.json, "print the report as one JSON object");
@@ -258,36 +290,40 @@ int dlc::dlcMain(int argc, char **argv) {
   CLI::App *compileApp = app.add_subcommand("compile", "compile a model into a program");
   addModelArguments(compileApp, compile);
   compileApp->add_option("-o,--output", compile.output,
-                         "the program to write (.dlcx), or text (.mlir) with --to");
-  compileApp->add_option("--from", compile.from, "the model stands before this phase already");
+                         "program to write (.dlcx), or MLIR text (.mlir) with --to");
+  compileApp->add_option(
+      "--from", compile.from,
+      "start at this phase; the model is MLIR text that --to wrote for the phase before it");
   compileApp->add_option("--to", compile.to,
-                         "stop after this phase and give the text of the module");
+                         "stop after this phase and write the module as MLIR text");
   compileApp
       ->add_option("--print-after", compile.printAfter,
-                   "print the module after a phase, or after 'all'")
+                   "print the module after a phase, or after each phase ('all')")
       ->take_all()
       ->allow_extra_args(false);
-  compileApp->add_flag("--time", compile.time, "print the seconds of each phase");
+  compileApp->add_flag("--time", compile.time, "print the duration of each phase");
 
   compileApp
-      ->add_option("--batch", compile.batch, "the first dimension of inputs that leave it open")
+      ->add_option("--batch", compile.batch,
+                   "size of the first dimension of inputs, where that dimension is dynamic")
       ->check(CLI::PositiveNumber);
   addTrainingArguments(compileApp, compile);
 
   RunArguments run;
   CLI::App *runApp = app.add_subcommand("run", "run a model or a program");
   addModelArguments(runApp, run);
-  runApp->add_option("--output-dir", run.outputDir, "write each output as DIR/NAME.npy");
-  runApp->add_option("--repeat", run.repeat, "how often to run")->capture_default_str();
-  runApp->add_option("--seed", run.seed, "of the random inputs")->capture_default_str();
-  runApp->add_flag("--json", run.json, "print the figures as one JSON object");
+  runApp->add_option("--output-dir", run.outputDir,
+                     "folder in which each output is written as NAME.npy");
+  runApp->add_option("--repeat", run.repeat, "number of runs")->capture_default_str();
+  runApp->add_option("--seed", run.seed, "seed of random input values")->capture_default_str();
+  runApp->add_flag("--json", run.json, "print times and memory as one JSON object");
   runApp->add_flag("--plain-launches", run.plainLaunches,
-                   "give a GPU its commands one by one, not as graphs");
+                   "submit GPU commands one by one instead of as CUDA graphs");
   addFlags(*runApp, {{"tune-in-background",
-                      "start on the model's choice, measure kernels between the runs for so long "
-                      "(as in 60s), and swap the faster ones in",
+                      "start with the kernels that the cost model chooses, measure candidates "
+                      "between the runs for this long (such as 60s), and hot-swap faster kernels",
                       &run.options.tuneInBackground}});
-  runApp->add_option("--trace", run.trace, "write what ran when, for ui.perfetto.dev");
+  runApp->add_option("--trace", run.trace, "write a timeline of the runs, for ui.perfetto.dev");
 
   InspectArguments inspect;
   addInspectCommand(app, inspect);
@@ -302,7 +338,7 @@ int dlc::dlcMain(int argc, char **argv) {
   TuneDbArguments tuneDb;
   addTuneCommands(app, tune, tuneDb);
 
-  app.add_subcommand("devices", "list what there is to run on, and which libraries were found");
+  app.add_subcommand("devices", "list the devices, and the libraries found for them");
 
   try {
     app.parse(argc, argv);

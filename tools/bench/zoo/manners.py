@@ -169,11 +169,11 @@ def line(r):
 def main():
     common.use_bench_python()
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    a.add_argument("--networks", default="", help="three of the zoo, if none are given")
+    a.add_argument("--networks", default="", help="names of networks, separated by commas; default: three networks")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--rounds", type=int, default=9)
-    a.add_argument("--seconds", type=float, default=0.4, help="of each tool in each round")
-    a.add_argument("--json", help="keep the figures here")
+    a.add_argument("--seconds", type=float, default=0.4, help="seconds for which each tool is timed in each round")
+    a.add_argument("--json", help="file to which the results are written")
     a.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     o = a.parse_args()
     if o.work:

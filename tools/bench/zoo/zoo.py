@@ -257,14 +257,14 @@ def parser(about, rounds, results):
     """Returns the option parser of scripts that measure the stored graphs."""
     a = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--networks", default="")
-    a.add_argument("--batch", type=int, default=1, help="0: any")
+    a.add_argument("--batch", type=int, default=1, help="batch size; 0: dynamic")
     a.add_argument("--threads", type=int, default=2)
     a.add_argument("--rounds", type=int, default=rounds)
-    a.add_argument("--sample", type=int, help="so many of them, the same each time")
+    a.add_argument("--sample", type=int, help="number of networks to sample; the sample is the same in each run")
     a.add_argument("--results", default=os.path.join(common.BUILD, "zoo", results))
-    a.add_argument("--again", action="store_true", help="measure what has been measured")
-    a.add_argument("--report", action="store_true", help="print what is known, and measure nothing")
-    a.add_argument("--json", help="with --report: write what tools/bench/tables.py takes")
+    a.add_argument("--again", action="store_true", help="measure again what has been measured before")
+    a.add_argument("--report", action="store_true", help="print the stored results and measure nothing")
+    a.add_argument("--json", help="with --report: file to write for tools/bench/tables.py")
     return a
 
 
@@ -288,8 +288,8 @@ def measure_each(o, measure, line):
 def main():
     common.use_bench_python()
     a = parser(__doc__, rounds=9, results="results")
-    a.add_argument("--seconds", type=float, default=0.15, help="of each tool in each round")
-    a.add_argument("--blame", type=int, default=3, help="so many commands of each slower network")
+    a.add_argument("--seconds", type=float, default=0.15, help="seconds for which each tool is timed in each round")
+    a.add_argument("--blame", type=int, default=3, help="number of commands to print for each network that is slower than with another tool")
     o = a.parse_args()
     os.makedirs(o.results, exist_ok=True)
     report(o) if o.report else measure_each(o, measure, line)
