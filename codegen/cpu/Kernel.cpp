@@ -20,7 +20,7 @@ bool canEmit(FusionOp fusion, std::string *why) {
             op);
     if (!known) {
       if (why)
-        *why = ("generated code has no '" + op.getName().getStringRef() + "'").str();
+        *why = ("generated code does not support '" + op.getName().getStringRef() + "'").str();
       return false;
     }
   }

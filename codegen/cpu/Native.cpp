@@ -230,7 +230,7 @@ FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &tar
     return module.emitError("kernel '") << name << "': translation to LLVM IR failed";
   llvm::TargetMachine *machine = compiler.machine.get();
   if (!machine)
-    return module.emitError("no LLVM target for this machine: ") << compiler.error;
+    return module.emitError("LLVM has no target for this machine: ") << compiler.error;
   machine->Options.AllowFPOpFusion =
       contracts ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
   llvmModule->setTargetTriple(machine->getTargetTriple());

@@ -153,13 +153,13 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
   auto layout = Tag::parse(tag);
   if (mixed || !layout || layout->order.size() != rank)
     return fail("a generated kernel cannot read layout '" + tag +
-                "' here; put a dlc.reorder before it");
+                "' here; insert a dlc.reorder before it");
   for (Operation &op : fusion.getBody().front())
     if ((!isDimensionwise(&op) && !movesBlocks(&op, tag)) ||
         cutsBlocks(&op, *layout, tag, int64_t(rank)))
       return fail("generated '" + op.getName().getStringRef() +
-                  "' works on plain layouts only, found '" + tag +
-                  "'; put a dlc.reorder before it");
+                  "' supports only plain layouts; found: '" + tag +
+                  "'; insert a dlc.reorder before it");
   bool divides = true;
   forEachValue(fusion, [&](Value v) {
     auto shape = keptShape(v);
@@ -168,7 +168,7 @@ FailureOr<FusionOp> spellOutLayouts(FusionOp fusion, std::string &why) {
       divides &= shape[d] == 1 || shape[d] % layout->block == 0;
   });
   if (!divides)
-    return fail("layout '" + tag + "' pads its blocks here; put a dlc.reorder before it");
+    return fail("layout '" + tag + "' pads its blocks here; insert a dlc.reorder before it");
   bool blocked = layout->blockedDim >= 0;
   auto shapeOf = [&](ArrayRef<int64_t> shape, RankedTensorType) {
     SmallVector<int64_t> result;

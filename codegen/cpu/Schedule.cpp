@@ -26,7 +26,7 @@ LogicalResult pack(FusionOp fusion, const cpu::ContractFusion &contract, PackedO
   }
   operand.data = runtime::allocateWeights(uint64_t(operand.bytes));
   if (!operand.data) {
-    why = "not enough memory for packed weights";
+    why = "out of memory for packed weights";
     return failure();
   }
   bool isA = contract.spec.packedA;
@@ -57,7 +57,7 @@ FailureOr<Schedule> planBlocks(FusionOp fusion, FusionOp normal, const cpu::Targ
   auto isOther = [](Type element, bool isPacked) { return !element.isInteger(8) && !isPacked; };
   if (spec.sumsIntegers() &&
       (isOther(spec.elementA, spec.packedA) || isOther(spec.elementB, spec.packedB))) {
-    why = "integers of other than 8 bits";
+    why = "integers of another width than 8 bits";
     return failure();
   }
   if (argument) {
@@ -101,8 +101,8 @@ LogicalResult emitScheduled(OpBuilder &b, exec::KernelOp kernel, StringRef name,
   if (schedule == "parts") {
     auto split = cpu::planSplit(fusion, target);
     if (!split || split->isWhole())
-      return kernel.emitError("required: reductions that are cut into parts, for schedule parts; "
-                              "found: others; use schedule rows");
+      return kernel.emitError("required for schedule parts: reductions that can be split into "
+                              "parts; found: other operations; use schedule rows");
     return cpu::emitSplitKernel(b, fusion, name, *split, target);
   }
   if (schedule == "contract")

@@ -496,7 +496,8 @@ bool canAttend(FusionOp fusion, Operation *attention, std::string *why) {
     return false;
   for (Operation &op : bodyOf(fusion).without_terminator())
     if (&op != attention && !op.hasTrait<ViewLike>())
-      return no("attention is a kernel by itself, but for how its operands and results lie");
+      return no(
+          "attention can only be fused with changes of the layout of its operands and results");
   unsigned plain = isa<AttentionGradOp>(attention) ? 6 : 3;
   for (OpOperand &operand : attention->getOpOperands()) {
     auto view = asStrided(operand.get());
@@ -504,7 +505,7 @@ bool canAttend(FusionOp fusion, Operation *attention, std::string *why) {
         (operand.getOperandNumber() < plain && !hasWholeRows(*view)) ||
         (isa<AttentionGradOp>(attention) && operand.getOperandNumber() == 4 &&
          !isa<BlockArgument>(operand.get())))
-      return no("attention reads rows whose elements lie together");
+      return no("attention requires operands with contiguous rows");
   }
   llvm::DenseSet<Value> found;
   for (Value yielded : bodyOf(fusion).getTerminator()->getOperands()) {
@@ -512,7 +513,7 @@ bool canAttend(FusionOp fusion, Operation *attention, std::string *why) {
     auto view = result ? asStridedDestination(result, yielded) : std::nullopt;
     bool isSum = result && isa<AttentionTrainOp>(attention) && result.getResultNumber() == 1;
     if (!view || !found.insert(result).second || (isSum ? yielded != result : !hasWholeRows(*view)))
-      return no("attention writes each result once, in rows whose elements lie together");
+      return no("attention requires that each result is stored once, with contiguous rows");
   }
   return true;
 }

@@ -102,13 +102,13 @@ bool canGenerate(FusionOp fusion, std::string *why) {
     (isWhole(&op) ? wholes : others) += 1;
     if (!known) {
       if (why)
-        *why = ("generated code has no '" + op.getName().getStringRef() + "'").str();
+        *why = ("generated code does not support '" + op.getName().getStringRef() + "'").str();
       return false;
     }
   }
   if (wholes > 1 || (wholes == 1 && others > 0)) {
     if (why)
-      *why = "sorting, running sums, scatters and products of groups are kernels by themselves";
+      *why = "sorts, cumulative sums, scatters and grouped matmuls cannot be fused";
     return false;
   }
   return true;

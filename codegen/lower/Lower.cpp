@@ -341,7 +341,8 @@ LogicalResult Lowering::command(Operation &op) {
     StringRef from = layoutOf(op.getOperand(0).getType()), to = layoutOf(op.getResult(0).getType());
     const bool keepsLayout = isa<TransferOp>(op) && from == to;
     if (!keepsLayout && (!from.empty() || !to.empty()))
-      return op.emitError("a view of a blocked layout; put a dlc.reorder before it");
+      return op.emitError(
+          "a view of a blocked layout is not supported; insert a dlc.reorder before it");
     if (crosses(&op) && !outermost)
       copy(loc, home(op.getOperand(0)), resultBuffer(op.getResult(0)),
            storageBytes(tensorTypeOf(op.getResult(0))));
@@ -361,7 +362,7 @@ LogicalResult Lowering::command(Operation &op) {
   if (auto slice = dyn_cast<SliceOp>(op)) {
     auto start = isTurnedStack(&op) ? 0 : contiguousStart(slice);
     if (!start)
-      return op.emitError("a slice that is no run of memory must be in a fusion");
+      return op.emitError("a slice that is not contiguous in memory must be in a fusion");
     buffers[slice.getY()] =
         view(loc, bufferOf(slice.getX()), *start, storageBytes(tensorTypeOf(slice.getY())));
     return success();
@@ -393,7 +394,7 @@ LogicalResult Lowering::command(Operation &op) {
   std::string why;
   auto call = callOf(&op, options.threads, &why);
   if (!call)
-    return op.emitError("the selected library kernel cannot be made: ") << why;
+    return op.emitError("the selected library kernel cannot be created: ") << why;
   return library(op, *call);
 }
 

@@ -31,7 +31,7 @@ void readFigures(const Json &given, Machine &machine) {
     machine.*figure.field = value.get<double>();
     if (!(machine.*figure.field >= 0) || std::isinf(machine.*figure.field))
       throw std::invalid_argument("figure '" + figure.name.str() +
-                                  "': required: a number from 0 on");
+                                  "': required: a number of 0 or more");
   }
   for (auto &[name, value] : given.items())
     if (!known.contains(name))
@@ -53,10 +53,11 @@ std::optional<Profile> parseProfile(const std::string &text, std::string &error)
   try {
     Json json = Json::parse(text);
     if (!json.is_object() || !json.contains(kKind))
-      throw std::invalid_argument("required: a profile, as dlc tune --machine writes it");
+      throw std::invalid_argument("required: a machine profile, written by dlc tune --machine");
     if (json.at(kKind) != kVersion)
-      throw std::invalid_argument("is of version " + json.at(kKind).dump() + "; required: " +
-                                  std::to_string(kVersion) + "; dlc tune --machine measures anew");
+      throw std::invalid_argument("has version " + json.at(kKind).dump() +
+                                  "; required: " + std::to_string(kVersion) +
+                                  "; run dlc tune --machine to measure again");
     Profile profile;
     profile.name = json.at("name");
     profile.processor = json.at("processor");
@@ -71,7 +72,7 @@ std::optional<Profile> parseProfile(const std::string &text, std::string &error)
       profile.samples.push_back(std::move(sample));
     }
     if (profile.vectorBits < 64)
-      throw std::invalid_argument("vector: required: bits, 64 at least");
+      throw std::invalid_argument("vector: required: at least 64 bits");
     return profile;
   } catch (const std::exception &problem) {
     error = problem.what();

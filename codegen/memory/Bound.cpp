@@ -47,9 +47,8 @@ FailureOr<bool> MemoryBound::tighten(ModuleOp module) {
     return module.emitError("required: at most ")
                << bytes << " bytes of state, constants and intermediate values; found: at least "
                << least
-               << (estimate ? " with all computed again that helps"
-                            : ", and nothing that could be computed again")
-               << "; allow as much, make the batch smaller, or take it in more micro-batches",
+               << (estimate ? " with maximum recomputation" : ", and no value can be recomputed")
+               << "; increase the limit, reduce the batch size, or use more micro-batches",
            failure();
   if (tries == 1)
     limit =

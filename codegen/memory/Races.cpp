@@ -125,9 +125,9 @@ private:
                            int64_t at) const {
     if (!first.op || first.stream == then.stream || known[then.stream][first.stream] >= first.count)
       return success();
-    auto diag = then.op->emitError("memory: touches byte ")
+    auto diag = then.op->emitError("memory: accesses byte ")
                 << at << " of " << memory << " on stream " << then.stream << " while stream "
-                << first.stream << " may still be at it: no event orders the two";
+                << first.stream << " may still access it: no event orders the two commands";
     diag.attachNote(first.op->getLoc()) << "the other command";
     return diag;
   }

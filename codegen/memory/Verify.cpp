@@ -78,7 +78,7 @@ public:
     for (auto [key, name] : names)
       if (auto &[index, fresh] = key; fresh)
         if (auto other = memories[index].findOther(0, memories[index].bytes, name))
-          return name.getDefiningOp()->emitError("memory: nothing has written byte ")
+          return name.getDefiningOp()->emitError("memory: no command has written byte ")
                  << other->first << " of state " << index - devices.size()
                  << "'s new value when the program ends";
     return success();
@@ -149,14 +149,14 @@ private:
     if (auto state = range->owner.getDefiningOp<exec::StateOp>())
       return op.emitError("memory: reads byte ")
              << other->first << " of state " << state.getIndex() << "'s "
-             << (state.getFresh() ? "new value, which nothing has written yet"
-                                  : "old value, which was written over");
+             << (state.getFresh() ? "new value, which no command has written yet"
+                                  : "old value, which was overwritten");
     if (!other->second)
       return op.emitError("memory: reads byte ")
-             << other->first << " of the arena, which nothing has written";
+             << other->first << " of the arena, which no command has written";
     auto diag = op.emitError("memory: reads byte ")
-                << other->first << " of the arena, but another live buffer was written there";
-    diag.attachNote(other->second.getLoc()) << "by this one";
+                << other->first << " of the arena, but another live buffer has overwritten it";
+    diag.attachNote(other->second.getLoc()) << "overwritten by this command";
     return diag;
   }
 
@@ -171,12 +171,12 @@ private:
   LogicalResult clearRoom(Operation &op, ArrayRef<int64_t> room) {
     Range range{0, room[0], room[0] + room[1], Value()};
     if (range.start < 0 || range.end > memories[0].bytes)
-      return op.emitError("memory: its room, bytes ")
-             << range.start << " to " << range.end << ", lies outside of the arena of "
+      return op.emitError("memory: its scratch range, bytes ")
+             << range.start << " to " << range.end << ", exceeds the arena of "
              << memories[0].bytes;
     for (auto [i, buffer] : llvm::enumerate(op.getOperands()))
       if (auto used = rangeOf(buffer, stepOf(buffer) != 0); used && used->overlaps(range))
-        return op.emitError("memory: its room overlaps buffer ") << i;
+        return op.emitError("memory: its scratch range overlaps buffer ") << i;
     memories[0].give(range.start, range.end, Value());
     return success();
   }

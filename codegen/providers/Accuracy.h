@@ -20,7 +20,7 @@ inline bool isStrict(const Proposals &proposals) {
   return proposals.situation.accuracy == "strict";
 }
 
-constexpr llvm::StringLiteral kForbidden = "accuracy strict forbids its rounding";
+constexpr llvm::StringLiteral kForbidden = "--accuracy strict does not permit its rounding";
 
 } // namespace dlc
 #endif

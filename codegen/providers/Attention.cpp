@@ -130,11 +130,11 @@ std::optional<LibraryCall> describe(Operation *whole, int parts, int threads, st
     return no("not attention");
   Type element = cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
   if (!element.isF32() && !element.isBF16())
-    return no("attention of f32 and bf16 alone, here " + elementName(element));
+    return no("required: attention of f32 or bf16; found: " + elementName(element));
   if (attention::lanes() == 0)
     return no("this processor has neither AVX-512 nor AVX2 with FMA");
   if (parts && !attention::hasTiles())
-    return no("no tiles for bf16 (AMX) here");
+    return no("this processor has no AMX tiles for bf16");
   if (!cuda::canAttend(fusion, op, why))
     return std::nullopt;
   LibraryCall call = Maker(fusion, op).make(parts);

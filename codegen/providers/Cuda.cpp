@@ -16,7 +16,7 @@ class Cuda : public Provider {
 public:
   Cuda()
       : Provider({.name = "cuda",
-                  .does = "generated kernels on a GPU",
+                  .does = "generated GPU kernels",
                   .form = KernelForm::Gpu,
                   .onGpu = true,
                   .family = "generated"}) {}

@@ -112,10 +112,10 @@ public:
     if (auto gradient = dyn_cast<ConvWeightGradOp>(body.front()))
       return body.front().getNextNode() == body.getTerminator()
                  ? weightGradient(fusion, gradient)
-                 : no("nothing follows a weight gradient there");
+                 : no("weight gradients support no epilogue");
     auto epilogue = matchEpilogue(fusion);
     if (!epilogue || !isa<ConvOp, ConvTransposeOp>(epilogue->anchor))
-      return no("not one convolution with what the library does after it");
+      return no("not a single convolution with an epilogue that the library supports");
     auto conv = dyn_cast<ConvOp>(epilogue->anchor);
     return conv ? convolution(fusion, *epilogue, conv)
                 : dataGradient(fusion, *epilogue, cast<ConvTransposeOp>(epilogue->anchor));
@@ -131,12 +131,13 @@ private:
   template <typename Conv> bool begin(StringRef kind, Conv conv, ValueRange values) {
     Type element = typeOf(values[0]).getElementType();
     if (!element.isF32() && !element.isF64() && !element.isF16() && !element.isBF16())
-      return no("it has no convolution of " + elementName(element)), false;
+      return no("convolutions are not supported for " + elementName(element)), false;
     last = llvm::any_of(values, [](Value value) { return isChannelsLast(typeOf(value)); });
     for (Value value : values)
       if (typeOf(value).getElementType() != element || !fits(value) ||
           typeOf(value).getNumElements() == 0)
-        return no("its operands are of several types or layouts, in blocks, or empty"), false;
+        return no("its operands have different types or layouts, a blocked layout, or no elements"),
+               false;
     call.desc = {{"kind", kind.str()}, {"dtype", elementName(element)}};
     if (element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math"))
       call.desc["math"] = "tf32";
@@ -150,7 +151,7 @@ private:
     put("high", list(conv.getHigh()), 0);
     if (llvm::any_of(conv.getLow(), [](int64_t pad) { return pad < 0; }) ||
         llvm::any_of(conv.getHigh(), [](int64_t pad) { return pad < 0; }))
-      return no("padding that is taken away"), false;
+      return no("negative padding is not supported"), false;
     return true;
   }
 
@@ -208,11 +209,11 @@ private:
       return std::nullopt;
     Type element = typeOf(conv.getY()).getElementType();
     if (typeOf(fusion.getResult(0)).getElementType() != element)
-      return no("its result is of another type");
+      return no("its result has another type than its operands");
     ArrayRef<int64_t> shape = e.destination.shape;
     std::optional<json> y = destination(e);
     if (!y)
-      return no("its result is moved");
+      return no("its result is reshaped or transposed");
     call.desc["x"] = tensor(typeOf(conv.getX()).getShape());
     call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
     call.desc["y"] = *y;
@@ -241,21 +242,21 @@ private:
       bool isSum = isResidual(postOp, shape) || (isCompiled && isBias(postOp, shape));
       if ((!isSum && !activationOf(postOp)) ||
           (!isCompiled && (isActivated || (isSum && hasResidual))))
-        return no("it does other steps after a convolution, or in another order");
+        return no("unsupported epilogue op, or order of epilogue ops");
       (isSum ? hasResidual : isActivated) = true;
     }
     if (!isCompiled && !e.bias && !e.postOps.empty())
-      return no("steps after a convolution without bias");
+      return no("an epilogue without bias is not supported");
     ArrayRef<PostOp> steps = e.postOps;
     bool isBefore = e.bias && !steps.empty() && isResidual(steps.front(), shape);
     if ((isBefore && !add(steps.front().operand, tensor(shape))) ||
         (e.bias && !add(e.bias, tensor(channels))))
-      return no("what is added is of another type");
+      return no("the added operand has another type");
     for (const PostOp &postOp : steps.drop_front(isBefore)) {
       if (std::optional<json> step = activationOf(postOp))
         post.push_back(*step);
       else if (!add(postOp.operand, tensor(isBias(postOp, shape) ? ArrayRef(channels) : shape)))
-        return no("what is added is of another type");
+        return no("the added operand has another type");
     }
     if (!post.empty())
       call.desc["post"] = post;
@@ -268,19 +269,19 @@ private:
       return std::nullopt;
     if (e.bias || !e.postOps.empty() ||
         typeOf(fusion.getResult(0)).getElementType() != typeOf(conv.getY()).getElementType())
-      return no("it does nothing after a transposed convolution");
+      return no("transposed convolutions support no epilogue");
     // High padding of the forward convolution. Output padding (`extra`) smaller than the stride
     // does not reduce it.
     std::vector<int64_t> high;
     for (auto [pad, extra, stride] : llvm::zip(conv.getHigh(), conv.getExtra(), conv.getStrides()))
       high.push_back(extra < stride ? pad : pad - extra);
     if (llvm::any_of(high, [](int64_t pad) { return pad < 0; }))
-      return no("a result that is longer than its convolution's operand");
+      return no("the result is larger than the operand of the corresponding convolution");
     widen(high, 0);
     call.desc["high"] = high;
     std::optional<json> x = destination(e);
     if (!x)
-      return no("its result is moved");
+      return no("its result is reshaped or transposed");
     call.desc["x"] = *x;
     call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
     call.desc["y"] = tensor(typeOf(conv.getX()).getShape());
@@ -296,7 +297,7 @@ private:
     // correct.
     if (call.desc["low"] != call.desc["high"] && !call.desc.contains("math") &&
         typeOf(gradient.getDw()).getElementType().isF32())
-      return no("its weight gradients in f32 are wrong where the padding of two ends differs");
+      return no("f32 weight gradients with asymmetric padding are wrong in cuDNN");
     call.desc["x"] = tensor(typeOf(gradient.getX()).getShape());
     call.desc["w"] = tensor(typeOf(gradient.getDw()).getShape());
     call.desc["y"] = tensor(typeOf(gradient.getDy()).getShape());
@@ -320,14 +321,14 @@ private:
 
   std::optional<LibraryCall> attention(FusionOp fusion, Operation *whole) {
     if (isa<AttentionGradOp>(whole))
-      return no("it has no gradient of attention");
+      return no("attention gradients are not supported");
     if (whole->getNumOperands() > 3 || whole->hasAttr("causal"))
-      return no("its attention hides nothing");
+      return no("masked or causal attention is not supported");
     Type element = typeOf(whole->getOperand(0)).getElementType();
     if (!element.isF16() && !element.isBF16())
-      return no("its attention is of f16 and bf16, here " + elementName(element));
+      return no("required: attention of f16 or bf16; found: " + elementName(element));
     if (typeOf(whole->getOperand(0)).getRank() > 4)
-      return no("attention with more than one dimension beside batch and rows");
+      return no("attention with more than one dimension between batch and rows");
     call.desc = {{"kind", "attention"},
                  {"dtype", elementName(element)},
                  {"scale", whole->getAttrOfType<FloatAttr>("scale").getValueAsDouble()}};
@@ -340,7 +341,7 @@ private:
     for (auto [name, operand] : llvm::zip(std::array{"q", "k", "v"}, whole->getOperands())) {
       auto view = asStrided(operand);
       if (!view)
-        return no("an operand that strides cannot say");
+        return no("an operand that is not expressible with strides");
       add(name, *view, {CallArgument::Kind::Value, outside(fusion, view->base)}, operand);
     }
     ValueRange yielded = fusion.getBody().front().getTerminator()->getOperands();
@@ -357,7 +358,7 @@ private:
       writesY = true;
     }
     if (!writesY)
-      return no("attention without its result");
+      return no("the result of the attention is not used");
     for (auto [i, last] : llvm::enumerate(yielded)) {
       if (whole->getNumResults() < 2 || last != whole->getResult(1))
         continue;

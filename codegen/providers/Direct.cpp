@@ -23,25 +23,25 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
   auto epilogue = fusion && fusion.getNumResults() == 1 ? matchEpilogue(fusion) : std::nullopt;
   auto conv = epilogue ? dyn_cast<ConvOp>(epilogue->anchor) : nullptr;
   if (!conv)
-    return no("not one convolution with steps after it");
+    return no("not a single convolution with an epilogue");
   auto weights = typeOf(conv.getW());
   Value y = fusion.getResult(0), bias = epilogue->bias ? epilogue->bias : conv.getBias();
   bool isSequence = weights.getRank() == 3;
   if (weights.getRank() != 4 && !isSequence)
-    return no("one or two spatial dimensions required");
+    return no("required: one or two spatial dimensions");
   auto isPlainF32 = [](Value v) {
     return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty();
   };
   if (!isPlainF32(conv.getW()) || (bias && !isPlainF32(bias)) ||
       !typeOf(conv.getX()).getElementType().isF32() || !typeOf(y).getElementType().isF32())
-    return no("only f32, with row-major weights");
+    return no("required: f32, and row-major weights");
   if (conv.getGroups() != 1)
-    return no("groups must be 1");
+    return no("required: groups of 1");
   if (fusion->hasAttr(kUpdatesAttr))
-    return no("it adds to a state in place");
+    return no("in-place updates of a state are not supported");
   ConstantOp constant = constantOf(outside(fusion, conv.getW()));
   if (!constant)
-    return no("its weights are no constant");
+    return no("its weights are not constant");
   auto desc = own_convolution::images(conv.getX(), y, /*filled=*/true, no);
   auto steps = desc ? own_convolution::steps(*epilogue, fusion, *desc, bias, no) : std::nullopt;
   if (!steps)
@@ -84,7 +84,7 @@ class Direct : public CallProvider {
 public:
   Direct()
       : CallProvider(
-            {.name = "direct", .does = "convolutions of f32 with constant weights as products"}) {}
+            {.name = "direct", .does = "f32 convolutions with constant weights as matmuls"}) {}
 
   SmallVector<int64_t> ways(Proposals &proposals) const override {
     return proposals.fusion ? SmallVector<int64_t>{0} : SmallVector<int64_t>();

@@ -104,7 +104,7 @@ class Generated : public Provider {
 public:
   Generated()
       : Provider({.name = "generated",
-                  .does = "generated code, row by row: anything",
+                  .does = "generated code, row by row, for any operation",
                   .form = KernelForm::Host,
                   .family = "rows",
                   .takesAnyBody = true}) {}

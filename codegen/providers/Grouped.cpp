@@ -33,7 +33,7 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const OwnKernel &kernel
                    ends = typeOf(op->getOperand(2)), result = typeOf(op->getResult(0));
   for (RankedTensorType type : {a, right, ends, result})
     if (!layoutOf(type).empty() || !type.hasStaticShape())
-      return no("an operand that does not lie row by row");
+      return no("an operand that is not row-major");
   auto product = dyn_cast<GroupedMatmulOp>(op);
   int64_t rows = a.getDimSize(0), k = a.getDimSize(1), n = result.getShape().back(),
           groups = ends.getDimSize(0);

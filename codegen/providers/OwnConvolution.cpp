@@ -47,10 +47,10 @@ std::optional<json> images(Value x, Value y, bool filled, const Refusal &no) {
   auto source = typeOf(x), result = typeOf(y);
   auto block = blockOf(source);
   if (!block || layoutOf(source) != layoutOf(result))
-    return no("both sides must lie in blocks of 16 or 8 channels, or with channels last");
+    return no("required: input and result in blocks of 16 or 8 channels, or with channels last");
   for (RankedTensorType type : {source, result})
     if ((!filled || isChannelsLast(type)) && type.getDimSize(1) % *block != 0)
-      return no(llvm::formatv("whole blocks of {0} channels required, found {1}", *block,
+      return no(llvm::formatv("required: a multiple of {0} channels; found: {1}", *block,
                               type.getDimSize(1))
                     .str());
   if (source.getNumElements() == 0 || result.getNumElements() == 0)
@@ -121,15 +121,15 @@ std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json 
   const bool isFilled = desc["dst"][1] != channels;
   auto isKnown = [&](Value value) { return bool(channelsConstant(fusion, value, channels)); };
   if (isFilled && bias && !isKnown(bias))
-    return no("its bias is no constant to fill up");
+    return no("its bias must be constant, to be padded to whole blocks");
   json all = json::array();
   for (const PostOp &postOp : epilogue.postOps) {
     auto step = stepOf(postOp, result);
     if (!step || (isFilled && !keepsZeros(postOp)))
-      return no("a step after it (" + postOp.alg + ") that is not done with it");
+      return no("unsupported epilogue op " + postOp.alg);
     if (isFilled && (*step)["do"] != "add" && postOp.kind == PostOp::Kind::Binary &&
         !isKnown(postOp.operand))
-      return no("a step after it with channels that are no constant to fill up");
+      return no("an epilogue operand per channel must be constant, to be padded to whole blocks");
     all.push_back(*step);
   }
   return all;

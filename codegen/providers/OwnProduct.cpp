@@ -158,9 +158,9 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
                                       llvm::function_ref<bool(const OwnSizes &)> takes,
                                       const Refusal &no) {
   if (p.prologue && p.prologue->changes() && !kernel.makesOperands)
-    return no("only tiles change operands as they pack them");
+    return no("only AMX kernels support a prologue");
   if (!p.src.isF32() || !p.weights.isF32() || !p.dst.isF32() || (p.bias && !p.bias->isF32()))
-    return no("not a product of f32");
+    return no("not an f32 matmul");
   size_t rank = p.dst.dims.size();
   int64_t m = p.dst.dims[rank - 2], n = p.dst.dims[rank - 1], k = p.src.dims.back();
   auto a = repeated(p.src), y = p.dst.anyStrides();
@@ -170,7 +170,7 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
   if (transposed)
     turn(*a), turn(*y), std::swap(m, n);
   if (!a || !y || y->back() != 1)
-    return no("the result lies neither row by row nor column by column");
+    return no("the result is neither row-major nor column-major");
   if (!takes({m, n, k, transposed, rank > 2}))
     return std::nullopt;
   LibraryCall call;
@@ -203,7 +203,7 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
   } else {
     auto b = repeated(p.weights);
     if (!b)
-      return no("the right operand has a layout");
+      return no("the right operand has a blocked layout");
     if (transposed)
       turn(*b);
     call.desc[transposed ? "a" : "b"] = listOf(*b);
@@ -228,17 +228,17 @@ std::optional<LibraryCall> ownProduct(const Product &p, const OwnKernel &kernel,
   for (const EpilogueStep &step : steps) {
     auto made = stepOf(step, transposed);
     if (!made)
-      return no("a step's operand that does not lie as the result does");
+      return no("an epilogue operand with other strides than the result");
     list.push_back(*made);
     if (step.kind == EpilogueStep::Kind::Binary)
       call.add(step.source, bytesOf(step.operand));
   }
   if (!takesSteps(list, k))
-    return no("a step that only others have");
+    return no("unsupported epilogue op");
   if (!list.empty())
     call.desc["post_ops"] = list;
   if (p.prologue && (transposed || !addPrologue(p, call)))
-    return no("an operand that is made first does not lie row by row");
+    return no("an operand of the prologue is not row-major");
   return call;
 }
 

@@ -121,7 +121,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
   int64_t m = e.lhs.shape[rank - 2], k = e.lhs.shape[rank - 1], n = e.rhs.shape[rank - 1],
           batch = 1;
   if (k == 0)
-    return no("an empty sum");
+    return no("the contracted dimension is empty");
   bool sharedRhs = true, rows = isDense(e.lhs.shape, e.lhs.strides) &&
                                 isDense(e.destination.shape, e.destination.strides);
   for (size_t d = 0; d + 2 < rank; ++d) {
@@ -214,7 +214,7 @@ static std::optional<Product> withSteps(Product p, FusionOp fusion, Epilogue &e,
     return TensorForm{perColumn, type.getElementType()};
   };
   if (!describeSteps(fusion, e, operandOf, p.steps, p.accumulates))
-    return no("a step's operand has a shape or factor that no product takes");
+    return no("an epilogue operand has an unsupported shape or factor");
   return p;
 }
 
@@ -222,14 +222,14 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
   auto prologue = own ? matchPrologue(fusion) : std::nullopt;
   auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion, own);
   if (!epilogue || !isa<MatmulOp>(epilogue->anchor))
-    return no("not one matrix product with steps after it");
+    return no("not a single matmul with an epilogue");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
-    return no("empty result");
+    return no("the result is empty");
   if (own && epilogue->isInteger())
-    return no("a product of integers");
+    return no("integer matmuls are not supported");
   if (!llvm::all_of(ArrayRef{epilogue->lhsZeroPoint, epilogue->rhsZeroPoint},
                     [](Value zero) { return !zero || isInt32(zero.getType()); }))
-    return no("zero points in other types than i32");
+    return no("zero points must have type i32");
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
   Epilogue &e = *epilogue;
@@ -251,9 +251,9 @@ std::optional<Product> describeBlocks(FusionOp fusion, const ScaledBlocks &block
   auto e = epilogueBeside(blocks.ops, fusion);
   ConstantOp numbers = constantOf(outside(fusion, blocks.numbers));
   if (!e || !numbers || e->rhs.base != MatmulOp(cast<MatmulOp>(e->anchor)).getB())
-    return no("not one product by constants with steps after it");
+    return no("not a single matmul by constant weights with an epilogue");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
-    return no("empty result");
+    return no("the result is empty");
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*e);
   auto p = describeOperands(fusion, *e, no);

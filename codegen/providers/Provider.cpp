@@ -61,13 +61,13 @@ FusionOp Proposals::normal(std::string &why) {
 std::optional<LibraryCall> Provider::call(Operation *, DictionaryAttr, int,
                                           std::string *why) const {
   if (why)
-    *why = (about.name + " is no library").str();
+    *why = (about.name + " is not a library").str();
   return std::nullopt;
 }
 
 FailureOr<Schedule> Provider::schedule(FusionOp, FusionOp, const cpu::Target &, bool,
                                        std::string &why) const {
-  why = (about.name + " generates no code").str();
+  why = (about.name + " does not generate code").str();
   return failure();
 }
 
@@ -129,8 +129,8 @@ static std::vector<Candidate> ordered(std::vector<Candidate> candidates, std::st
   if (llvm::any_of(candidates, [](auto &c) { return !c.isReference; }))
     llvm::erase_if(candidates, [&](const Candidate &c) {
       if (c.isReference)
-        refusals +=
-            "; " + c.implementation + ": a reference implementation, where others can do it";
+        refusals += "; " + c.implementation +
+                    ": a reference implementation, and others support the operation";
       return c.isReference;
     });
   llvm::stable_sort(candidates, [](auto &a, auto &c) { return a.estimate < c.estimate; });

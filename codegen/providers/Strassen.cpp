@@ -27,7 +27,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
     bool fits = !sizes.isTurned && !sizes.isBatch && sizes.m >= products::kStrassenRows &&
                 sizes.n > 2 * lanes && sizes.k >= 2;
     if (!fits)
-      no("a batch, column by column, or too small for Strassen's algorithm");
+      no("a batched or column-major matmul, or too small for Strassen's algorithm");
     return fits;
   };
   return ownProduct(*product, kernel, takes, no);
@@ -37,7 +37,7 @@ class Strassen : public CallProvider {
 public:
   Strassen()
       : CallProvider({.name = "strassen",
-                      .does = "products of f32 with fewer multiplications",
+                      .does = "f32 matmuls by Strassen's algorithm",
                       .parameter = "lanes"}) {}
 
   SmallVector<int64_t> ways(Proposals &proposals) const override {

@@ -37,7 +37,7 @@ std::optional<LibraryCall> describe(Operation *op, int parts, std::string *why) 
   if (!fusion && !isGrouped(op))
     return no("not a fusion");
   if (!tiles::available())
-    return no("no tiles for bf16 (AMX) here");
+    return no("this processor has no AMX tiles for bf16");
   if (!fusion) {
     products::Form form = tiles::formOf(parts);
     OwnKernel kernel{
@@ -104,7 +104,7 @@ class Tiles : public CallProvider {
 public:
   Tiles()
       : CallProvider({.name = "tiles",
-                      .does = "products and convolutions of f32 as products of bf16 on tiles (AMX)",
+                      .does = "f32 matmuls and convolutions as bf16 matmuls on AMX tiles",
                       .parameter = "parts",
                       .makesOperands = true}) {}
 

@@ -40,12 +40,12 @@ struct Image {
 template <typename Op> bool takes(Op op, Value x, Value y, Value w, const Refusal &no) {
   auto source = typeOf(x), result = typeOf(y), weights = typeOf(w);
   if (source.getRank() != 4 || op.getGroups() != 1)
-    return no("images of one group required"), false;
+    return no("required: two spatial dimensions and groups of 1"), false;
   for (RankedTensorType type : {source, result, weights})
     if (!type.getElementType().isF32() || type.getNumElements() == 0)
-      return no("only products of f32 come in parts"), false;
+      return no("only f32 operands can be split into bf16 parts"), false;
   if (layoutOf(source) != "acdb" || layoutOf(result) != "acdb" || !layoutOf(weights).empty())
-    return no("channels must lie last"), false;
+    return no("required: channels last"), false;
   return true;
 }
 
@@ -111,9 +111,9 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   if (!takes(op, x, y, w, no))
     return std::nullopt;
   if (fusion->hasAttr(kUpdatesAttr))
-    return no("it adds to a state in place");
+    return no("in-place updates of a state are not supported");
   if (transposed && (!isAll(op.getStrides(), 1) || !isAll(op.getDilations(), 1)))
-    return no("a gradient with strides or dilations");
+    return no("gradients with strides or dilations are not supported");
   Image from(x), to(y);
   int64_t k = from.channels, n = to.channels;
   auto window = typeOf(w).getShape().drop_front(2);
@@ -137,7 +137,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     for (unsigned d : {0, 1}) {
       int64_t pad = window[d] - 1 - op.getLow()[d];
       if (pad < 0)
-        return no("more padding than its window reaches");
+        return no("the padding is larger than the window");
       desc["pads"][d] = pad;
     }
   call.addValue(outside(fusion, x));
@@ -179,7 +179,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     }
     auto operand = operandStrides(postOp.operand, typeOf(y), {n, 1});
     if (!operand || postOp.scale != 1)
-      return no("a step after it (" + postOp.alg + ") whose operand it does not take");
+      return no("unsupported operand of epilogue op " + postOp.alg);
     steps.push_back({{"kind", "binary"}, {"alg", postOp.alg}, {"strides", *operand}});
     // A matmul with longer sums stores partial sums in the result before the epilogue runs.
     if (call.inplace.empty() && (!product || k <= products::kSummedDepth) &&
@@ -188,7 +188,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     call.addValue(outside(fusion, postOp.operand));
   }
   if (!takesSteps(steps, k))
-    return no("a step after it that tiles do not have");
+    return no("unsupported epilogue op");
   desc["post_ops"] = steps;
   call.flops = 2.0 * double(to.pixels()) * double(n) * double(k) * double(window[0] * window[1]);
   return call;
@@ -198,11 +198,11 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
                                           const Refusal &no) {
   auto &body = fusion.getBody().front();
   if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
-    return no("more than a weight gradient");
+    return no("not a single weight gradient");
   if (!takes(op, op.getX(), op.getDy(), fusion.getResult(0), no))
     return std::nullopt;
   if (!isOnePixel(op, fusion.getResult(0)))
-    return no("a gradient by weights of more than one pixel");
+    return no("required: a weight gradient of a 1x1 window");
   Image x(op.getX()), dy(op.getDy());
   LibraryCall call = begin(parts, {{"kind", "product"},
                                    {"m", dy.channels},
@@ -225,15 +225,15 @@ std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradO
   auto widening = dyn_cast_or_null<CastOp>(op->getNextNode());
   if (std::distance(body.begin(), body.end()) != 3 || fusion.getNumResults() != 1 || !widening ||
       widening.getX() != op.getDw())
-    return no("more than a weight gradient that becomes f32");
+    return no("not a single weight gradient that is cast to f32");
   auto x = typeOf(op.getX()), dy = typeOf(op.getDy()), dw = typeOf(fusion.getResult(0));
   if (x.getRank() != 4 || op.getGroups() != 1 || x.getNumElements() == 0 ||
       dy.getNumElements() == 0)
-    return no("images of one group required");
+    return no("required: two spatial dimensions and groups of 1");
   if (!x.getElementType().isBF16() || !dy.getElementType().isBF16() || !dw.getElementType().isF32())
-    return no("bf16 required that becomes f32");
+    return no("required: a bf16 weight gradient that is cast to f32");
   if (layoutOf(x) != "acdb" || layoutOf(dy) != "acdb" || !layoutOf(dw).empty())
-    return no("channels must lie last");
+    return no("required: channels last");
   LibraryCall call;
   call.library = "tiles";
   call.implementation = "tiles:bf16";
@@ -260,7 +260,8 @@ std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal
     if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
       if (!typeOf(gradient.getX()).getElementType().isBF16())
         return weightGradient(fusion, gradient, parts, no);
-      return parts == 2 ? narrowWeightGradient(fusion, gradient, no) : no("bf16 is one part");
+      return parts == 2 ? narrowWeightGradient(fusion, gradient, no)
+                        : no("splitting bf16 operands into three parts is not supported");
     }
   auto epilogue = matchEpilogue(fusion);
   if (epilogue && fusion.getNumResults() == 1 && !epilogue->isInteger()) {
@@ -269,7 +270,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal
     if (auto op = dyn_cast<ConvTransposeOp>(epilogue->anchor))
       return throughWeights(fusion, *epilogue, op, parts, no);
   }
-  return no("not one convolution with steps after it");
+  return no("not a single convolution with an epilogue");
 }
 
 namespace {

@@ -20,9 +20,9 @@ bool hasVectors(const Proposals &proposals) {
 std::optional<Product> describeForVectors(Operation *op, int64_t lanes, const Refusal &no) {
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion || !isProduct(fusion))
-    return no("no matrix product");
+    return no("not a matmul");
   if (vectors::lanes() < lanes)
-    return no("this processor's vectors are shorter");
+    return no("this processor has no vectors of that width");
   return describeProduct(fusion, /*own=*/true, no);
 }
 
@@ -32,7 +32,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *w
   Refusal no{why};
   if (isGrouped(op)) {
     if (vectors::lanes() < lanes)
-      return no("this processor's vectors are shorter");
+      return no("this processor has no vectors of that width");
     products::Form form = vectors::groupedForm(lanes);
     // Packing bf16 matrices as f32 would double their size.
     bool isNarrow = typeOf(op->getOperand(1)).getElementType().isBF16();
@@ -71,8 +71,7 @@ double groupedTime(const LibraryCall &call, const CostModel &cost) {
 class Vectors : public CallProvider {
 public:
   Vectors()
-      : CallProvider(
-            {.name = "vectors", .does = "products of f32 in vectors", .parameter = "lanes"}) {}
+      : CallProvider({.name = "vectors", .does = "f32 matmuls in vectors", .parameter = "lanes"}) {}
 
   SmallVector<int64_t> ways(Proposals &proposals) const override {
     if (!(proposals.fusion || isGrouped(proposals.op)) || !hasVectors(proposals))

@@ -34,15 +34,15 @@ std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights,
                              int tile, const Refusal &no) {
   auto source = typeOf(x), result = typeOf(y);
   if (!source.getElementType().isF32() || !result.getElementType().isF32())
-    return no("only f32 has convolutions with fewer products");
+    return no("Winograd convolutions require f32");
   if (source.getRank() != 4)
-    return no("two spatial dimensions required");
+    return no("required: two spatial dimensions");
   int64_t window = weights[2];
   if (weights[3] != window || (window != 3 && window != 5))
-    return no(
-        llvm::formatv("a window of 3x3 or 5x5 required, found {0}x{1}", window, weights[3]).str());
+    return no(llvm::formatv("required: a window of 3x3 or 5x5; found: {0}x{1}", window, weights[3])
+                  .str());
   if (!isOnes(op.getStrides()) || !isOnes(op.getDilations()) || op.getGroups() != 1)
-    return no("strides, dilations and groups must be 1");
+    return no("required: strides, dilations and groups of 1");
   auto desc = own_convolution::images(x, y, filled, no);
   if (!desc)
     return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
         w = epilogue.anchor->getOperand(1);
   auto weights = typeOf(w);
   if (weights.getRank() != 4)
-    return no("two spatial dimensions required");
+    return no("required: two spatial dimensions");
   ConstantOp constant = constantOf(outside(fusion, w));
   const bool filled = constant && fusion.getNumResults() == 1;
   auto desc = conv ? geometry(conv, x, y, weights.getShape(), filled, tile, no)
@@ -75,9 +75,9 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   if (!desc)
     return std::nullopt;
   if (!layoutOf(weights).empty())
-    return no("weights must be row-major");
+    return no("required: row-major weights");
   if (fusion->hasAttr(kUpdatesAttr))
-    return no("it adds to a state in place");
+    return no("in-place updates of a state are not supported");
   (*desc)["kind"] = "convolution";
   if (transposed) {
     (*desc)["turned"] = true;
@@ -131,14 +131,14 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
   auto dw = typeOf(fusion.getResult(0));
   auto &body = fusion.getBody().front();
   if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
-    return no("more than a weight gradient");
+    return no("not a single weight gradient");
   if (dw.getRank() != 4)
-    return no("two spatial dimensions required");
+    return no("required: two spatial dimensions");
   auto desc = geometry(op, op.getX(), op.getDy(), dw.getShape(), /*filled=*/false, tile, no);
   if (!desc)
     return std::nullopt;
   if (!layoutOf(dw).empty() || !dw.getElementType().isF32())
-    return no("weights must be row-major f32");
+    return no("required: row-major f32 weights");
   (*desc)["kind"] = "convolution_weights";
   LibraryCall call = callOf(*desc, tile);
   call.addValue(outside(fusion, op.getX()));
@@ -185,7 +185,7 @@ std::optional<LibraryCall> describe(Operation *op, int tile, int threads, std::s
     return weightGradient(fusion, gradient, tile, no);
   auto epilogue = matchSteps(fusion);
   if (!epilogue)
-    return no("not one convolution with steps after it");
+    return no("not a single convolution with an epilogue");
   return convolution(fusion, *epilogue, tile, threads, no);
 }
 
@@ -193,7 +193,7 @@ class Winograd : public CallProvider {
 public:
   Winograd()
       : CallProvider({.name = "winograd",
-                      .does = "convolutions of f32 and their gradients with fewer multiplications",
+                      .does = "f32 convolutions and their gradients by Winograd's algorithm",
                       .parameter = "tile",
                       .sumsChannels = true}) {}
 

@@ -175,7 +175,7 @@ private:
     size_t places = 0;
     for (const Expected &each : exact)
       places = std::max(places, each.places.size());
-    std::string checked = how + (places ? " at " + std::to_string(places) + " places" : "");
+    std::string checked = how + (places ? " at " + std::to_string(places) + " positions" : "");
     std::optional<std::optional<std::vector<Expected>>> rounded;
     std::optional<size_t> nearest;
     for (size_t i = 0; i < results.size(); ++i) {
@@ -199,7 +199,7 @@ private:
     }
     for (size_t i = 0; places && nearest && i < results.size(); ++i)
       if (verdicts[i].wrong.empty() && i != *nearest && !agree(i, *nearest))
-        verdicts[i].wrong = "wrong: differs elsewhere from a candidate that is right there";
+        verdicts[i].wrong = "wrong: differs at other positions from a candidate that is correct";
   }
 
   /// Majority vote: accepts the candidates that agree with the most others.

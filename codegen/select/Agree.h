@@ -9,7 +9,7 @@ namespace dlc {
 struct Verdict {
   std::string wrong;   ///< reason for rejection; empty: correct
   double error = -1;   ///< largest difference from f64, relative to the largest value; -1: unknown
-  std::string checked; ///< reference: "f64", "f64 at 512 places", "the other candidates"
+  std::string checked; ///< reference: "f64", "f64 at 512 positions", "the other candidates"
 };
 
 /// Checks the results of all candidates. If the reference has sample positions only, candidates are

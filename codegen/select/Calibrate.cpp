@@ -331,7 +331,7 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
   profile.processor = processorModel();
   profile.cpus = {target.cpu};
   profile.measured = processorModel() + ", caches " + processorCaches() + ", " +
-                     std::to_string(options.threads) + " threads; figures of " + base.name +
+                     std::to_string(options.threads) + " threads; parameters of " + base.name +
                      " scaled; " + std::to_string(profile.samples.size()) + " samples";
   return profile;
 }

@@ -40,7 +40,7 @@ void boundWorkspace(std::vector<Candidate> &candidates, const CompileOptions &op
     return;
   llvm::erase_if(candidates, [&](const Candidate &c) {
     if (!fits(c))
-      refusals += llvm::formatv("; {0}: needs {1} bytes of scratch memory, of {2}",
+      refusals += llvm::formatv("; {0}: needs {1} bytes of scratch memory; the limit is {2}",
                                 c.implementation, c.workspace, most)
                       .str();
     return !fits(c);

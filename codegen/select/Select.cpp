@@ -160,7 +160,7 @@ private:
              << (onGpu ? " on " + device : "") << refusals;
     if (candidates.front().isReference)
       op->emitWarning("runs on a reference implementation (")
-          << candidates.front().implementation << "), which is slow: nothing else does it"
+          << candidates.front().implementation << "), which is slow: no other kernel supports it"
           << refusals;
     boundWorkspace(candidates, options, refusals);
     const TuningConditions *where = onGpu ? gpuConditions(device) : &conditions;
@@ -249,7 +249,8 @@ private:
           return each.second->from == TunedOperation::From::Disturbed;
         }))
       module.emitWarning("other work on this machine disturbed the measurement of ")
-          << disturbed << " operations, which are chosen by estimate; tune again when it is quiet";
+          << disturbed
+          << " operations, for which the cost model decides; tune again when the machine is idle";
   }
 
   /// Waits until the operation's last session is long enough ago. Returns false if no time is left
@@ -322,10 +323,11 @@ private:
           own = key;
         }
     if (example)
-      module.emitWarning("'")
-          << database.file() << "' holds " << count << " of this model's operations measured on "
-          << example->key.machineText() << "; this is " << own.machineText()
-          << ": they are not used, the cost model decides (dlc tune measures them here)";
+      module.emitWarning("'") << database.file() << "' has " << count
+                              << " operations of this model measured on "
+                              << example->key.machineText() << "; found: " << own.machineText()
+                              << ": these entries are ignored and the cost model decides; run dlc "
+                                 "tune to measure them on this machine";
   }
 
   LogicalResult refuseMisses() {
@@ -334,7 +336,7 @@ private:
         return election.operations[0]->emitError("is not in the tuning database '")
                << database.file() << "' (key " << key.id()
                << "); required by --on-miss error: an entry for this machine and these settings; "
-                  "dlc tune adds it";
+                  "run dlc tune to add it";
     return success();
   }
 
@@ -402,7 +404,7 @@ LogicalResult selectKernels(ModuleOp module, const CompileOptions &options,
   if (std::vector<std::string> known = kernelNames();
       !options.kernels.empty() && !llvm::is_contained(known, options.kernels))
     return module.emitError("kernels '")
-           << options.kernels << "' are unknown; required: one of " << llvm::join(known, ", ");
+           << options.kernels << "' is unknown; required: one of " << llvm::join(known, ", ");
   return Selection(module, options, target).run();
 }
 

@@ -46,7 +46,7 @@ public:
 
 private:
   void reject(TunedCandidate &c, const std::string &reason) {
-    c.rejected = reason.empty() ? "it cannot be made" : reason;
+    c.rejected = reason.empty() ? "it cannot be created" : reason;
     c.rounds.clear();
     tell();
   }
@@ -70,7 +70,7 @@ private:
       if (!c.rejected.empty())
         continue;
       if (candidate.estimate >= std::max(kCheapToTry, kHopeless * best)) {
-        reject(c, llvm::formatv("not measured: estimated at {0:F0} times the best",
+        reject(c, llvm::formatv("not measured: its estimate is {0:F0} times that of the best",
                                 candidate.estimate / best)
                       .str());
         continue;

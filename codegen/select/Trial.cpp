@@ -239,7 +239,7 @@ std::unique_ptr<Trial> createTrial(Operation *op, const Candidate &candidate,
   for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
     for (Value v : values)
       if (isPadded(v.getType())) {
-        reason = "not measured: a layout that pads";
+        reason = "not measured: a layout with padding";
         return nullptr;
       }
   ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &diagnostic) {

@@ -286,13 +286,14 @@ TuningDatabase::TuningDatabase(const std::string &path, bool readOnly, std::stri
   if (contents.foreign) {
     writable = false;
     warning = "'" + path +
-              "' is damaged or no tuning database, and is neither used nor changed; required: a "
+              "' is damaged or not a tuning database; it is neither used nor changed; required: a "
               "first line " +
               kHeader;
   } else if (contents.damaged) {
     warning = "'" + path + "' is damaged: " + std::to_string(contents.damaged) +
-              " of its lines are not used, the first is line " +
-              std::to_string(contents.firstDamaged) + "; dlc tune measures what they held anew";
+              " of its lines are ignored, the first is line " +
+              std::to_string(contents.firstDamaged) +
+              "; run dlc tune to measure those operations again";
   }
   for (TuningEntry &entry : contents.entries) {
     std::string identity = entry.key.identity();
@@ -369,7 +370,7 @@ void TuningDatabase::write(const TuningEntry &entry, std::string &warning) {
   } catch (const std::exception &error) {
     writable = false;
     warning = "'" + path + "' cannot be written (" + error.what() +
-              "); what is measured is used for this model only";
+              "); measurements are used for this model only";
   }
 }
 
@@ -410,7 +411,7 @@ void TuningDatabase::tidy(std::string &warning) {
     file.write(text.data(), text.size());
     file.commit();
   } catch (const std::exception &error) {
-    warning = "'" + path + "' is whole but stays unsorted: " + error.what();
+    warning = "'" + path + "' is complete but remains unsorted: " + error.what();
   }
 }
 

@@ -100,7 +100,9 @@ std::string deathOf(int status) {
     const char *name = strsignal(WTERMSIG(status));
     return "crashed: " + std::string(name ? name : "a signal");
   }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "" : "crashed: its process ended early";
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0
+             ? ""
+             : "crashed: the measurement process ended early";
 }
 
 } // namespace
@@ -112,7 +114,7 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
   void *shared =
       mmap(nullptr, sizeof(Whereabouts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED)
-    return {false, std::string("no worker: ") + std::strerror(errno)};
+    return {false, std::string("cannot start a measurement process: ") + std::strerror(errno)};
   auto *where = new (shared) Whereabouts();
   WorkerEnd end;
   pid_t parent = getpid(), child = -1;
@@ -131,7 +133,7 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
     error = errno;
   }
   if (child < 0) {
-    end.death = std::string("no worker: ") + std::strerror(error);
+    end.death = std::string("cannot start a measurement process: ") + std::strerror(error);
     munmap(shared, sizeof(Whereabouts));
     return end;
   }
@@ -148,7 +150,7 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
     // Between candidates, reference results are computed, which may take longer.
     double most = where->place == kNowhere ? 5 * silence : silence;
     if (ready == 0 && std::chrono::duration<double>(Clock::now() - moved).count() > most) {
-      killed = "did not come to an end within " + std::to_string(int(most)) + " s";
+      killed = "did not finish within " + std::to_string(int(most)) + " s";
       end.hung = true;
       kill(child, SIGKILL);
     } else if (stop && stop()) {

@@ -22,10 +22,11 @@ struct Unread {
   const char *reason;
 };
 
-constexpr char ofResults[] = "the types of the results, which the graph contains, follow from it";
-constexpr char ofMemory[] = "it chooses where and in which order elements are stored";
-constexpr char ofLargest[] = "with mode max, which alone does not read it, padding is never chosen";
-constexpr char ofGradient[] = "it affects the gradient alone";
+constexpr char ofResults[] =
+    "it only determines the types of the results, which the graph contains";
+constexpr char ofMemory[] = "it only affects the memory layout";
+constexpr char ofLargest[] = "only mode max ignores it, and there padding never contributes";
+constexpr char ofGradient[] = "it only affects the gradient";
 
 const Unread table[] = {
     {nullptr, "dtype", When::always, ofResults},
@@ -39,10 +40,10 @@ const Unread table[] = {
     {nullptr, "memory_format", When::always, ofMemory},
     {nullptr, "non_blocking", When::always, ofMemory},
     {nullptr, "copy", When::always, ofMemory},
-    {nullptr, "implicit", When::always, "it concerns torch.vmap alone"},
-    {"_trilinear.default", "unroll_dim", When::always, "it chooses the order of computation"},
+    {nullptr, "implicit", When::always, "it only affects torch.vmap"},
+    {"_trilinear.default", "unroll_dim", When::always, "it only affects the order of computation"},
     {"scaled_dot_product_attention.default", "enable_gqa", When::always,
-     "the numbers of heads, which the types of the operands contain, decide"},
+     "the number of heads is derived from the types of the operands"},
     {"_embedding_bag_backward.default", "padding_idx", When::always, ofLargest},
     {"_embedding_bag_dense_backward.default", "padding_idx", When::always, ofLargest},
     {"embedding.default", "padding_idx", When::forwardOnly, ofGradient},

@@ -49,7 +49,7 @@ Operands operandsOf(Node &n, Build &b) {
                  "argument 'dropout_p': required: 0") ||
       !b.require(b.rank(q) >= 2 && b.rank(k) == b.rank(q) && b.rank(v) == b.rank(q) &&
                      b.dim(q, -1) > 0,
-                 "required: query, key and value of one rank of 2 or more"))
+                 "required: query, key and value of the same rank, 2 or more"))
     return result;
   double scale = n.has("scale") ? n.real("scale") : 1 / std::sqrt(double(b.dim(q, -1)));
   result.scale = scale;

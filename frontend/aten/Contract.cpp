@@ -121,7 +121,7 @@ Value groupedProduct(Build &b, Value x, Value y, Value ends) {
   if (b.rank(x) == 3 && b.rank(y) == 3)
     return b.matmul(x, y);
   if (!b.require(b.rank(x) + b.rank(y) >= 4 && b.rank(x) <= 3 && b.rank(y) <= 3 && ends,
-                 "required: matrices or batches of them, and where groups end"))
+                 "required: matrices or batches of matrices, and the end of each group"))
     return {};
   if (b.rank(x) == 2 && b.rank(y) == 3)
     return b.op<GroupedMatmulOp>({x, y, ends});

@@ -14,7 +14,7 @@ void convolution(Node &n, Build &b) {
     x = b.expandDims(x, 0);
   int64_t spatial = b.rank(w) - 2;
   if (!b.require(spatial >= 1 && b.rank(x) == b.rank(w),
-                 "x and the weights must have one rank of 3 or more"))
+                 "x and the weights must have the same rank, 3 or more"))
     return;
   Dims padding = n.ints("padding", spatial, 0);
   std::vector<NamedAttribute> attributes{b.attr("strides", n.ints("stride", spatial, 1)),
@@ -46,7 +46,7 @@ void convolutionGradients(Node &n, Build &b) {
   Value dy = n.tensor("grad_output"), x = n.tensor("input"), w = n.tensor("weight");
   int64_t spatial = b.rank(w) - 2;
   if (!b.require(spatial >= 1 && b.rank(x) == b.rank(w) && b.rank(dy) == b.rank(w),
-                 "x and the weights must have one rank of 3 or more"))
+                 "x and the weights must have the same rank, 3 or more"))
     return;
   bool transposed = n.flag("transposed");
   // Image and result of the forward convolution. A transposed convolution is the adjoint of one, so

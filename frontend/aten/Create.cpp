@@ -77,7 +77,7 @@ template <bool lower> void triangleIndices(Node &n, Build &b) {
   Dims places[2];
   if (!b.require(Build::isSane(rows, 0) && Build::isSane(columns, 0) &&
                      rows * columns <= Build::needLimit,
-                 "required: 0 or more rows and columns, and not too many places"))
+                 "required: 0 or more rows and columns, and at most 2^31 elements"))
     return;
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)

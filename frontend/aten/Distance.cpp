@@ -105,7 +105,7 @@ struct Pairs {
 
 bool isMatrix(Build &b, Value x) {
   return b.require(b.rank(x) == 2 && b.dim(x, 0) * b.dim(x, 0) <= Build::needLimit,
-                   "required: a matrix, of not too many rows");
+                   "required: a matrix with fewer rows");
 }
 
 void pairDistance(Node &n, Build &b) {

@@ -10,8 +10,8 @@ Indexed indexedOf(Node &n, Build &b, Value x) {
   Indexed result;
   std::vector<Value> given = n.tensors("indices"), indices;
   Dims rest;
-  if (!b.require(int64_t(given.size()) <= b.rank(x), "argument 'indices': required: at most one "
-                                                     "for each dimension"))
+  if (!b.require(int64_t(given.size()) <= b.rank(x),
+                 "argument 'indices': required: at most one index for each dimension"))
     return result;
   for (int64_t i = 0; i < b.rank(x); ++i) {
     Value index = i < int64_t(given.size()) ? given[size_t(i)] : Value();
@@ -20,8 +20,8 @@ Indexed indexedOf(Node &n, Build &b, Value x) {
       continue;
     }
     if (!b.require(!b.isBool(index) && !b.elem(index).isUnsignedInteger(),
-                   "an index of bools selects as many elements as it holds truths; dlc needs "
-                   "shapes that are known"))
+                   "a boolean index has a result shape that depends on its values; required: "
+                   "static shapes"))
       return result;
     result.axes.push_back(i);
     indices.push_back(b.cast(index, b.i64));

@@ -49,9 +49,9 @@ bool Reader::given(const llvm::json::Array &list, StringRef what, std::vector<Gi
     RankedTensorType type = typeOf((*fields)[1], &context);
     if (!type)
       return error(what + " '" + *name +
-                   "': required: an element type that dlc has and static dimensions");
+                   "': required: a supported element type and static dimensions");
     if (!names.insert(*name).second)
-      return error(what + " '" + *name + "': required: a name of its own; found it twice");
+      return error(what + " '" + *name + "': required: a unique name; found: the name twice");
     const llvm::json::Array *elements = fields->size() > 2 ? (*fields)[2].getAsArray() : nullptr;
     result.push_back({name->str(), type, elements});
   }
@@ -67,8 +67,8 @@ bool Reader::outputs(const llvm::json::Array &list, std::vector<Output> &result)
     int64_t at = value ? value->getInteger("at").value_or(0) : 0;
     bool isFree = of && fields->size() == 3 && (*fields)[2].getAsString() == "any";
     if (!of || at < 0 || (fields->size() > 2 && !isFree))
-      return error("outputs: required: [name, {\"of\": node, \"at\": result}], with \"any\" behind "
-                   "them where any layout will do");
+      return error("outputs: required: [name, {\"of\": node, \"at\": result}], followed by \"any\" "
+                   "if any layout is allowed");
     result.push_back({name->str(), of->str(), size_t(at), isFree});
   }
   return true;
@@ -77,7 +77,7 @@ bool Reader::outputs(const llvm::json::Array &list, std::vector<Output> &result)
 std::unique_ptr<Graph> Reader::read(StringRef text) {
   auto parsed = llvm::json::parse(text);
   if (!parsed) {
-    error("is no JSON: " + llvm::toString(parsed.takeError()));
+    error("is not valid JSON: " + llvm::toString(parsed.takeError()));
     return nullptr;
   }
   auto graph = std::make_unique<Graph>();
@@ -105,7 +105,7 @@ std::unique_ptr<Graph> Reader::read(StringRef text) {
       return nullptr;
     }
     if (!names.insert(*name).second) {
-      error("node '" + *name + "': required: a name of its own; found it twice");
+      error("node '" + *name + "': required: a unique name; found: the name twice");
       return nullptr;
     }
     graph->nodes.push_back(node);
@@ -131,7 +131,7 @@ bool importNode(Build &b, const llvm::json::Object &json, Names &names) {
             describe(json));
   const Operator *found = findOperator(op);
   if (!found) {
-    b.error("dlc has no import of this operator yet; leave it to PyTorch");
+    b.error("this operator is not supported; leave it to PyTorch");
     return false;
   }
   Node node(b, json, names);

@@ -64,7 +64,7 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
     b.setNode(NameLoc::get(b.b.getStringAttr(constant.name)), "constant '" + constant.name + "': ");
     ref::Tensor tensor = constant.elements || !constants ? elementsOf(constant)
                                                          : constants(constant.name, constant.type);
-    if (!b.require(bool(tensor), "required: its elements; found none, or another number of them"))
+    if (!b.require(bool(tensor), "required: as many elements as its shape has"))
       return failure();
     names[constant.name] = {b.constant(tensor, constant.name)};
   }
@@ -78,7 +78,7 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
     auto found = names.find(output.of);
     if (!b.require(found != names.end() && output.at < found->second.size() &&
                        found->second[output.at],
-                   "required: what a node makes; found '" + output.of + "'"))
+                   "required: the result of a node; found: '" + output.of + "'"))
       return failure();
     results.push_back(found->second[output.at]);
     types.push_back(results.back().getType());

@@ -70,7 +70,7 @@ Value Node::named(const llvm::json::Object &reference, StringRef argument) {
   auto found = name ? names.find(*name) : names.end();
   size_t i = size_t(reference.getInteger("at").value_or(0));
   if (found == names.end() || i >= found->second.size() || !found->second[i])
-    return b.error("argument '" + argument + "': required: a value made before; found '" +
+    return b.error("argument '" + argument + "': required: the name of an earlier value; found: '" +
                    name.value_or("") + "'");
   return found->second[i];
 }
@@ -162,7 +162,7 @@ std::string Node::text(StringRef name, StringRef otherwise) {
     return otherwise.str();
   if (auto given = value->getAsString())
     return given->str();
-  wrong(name, "a text");
+  wrong(name, "a string");
   return "";
 }
 
@@ -178,7 +178,7 @@ Dims Node::ints(StringRef name) {
     wrong(name, "integers");
   for (size_t i = 0; list && i < list->size(); ++i) {
     auto number = (*list)[i].getAsInteger();
-    if (!number && !wrong(name, "integers that are known"))
+    if (!number && !wrong(name, "constant integers"))
       return {};
     result.push_back(*number);
   }
@@ -244,9 +244,9 @@ void Node::set(size_t i, Value v) {
 }
 
 void Node::setAll(ArrayRef<Value> values) {
-  if (b.require(values.size() == resultTypes.size(), "makes " + Twine(values.size()) +
-                                                         " tensors where PyTorch makes " +
-                                                         Twine(resultTypes.size())))
+  if (b.require(values.size() == resultTypes.size(),
+                "required: the number of results as in PyTorch; found: " + Twine(values.size()) +
+                    " instead of " + Twine(resultTypes.size())))
     for (auto [i, value] : llvm::enumerate(values))
       set(i, value);
 }
@@ -255,13 +255,13 @@ bool Node::check() {
   for (size_t i = 0; b.ok() && i < resultTypes.size(); ++i) {
     if (!resultTypes[i])
       continue;
-    if (!b.require(bool(results[i]), "result " + Twine(i) + " is not covered"))
+    if (!b.require(bool(results[i]), "result " + Twine(i) + " is not supported"))
       break;
     if (results[i].getType() == resultTypes[i])
       continue;
     std::string text;
     llvm::raw_string_ostream(text)
-        << "result " << i << ": required, as PyTorch says: " << Type(resultTypes[i])
+        << "result " << i << ": required, as in PyTorch: " << Type(resultTypes[i])
         << "; found: " << results[i].getType();
     b.error(text);
   }

@@ -128,7 +128,8 @@ void setPlace(Node &n, Build &b, Value given, const Ordered &order, Value place,
 void ranked(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, given);
   int64_t axis = n.axis("dim", b.rank(x)), k = n.integer("k");
-  if (!b.require(k >= 1 && k <= b.dim(x, axis), "argument 'k': required: a place of the dimension"))
+  if (!b.require(k >= 1 && k <= b.dim(x, axis),
+                 "argument 'k': required: 1 to the size of the dimension"))
     return;
   Dims one = b.dims(x);
   one[size_t(axis)] = 1;
@@ -152,7 +153,7 @@ Value sharedAmong(Build &b, Value x, Value value) {
 template <bool ignoring> void median(Node &n, Build &b) {
   Value given = n.tensor("self"), x = withAxis(b, n.has("dim") ? given : b.flatten(given));
   int64_t axis = n.has("dim") ? n.axis("dim", b.rank(x)) : 0, size = b.dim(x, axis);
-  if (!b.require(size > 0, "an empty dimension has no element in the middle"))
+  if (!b.require(size > 0, "an empty dimension has no median"))
     return;
   Value one = b.scalarInt(b.i64, 1), two = b.scalarInt(b.i64, 2);
   Value numbers = b.scalarInt(b.i64, size), isWrong;

@@ -18,7 +18,7 @@ Sides sidesOf(Node &n, Build &b, StringRef argument, int64_t rank) {
   Sides sides{Dims(size_t(rank), 0), Dims(size_t(rank), 0)};
   if (!b.require(given.size() % 2 == 0 && padded <= rank,
                  "argument '" + argument +
-                     "': required: two entries a dimension, from the last on"))
+                     "': required: two entries for each dimension, starting with the last"))
     return sides;
   for (int64_t i = 0; i < padded; ++i) {
     sides.low[size_t(rank - 1 - i)] = given[size_t(2 * i)];

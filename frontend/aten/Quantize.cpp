@@ -32,7 +32,7 @@ Value input(Node &n) {
 
 Type elementOf(Node &n, Build &b, StringRef name) {
   Type element = typeNamed(n.text(name), b.context);
-  b.require(bool(element), "argument '" + name + "': required: a type that dlc has; found " +
+  b.require(bool(element), "argument '" + name + "': required: a supported type; found " +
                                (n.has(name) ? n.text(name) : "none"));
   return element;
 }

@@ -9,8 +9,8 @@ using namespace mlir;
 namespace dlc::aten {
 
 Value random(Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type element, StringRef salt) {
-  if (!b.require(b.training, "dlc has random numbers in whole training steps alone; leave it to "
-                             "PyTorch, or call module.eval() where it is a dropout") ||
+  if (!b.require(b.training, "random numbers are only supported in complete training steps; leave "
+                             "the operator to PyTorch, or call module.eval() if it is a dropout") ||
       !b.require(isa_and_nonnull<FloatType>(element), "required: random floats"))
     return {};
   uint64_t seed = llvm::xxh3_64bits(b.getPrefix() + salt.str());

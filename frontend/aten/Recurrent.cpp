@@ -99,7 +99,7 @@ std::vector<Value> layersOf(Build &b, const Network &net) {
   if (!b.require(b.rank(net.x) == 3, "required: an input of rank 3, with a batch") ||
       !b.require(net.starts.size() == (hasCells ? 2 : 1) &&
                      net.weights.size() == size_t(net.layers) * each,
-                 "required: weights of the same kind for all layers (no projections)"))
+                 "required: the same kinds of weights for all layers, without projections"))
     return {};
   auto swapped = [&](Value v) { return b.transpose(v, {1, 0, 2}); };
   Value x = net.batchFirst ? swapped(net.x) : net.x;

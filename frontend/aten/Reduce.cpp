@@ -146,7 +146,7 @@ void histogram(Node &n, Build &b) {
   int64_t bins = n.integer("bins", 100);
   double low = n.real("min", 0.0), high = n.real("max", 0.0);
   if (!b.ok() || !b.require(bins > 0 && b.count(x) <= 64 * Build::needLimit / bins,
-                            "required: bins, and not too many elements for them"))
+                            "required: at least one bin, and fewer elements"))
     return;
   Value from = b.like(x, low), to = b.like(x, high);
   if (low == high) {

@@ -97,16 +97,17 @@ View viewOf(Node &n, Build &b) {
   int64_t last = v.offset;
   for (auto [size, stride] : llvm::zip(v.sizes, v.strides))
     last += (size - 1) * stride;
-  b.require(isDense(v.order, b.dims(v.x), own), "required: a tensor that lies densely in memory");
+  b.require(isDense(v.order, b.dims(v.x), own), "required: a tensor that is dense in memory");
   b.require(v.count() > 0 && v.offset >= 0 && last < b.count(v.x),
-            "required: a view of elements that the tensor has");
+            "required: a view inside the tensor's elements");
   v.flat = b.flatten(ordered(b, v.x, v.order));
   return v;
 }
 
 /// Returns the offsets of all elements, for a view that is not a contiguous block.
 Value placesOf(Build &b, const View &v) {
-  if (!b.require(v.count() <= Build::needLimit, "a view of too many elements that lie apart"))
+  if (!b.require(v.count() <= Build::needLimit,
+                 "the strided view has too many non-contiguous elements"))
     return {};
   return b.ints(v.places());
 }

@@ -47,7 +47,8 @@ LogicalResult inferAgain(Operation *op) {
   if (failed(infer.inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
                                     op->getRawDictionaryAttrs(), op->getPropertiesStorage(),
                                     op->getRegions(), types)))
-    return op->emitError("does not take the shapes that follow from the inputs'");
+    return op->emitError(
+        "cannot be applied to the shapes that follow from the shapes of the inputs");
   for (auto [result, type] : llvm::zip(op->getResults(), types))
     result.setType(type);
   return success();

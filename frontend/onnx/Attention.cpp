@@ -114,8 +114,8 @@ void attention(Node &n, Build &b) {
   n.set(1, k);
   n.set(2, v);
   int64_t heads = b.dim(q, 1), kvHeads = b.dim(k, 1), T = b.dim(q, 2), S = b.dim(k, 2);
-  if (!b.ok() ||
-      !b.require(kvHeads > 0 && heads % kvHeads == 0, "the key's heads must divide the query's"))
+  if (!b.ok() || !b.require(kvHeads > 0 && heads % kvHeads == 0,
+                            "the number of key heads must divide the number of query heads"))
     return;
   k = repeatHeads(b, k, heads / kvHeads);
   v = repeatHeads(b, v, heads / kvHeads);
@@ -191,7 +191,8 @@ void flexAttention(Node &n, Build &b) {
   if (!b.require(b.rank(q) == 4 && b.rank(k) == 4 && b.rank(v) == 4, "Q, K and V must have rank 4"))
     return;
   int64_t heads = b.dim(q, 1), kvHeads = b.dim(k, 1);
-  if (!b.require(kvHeads > 0 && heads % kvHeads == 0, "the key's heads must divide the query's"))
+  if (!b.require(kvHeads > 0 && heads % kvHeads == 0,
+                 "the number of key heads must divide the number of query heads"))
     return;
   k = repeatHeads(b, k, heads / kvHeads);
   v = repeatHeads(b, v, heads / kvHeads);

@@ -163,7 +163,7 @@ bool Build::checkShape(ArrayRef<int64_t> shape) {
   int64_t n = 1;
   for (int64_t d : shape) {
     if (!require(d >= 0 && (d == 0 || n <= countLimit / d),
-                 "a shape has the impossible dimension " + Twine(d)))
+                 "a shape has the invalid dimension " + Twine(d)))
       return false;
     n *= std::max<int64_t>(d, 1);
   }
@@ -187,7 +187,7 @@ Value Build::ints(ArrayRef<int64_t> values, ArrayRef<int64_t> shape, Type elemen
     return {};
   auto tensor = ref::Tensor::empty(RankedTensorType::get(shape, element));
   if (!require(tensor.size() == int64_t(values.size()),
-               "a constant's shape and elements do not agree"))
+               "the shape of a constant does not match its number of elements"))
     return {};
   for (auto [i, value] : llvm::enumerate(values))
     isa<FloatType>(element) ? tensor.setDouble(i, double(value)) : tensor.setInt(i, value);
@@ -199,7 +199,7 @@ Value Build::floats(ArrayRef<double> values, ArrayRef<int64_t> shape, Type eleme
     return {};
   auto tensor = ref::Tensor::empty(RankedTensorType::get(shape, element));
   if (!require(tensor.size() == int64_t(values.size()),
-               "a constant's shape and elements do not agree"))
+               "the shape of a constant does not match its number of elements"))
     return {};
   for (auto [i, value] : llvm::enumerate(values))
     tensor.setDouble(i, value);
@@ -218,7 +218,7 @@ NamedAttribute Build::attr(StringRef name, ArrayRef<int64_t> values) {
 
 bool Build::lacks(ArrayRef<Value> operands) {
   return !require(llvm::all_of(operands, [](Value v) { return bool(v); }),
-                  "an input that it needs is missing");
+                  "a required input is missing");
 }
 
 SmallVector<Value> Build::widened(ArrayRef<Value> operands) {
@@ -237,8 +237,8 @@ std::vector<Value> Build::narrowed(std::vector<Value> results, ArrayRef<Value> o
 
 std::vector<Value> Build::finish(OperationState &state) {
   if (++made > operationLimit) {
-    error("the model makes more than " + Twine(operationLimit) +
-          " operations: a loop is unrolled too far, or functions " + "call one another too often");
+    error("the model has more than " + Twine(operationLimit) +
+          " operations after loops are unrolled and functions are inlined");
     return {};
   }
   int64_t results = 0, operands = 0;

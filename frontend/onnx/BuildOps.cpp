@@ -85,7 +85,7 @@ Value Build::broadcast(Value x, ArrayRef<int64_t> target) {
     return x;
   for (int64_t d : target)
     if (d < 0)
-      return error("a shape has the impossible dimension " + Twine(d));
+      return error("a shape has the invalid dimension " + Twine(d));
   return typed<BroadcastOp>(RankedTensorType::get(target, elem(x)), {x});
 }
 
@@ -101,7 +101,7 @@ Value Build::slice(Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> size,
 Value Build::sliceAxis(Value x, int64_t axis, int64_t start, int64_t size, int64_t stride) {
   int64_t r = rank(x);
   if (!x || !require(axis >= 0 && axis < r,
-                     "axis " + Twine(axis) + " is none of a tensor of rank " + Twine(r)))
+                     "axis " + Twine(axis) + " is out of range for a tensor of rank " + Twine(r)))
     return {};
   Dims starts(r, 0), sizes = dims(x), strides(r, 1);
   starts[axis] = start;
@@ -154,7 +154,7 @@ Value Build::iota(Type element, ArrayRef<int64_t> shape, int64_t axis) {
     return {};
   for (int64_t d : shape)
     if (d < 0)
-      return error("a shape has the impossible dimension " + Twine(d));
+      return error("a shape has the invalid dimension " + Twine(d));
   return typed<IotaOp>(RankedTensorType::get(shape, element), {}, {attr("axis", axis)});
 }
 

@@ -35,7 +35,7 @@ void tfIdfVectorizer(Node &n, Build &b) {
   if (!b.require(!pool.empty(),
                  "attribute 'pool_int64s' is required; n-grams of strings are not supported"))
     return;
-  auto x = b.need(n.in(0), "the items, which n-grams are looked for in,");
+  auto x = b.need(n.in(0), "the input in which n-grams are counted");
   if (!b.ok() ||
       !b.require(x->getRank() == 1 || x->getRank() == 2, "required items [C] or [N, C]") ||
       !b.require(shortest >= 1 && longest >= shortest && longest <= 64 && skips >= 0 &&

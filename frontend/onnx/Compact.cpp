@@ -75,7 +75,8 @@ public:
         return false;
       if (length > end - at)
         return fail(start, "a field of " + std::to_string(length) +
-                               " bytes is longer than what is left (" + std::to_string(end - at) +
+                               " bytes is longer than the remaining message (" +
+                               std::to_string(end - at) +
                                " bytes): the file is cut off or damaged");
       if (!lengthDelimited(kind, field, start, at, length, depth, out))
         return false;

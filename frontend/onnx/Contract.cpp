@@ -70,7 +70,8 @@ void takeDiagonals(Build &b, Term &t) {
         ++j;
         continue;
       }
-      if (!b.require(b.shape(t.value)[i] == b.shape(t.value)[j], "a repeated label has two sizes"))
+      if (!b.require(b.shape(t.value)[i] == b.shape(t.value)[j],
+                     "a repeated label has two different sizes"))
         return;
       Dims square(t.labels.size(), 1);
       square[i] = square[j] = b.shape(t.value)[i];
@@ -209,7 +210,7 @@ void einsum(Node &n, Build &b) {
   sumAway(b, result, output);
   for (char c : output)
     if (!b.require(result.labels.find(c) != std::string::npos && llvm::count(output, c) == 1,
-                   "the equation's output has a label that no operand has, or has it twice"))
+                   "the output of the equation has a label twice, or one that no operand has"))
       return;
   n.set(0, arrange(b, result, output));
 }

@@ -296,8 +296,8 @@ void loop(Node &n, Build &b) {
   int64_t carried = int64_t(form.inits.size());
   form.scans = form.body->output_size() - 1 - carried;
   if (!b.require(form.scans >= 0 && form.body->input_size() == carried + 2,
-                 "the body must take the iteration, the condition "
-                 "and the carried values, and give the last two back"))
+                 "required: a body whose inputs are the iteration, the condition and the carried "
+                 "values, and whose first outputs are the condition and the carried values"))
     return;
   if (!b.require(n.numOutputs() <= carried + form.scans,
                  "the body contradicts the node; required: at least " + Twine(n.numOutputs() + 1) +
@@ -310,7 +310,7 @@ void loop(Node &n, Build &b) {
     return;
   }
   if (!b.require(form.trip || form.condition,
-                 "the loop has neither a trip count nor a condition, and so no end"))
+                 "the loop has neither a trip count nor a condition, so that it never ends"))
     return;
   // The condition is true inside the body. If the body returns its condition argument unchanged,
   // the loop needs no condition.
@@ -342,7 +342,7 @@ void scan(Node &n, Build &b) {
                  "supported"))
     return;
   int64_t scans = body->output_size() - states;
-  if (!b.require(scans >= 0, "the body must give back all states") ||
+  if (!b.require(scans >= 0, "the outputs of the body must contain all states") ||
       !b.require(n.numOutputs() <= states + scans,
                  "the body contradicts the node; required: at least " + Twine(n.numOutputs()) +
                      " outputs; found: " + Twine(body->output_size()) + "; correct the body"))

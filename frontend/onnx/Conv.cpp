@@ -16,7 +16,7 @@ static bool hasOnePadding(Node &n, Build &b) {
 
 Value convolve(Node &n, Build &b, Value x, Value w, Value bias, Value xZero, Value wZero) {
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x),
-                 "x and the weights must have one rank of 3 or more"))
+                 "x and the weights must have the same rank, 3 or more"))
     return {};
   WindowAttributes window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
   int64_t groups = n.integer("group", 1);
@@ -35,12 +35,12 @@ void conv(Node &n, Build &b) { n.set(0, convolve(n, b, n.in(0), n.in(1), n.in(2)
 void convTranspose(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1);
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x),
-                 "x and the weights must have one rank of 3 or more"))
+                 "x and the weights must have the same rank, 3 or more"))
     return;
   int64_t spatial = b.rank(x) - 2, groups = n.integer("group", 1);
   Dims kernel(b.shape(w).begin() + 2, b.shape(w).end());
   if (!b.require(n.integers("kernel_shape", kernel) == kernel,
-                 "attribute 'kernel_shape' does not agree with the weights") ||
+                 "attribute 'kernel_shape' does not match the shape of the weights") ||
       !hasOnePadding(n, b))
     return;
   Dims strides = n.integers("strides", spatial, 1), dilations = n.integers("dilations", spatial, 1);
@@ -101,7 +101,7 @@ void convTranspose(Node &n, Build &b) {
 void deformConv(Node &n, Build &b) {
   Value x = n.in(0), w = n.in(1), offset = n.in(2);
   if (!b.require(b.rank(x) >= 3 && b.rank(w) == b.rank(x) && b.rank(offset) == b.rank(x),
-                 "x, the weights and the offsets must have one rank of 3 or more"))
+                 "x, the weights and the offsets must have the same rank, 3 or more"))
     return;
   WindowAttributes window = windowOf(n, b, x, Dims(b.shape(w).begin() + 2, b.shape(w).end()));
   int64_t groups = n.integer("group", 1), offsetGroups = n.integer("offset_group", 1),
@@ -114,13 +114,13 @@ void deformConv(Node &n, Build &b) {
     taps *= window.kernel[i];
     places *= out[i];
   }
-  if (!b.require(taps * places <= (1 << 26), "there are too many places to read"))
+  if (!b.require(taps * places <= (1 << 26), "there are too many elements to sample"))
     return;
   if (!b.require(groups > 0 && offsetGroups > 0 && C % groups == 0 && O % groups == 0 &&
                      C % offsetGroups == 0,
                  "the groups must divide the channels") ||
       !b.require(b.dim(offset, 1) == offsetGroups * taps * spatial && b.dim(w, 1) * groups == C,
-                 "the offsets' or the weights' channels do not fit"))
+                 "the number of channels of the offsets or the weights is wrong"))
     return;
   int64_t B = N * offsetGroups;
   // The offsets as [B, taps, spatial dimensions, output positions].

@@ -64,7 +64,7 @@ Value linear(Node &n, Build &b, Value x) {
 void linearRegressor(Node &n, Build &b) {
   Value y = linear(n, b, features(b, n.in(0)));
   if (b.ok() && b.require(b.dim(y, 1) == n.integer("targets", 1),
-                          "attribute 'targets' must say how many rows 'coefficients' has"))
+                          "attribute 'targets' must be the number of rows of 'coefficients'"))
     n.set(0, b.cast(transformed(n, b, y), b.f32));
 }
 
@@ -211,7 +211,7 @@ void labelEncoder(Node &n, Build &b) {
   Value x = n.in(0), keys = listed(n, b, "keys"), values = listed(n, b, "values");
   if (!b.ok() ||
       !b.require(b.count(keys) == b.count(values) && b.count(keys) > 0,
-                 "the keys and the values must be as many") ||
+                 "the number of keys must be the number of values") ||
       !b.require(b.elem(x) == b.elem(keys), "x must have the type of the keys"))
     return;
   Value otherwise;

@@ -69,7 +69,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   const onnx::GraphProto &graph = model.graph();
   // Checked before import, because creating that many operations would take long.
   if (!b.require(expandedSize(graph.node()) <= Build::operationLimit,
-                 "the model's functions call one another so often that they make more than " +
+                 "the model's functions, when inlined, have more than " +
                      Twine(Build::operationLimit) + " operations"))
     return failure();
   llvm::StringSet<> initialized, names;
@@ -108,10 +108,10 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
   }
   for (const auto &[name, ignored] : options.values)
     b.require(names.contains(name),
-              "a value was given for '" + Twine(name) + "', which is no input of the model");
+              "a value was given for '" + Twine(name) + "', which is not an input of the model");
   for (const auto &[name, ignored] : options.shapes)
     b.require(names.contains(name),
-              "a shape was given for '" + Twine(name) + "', which is no input of the model");
+              "a shape was given for '" + Twine(name) + "', which is not an input of the model");
 
   Frame frame;
   frame.opsets = opsetsOf(model.opset_import());
@@ -139,14 +139,14 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     item = plainItem(b, item, "output '" + Twine(graph.output(i).name()) + "'");
     if (item.kind != Item::Tensor) {
       b.error("output '" + Twine(graph.output(i).name()) +
-              "' is no tensor; a program gives back tensors only");
+              "' is not a tensor; the outputs of a program must be tensors");
       imported = false;
       break;
     }
     int32_t declared = graph.output(i).type().tensor_type().elem_type();
     if (!b.require(!smallFloatOf(declared), "output '" + Twine(graph.output(i).name()) +
                                                 "' has the element type " + dataTypeName(declared) +
-                                                ", which no program gives back; cast it")) {
+                                                ", which is not supported for outputs; cast it")) {
       imported = false;
       break;
     }
@@ -227,7 +227,7 @@ bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Sc
   scope.outer = outer;
   if (!b.require(int(arguments.size()) == graph.input_size(),
                  "graph '" + Twine(graph.name()) + "' takes " + Twine(graph.input_size()) +
-                     " inputs and is given " + Twine(arguments.size())))
+                     " inputs and gets " + Twine(arguments.size())))
     return false;
   for (const auto &tensor : graph.initializer())
     scope.tensors[tensor.name()] = &tensor;
@@ -257,7 +257,7 @@ bool Importer::graph(const onnx::GraphProto &graph, ArrayRef<Item> arguments, Sc
   for (const std::string &output : outputs) {
     const Item *item = lookup(scope, output, b);
     if (!b.require(item, "output '" + Twine(output) + "' of graph '" + graph.name() +
-                             "' is defined nowhere, or not made by the importer"))
+                             "' is not defined, or not supported by the importer"))
       return false;
     results.push_back(*item);
   }
@@ -289,8 +289,8 @@ bool Importer::node(const onnx::NodeProto &proto, Scope &scope, const Frame &fra
       continue;
     }
     const Item *item = lookup(scope, name, b);
-    if (!b.require(item,
-                   "its input '" + Twine(name) + "' is an output that the importer does not make"))
+    if (!b.require(item, "its input '" + Twine(name) +
+                             "' is an optional output that the importer does not support"))
       return false;
     inputs.push_back(*item);
   }

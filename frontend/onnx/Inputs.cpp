@@ -12,7 +12,7 @@ Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
     declared = &declared->optional_type().elem_type();
   std::string what = "input '" + input.name() + "' ";
   if (!declared->has_tensor_type()) {
-    b.error(what + "is no tensor; a program takes tensors only");
+    b.error(what + "is not a tensor; the inputs of a program must be tensors");
     return {};
   }
   const auto &tensor = declared->tensor_type();
@@ -59,7 +59,7 @@ Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
     for (int64_t d : *given)
       fits &= d >= 0;
     if (!b.require(fits, what + "has the declared shape " + text(dims) +
-                             ", which the given shape " + text(*given) + " does not fit"))
+                             ", which the given shape " + text(*given) + " contradicts"))
       return {};
     dims = *given;
   } else if (!tensor.has_shape() || !symbolic.empty()) {
@@ -70,7 +70,7 @@ Type Importer::inputType(const onnx::ValueInfoProto &input, Build &b) {
   int64_t n = 1;
   for (int64_t d : dims) {
     if (!b.require(d >= 0 && (d == 0 || n <= Build::countLimit / d),
-                   what + "has an impossible or too large shape"))
+                   what + "has an invalid or too large shape"))
       return {};
     n *= std::max<int64_t>(d, 1);
   }
@@ -81,15 +81,15 @@ Value Importer::sparse(const onnx::SparseTensorProto &sparse, Build &b) {
   std::string reason;
   auto values = modelFile.tensor(sparse.values(), &context, reason);
   if (failed(values))
-    return b.error("a sparse tensor's values: " + reason);
+    return b.error("the values of a sparse tensor: " + reason);
   auto indices = modelFile.tensor(sparse.indices(), &context, reason);
   if (failed(indices))
-    return b.error("a sparse tensor's indices: " + reason);
+    return b.error("the indices of a sparse tensor: " + reason);
   Dims dims(sparse.dims().begin(), sparse.dims().end());
   int64_t n = 1;
   for (int64_t d : dims) {
     if (!b.require(d >= 0 && (d == 0 || n <= (int64_t(1) << 28) / d),
-                   "a sparse tensor has an impossible or too large shape"))
+                   "a sparse tensor has an invalid or too large shape"))
       return {};
     n *= d;
   }

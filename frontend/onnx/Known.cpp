@@ -56,7 +56,7 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
       } else if (argument.getOwner() == entry) {
         inputs.insert(inputName(argument));
       } else if (reason.empty()) {
-        reason = "it changes from one iteration of a loop to the next";
+        reason = "it depends on the iteration of a loop";
       }
       continue;
     }
@@ -83,7 +83,7 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
       needed.insert(inputs.begin(), inputs.end());
     reason = "it depends on the value of " + names + "; bind " +
              (inputs.size() == 1 ? "this input" : "these inputs") +
-             " to make a program for that value";
+             " to compile a program for that value";
     return std::nullopt;
   }
   for (Operation *op : order) {
@@ -100,7 +100,7 @@ std::optional<ref::Tensor> Build::compute(Value root, std::string &reason) {
     if (constant) {
       auto tensor = ref::Tensor::fromAttr(constant.getValue());
       if (mlir::failed(tensor)) {
-        reason = "a constant it needs cannot be read";
+        reason = "a constant on which it depends cannot be read";
         return std::nullopt;
       }
       tensors[constant.getResult()] = *tensor;
@@ -138,7 +138,7 @@ std::optional<ref::Tensor> Build::need(Value v, const Twine &what) {
   if (!ok())
     return std::nullopt;
   if (!v) {
-    error(what + " must be given, and the node has no such input");
+    error(what + " is required, and the node does not have that input");
     return std::nullopt;
   }
   if (auto tensor = known(v))

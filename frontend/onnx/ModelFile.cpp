@@ -119,14 +119,12 @@ FailureOr<std::unique_ptr<ModelFile>> ModelFile::open(MLIRContext &context, Stri
   if (!compactModel(bytes, viewThreshold, compact, file->extents, reason))
     return emitError(location) << "required an ONNX model (a serialised ModelProto); " << reason;
   if (compact.size() > size_t(INT32_MAX))
-    return emitError(location)
-           << "the model without its weights has " << compact.size()
-           << " bytes, and 2 GiB is the most that protobuf reads; keep the weights as raw_data "
-              "or as external data";
+    return emitError(location) << "the model without its weights has " << compact.size()
+                               << " bytes; required: at most 2 GiB, the limit of protobuf; store "
+                                  "the weights as raw_data or as external data";
   if (!file->proto.ParseFromArray(compact.data(), int(compact.size())))
-    return emitError(location)
-           << "required an ONNX model (a serialised ModelProto); protobuf finds the bytes invalid: "
-              "the file is damaged, or of another format";
+    return emitError(location) << "required an ONNX model (a serialised ModelProto); protobuf "
+                                  "cannot parse it: the file is damaged, or of another format";
   // Skipping over the weights has mapped many of their pages, so drop these pages.
   ref::dropFilePages(bytes.data(), bytes.size());
   return file;
@@ -138,11 +136,11 @@ FailureOr<ref::Tensor> ModelFile::view(const Mapping &map, uint64_t offset, uint
   uint64_t size = map->getBufferSize();
   if (offset > size || length > size - offset) {
     reason = "bytes " + std::to_string(offset) + " to " + std::to_string(offset + length) +
-             " lie outside the file of " + std::to_string(size) + " bytes";
+             " exceed the file of " + std::to_string(size) + " bytes";
     return failure();
   }
   if (length != wanted) {
-    reason = "its shape and type need " + std::to_string(wanted) + " bytes, and there are " +
+    reason = "its shape and type need " + std::to_string(wanted) + " bytes, and it has " +
              std::to_string(length);
     return failure();
   }
@@ -167,7 +165,7 @@ FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, Rank
     }
   }
   if (name.empty()) {
-    reason = "external data has no location";
+    reason = "its external data has no location";
     return failure();
   }
   if (llvm::sys::path::is_absolute(name)) {
@@ -192,7 +190,7 @@ FailureOr<ref::Tensor> ModelFile::external(const onnx::TensorProto &tensor, Rank
   if (!llvm::sys::path::has_root_path(realFolder) || !StringRef(realFile).starts_with(realFolder) ||
       (realFolder != "/" &&
        (realFile.size() <= realFolder.size() || realFile[realFolder.size()] != '/'))) {
-    reason = "external data's location '" + name + "' leads outside the model's folder";
+    reason = "external data's location '" + name + "' is outside the model's folder";
     return failure();
   }
   Mapping &map = externals[std::string(realFile)];
@@ -217,8 +215,8 @@ template <typename Field, typename Set>
 static FailureOr<ref::Tensor> typed(const Field &field, RankedTensorType type, std::string &reason,
                                     Set set) {
   if (field.size() != type.getNumElements()) {
-    reason = "its shape needs " + std::to_string(type.getNumElements()) +
-             " elements, and there are " + std::to_string(field.size());
+    reason = "its shape needs " + std::to_string(type.getNumElements()) + " elements, and it has " +
+             std::to_string(field.size());
     return failure();
   }
   ref::Tensor result = ref::Tensor::empty(type);
@@ -323,14 +321,14 @@ FailureOr<ref::Tensor> ModelFile::elements(const onnx::TensorProto &tensor, Rank
     return failure();
   }
   if (std::string places = placesOf(tensor); StringRef(places).contains(',')) {
-    reason = "its elements are given more than once, in " + places + "; only one may be there";
+    reason = "its elements are given more than once, in " + places + "; remove all but one";
     return failure();
   }
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
     return external(tensor, type, reason);
   if (auto index = extentIndex(tensor)) {
     if (*index >= extents.size()) {
-      reason = "its data is not in the file";
+      reason = "the file does not contain its data";
       return failure();
     }
     return view(mapping, extents[*index].offset, extents[*index].length, type, reason);
@@ -339,7 +337,7 @@ FailureOr<ref::Tensor> ModelFile::elements(const onnx::TensorProto &tensor, Rank
     return fromFields(tensor, type, reason);
   uint64_t wanted = uint64_t(type.getNumElements()) * ref::elementBytes(type.getElementType());
   if (tensor.raw_data().size() != wanted) {
-    reason = "its shape and type need " + std::to_string(wanted) + " bytes, and there are " +
+    reason = "its shape and type need " + std::to_string(wanted) + " bytes, and it has " +
              std::to_string(tensor.raw_data().size());
     return failure();
   }
@@ -375,7 +373,7 @@ FailureOr<ref::Tensor> ModelFile::tensor(const onnx::TensorProto &tensor, MLIRCo
     count *= dim == 0 ? 1 : dim;
   }
   if (dims.size() > 64) {
-    reason = "it has " + std::to_string(dims.size()) + " dimensions; 64 is the most";
+    reason = "it has " + std::to_string(dims.size()) + " dimensions; required: at most 64";
     return failure();
   }
   auto type = RankedTensorType::get(dims, element), real = type.clone(b.getF32Type());

@@ -116,14 +116,14 @@ const onnx::GraphProto *Node::graph(StringRef name) {
   auto *attribute = checked(*this, b, name, onnx::AttributeProto::GRAPH);
   if (attribute && attribute->has_g())
     return &attribute->g();
-  b.error("attribute '" + name + "' must hold a graph");
+  b.error("attribute '" + name + "' must be a graph");
   return nullptr;
 }
 
 Value Node::tensor(StringRef name) {
   auto *attribute = checked(*this, b, name, onnx::AttributeProto::TENSOR);
   if (!attribute || !attribute->has_t())
-    return b.error("attribute '" + name + "' must hold a tensor");
+    return b.error("attribute '" + name + "' must be a tensor");
   return tensor(attribute->t(), name);
 }
 

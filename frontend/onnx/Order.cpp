@@ -13,7 +13,7 @@ std::string describe(const onnx::NodeProto &node) {
   if (!node.name().empty())
     return "node '" + node.name() + "' (" + node.op_type() + "): ";
   if (node.output_size())
-    return "node that makes '" + node.output(0) + "' (" + node.op_type() + "): ";
+    return "node with output '" + node.output(0) + "' (" + node.op_type() + "): ";
   return "node (" + node.op_type() + "): ";
 }
 

@@ -126,7 +126,7 @@ void maxUnpool(Node &n, Build &b) {
         !b.require(target.size() == pooled.size(), "the output's shape must have x's rank"))
       return;
     for (size_t i = 0; i < target.size(); ++i) {
-      if (!b.require(Build::isSane(target[i], 0), "the output's shape is impossible"))
+      if (!b.require(Build::isSane(target[i], 0), "the output's shape is invalid"))
         return;
       high.push_back(target[i] - pooled[i]);
     }

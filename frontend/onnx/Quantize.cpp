@@ -48,9 +48,9 @@ static std::string nameOf(Type element) {
 /// Reports an error unless a zero point matches the type of its tensor and the size of its scale.
 static bool fitsZeroPoint(Build &b, Value zeroPoint, Value scale, Type element, const Twine &what) {
   return !zeroPoint ||
-         (b.require(b.elem(zeroPoint) == element,
-                    what + " must have the type of the tensor that it is for, " + nameOf(element) +
-                        ", and has " + nameOf(b.elem(zeroPoint))) &&
+         (b.require(b.elem(zeroPoint) == element, what + " must have the type of its tensor, " +
+                                                      nameOf(element) + ", and has " +
+                                                      nameOf(b.elem(zeroPoint))) &&
           b.require(b.count(zeroPoint) == b.count(scale) || b.count(zeroPoint) == 1,
                     what + " must have as many elements as its scale, " + Twine(b.count(scale)) +
                         ", and has " + Twine(b.count(zeroPoint))));
@@ -270,10 +270,8 @@ void matMulInteger(Node &n, Build &b) {
 Value perOutput(Build &b, Value v, int64_t rank) {
   if (!v || b.rank(v) == 0 || b.count(v) == 1)
     return v ? b.reshape(v, {}) : v;
-  if (!b.require(rank > 0, "a scale or zero point for each channel, of which there are " +
-                               Twine(b.count(v)) +
-                               ", needs weights with channels, and they are "
-                               "a scalar"))
+  if (!b.require(rank > 0, "the scale or zero point has " + Twine(b.count(v)) +
+                               " elements, one per channel, but the weights are a scalar"))
     return {};
   Dims shape(rank, 1);
   shape[0] = b.count(v);

@@ -19,7 +19,7 @@ Value random(Node &n, Build &b, RandomKind kind, ArrayRef<int64_t> shape, Type e
     seed ^= uint64_t(bits) << 32 | bits;
   }
   for (int64_t d : shape)
-    if (!b.require(d >= 0, "the shape has the impossible dimension " + Twine(d)))
+    if (!b.require(d >= 0, "the shape has the invalid dimension " + Twine(d)))
       return {};
   Value counter = b.scalarInt(b.i64, 0);
   if (b.training) {

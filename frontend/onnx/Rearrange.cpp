@@ -93,8 +93,9 @@ void col2Im(Node &n, Build &b) {
     taps *= window[i];
     steps *= out[i];
   }
-  if (!b.require(taps <= 65536 && b.dim(x, 1) % taps == 0 && b.dim(x, 2) == steps,
-                 "the columns' dimensions do not agree with the block's and the image's shapes"))
+  if (!b.require(
+          taps <= 65536 && b.dim(x, 1) % taps == 0 && b.dim(x, 2) == steps,
+          "the dimensions of the columns do not match the shapes of the block and the image"))
     return;
   int64_t N = b.dim(x, 0), C = b.dim(x, 1) / taps;
   Dims split{N, C, taps};

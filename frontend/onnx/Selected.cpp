@@ -104,8 +104,9 @@ Item placesItem(Build &b, Value condition, ArrayRef<int64_t> shape,
 }
 
 Item nonZeroSelected(Build &b, Value x) {
-  if (!b.require(b.rank(x) > 0,
-                 "the non-zero elements of a scalar must be known when the model is imported"))
+  if (!b.require(
+          b.rank(x) > 0,
+          "the value of a scalar operand of NonZero must be known when the model is imported"))
     return {};
   return placesItem(b, isTrue(b, x), b.shape(x), nullptr);
 }
@@ -230,7 +231,7 @@ std::optional<std::vector<double>> timesOf(Build &b, const Item &size) {
 /// The size as the run finds it.
 static Value computedSize(Build &b, const Item &size) {
   auto times = timesOf(b, size);
-  if (!b.require(times.has_value(), "a shape depends on the product of numbers of selected slices"))
+  if (!b.require(times.has_value(), "a shape depends on the product of several dynamic sizes"))
     return {};
   Value v = size.value;
   Type element = b.isFloat(v) ? b.elem(v) : b.i64;

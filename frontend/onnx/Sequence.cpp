@@ -53,7 +53,8 @@ void erase(Node &n, Build &b) {
   auto elements = n.inputs[0].elements;
   int64_t i =
       n.has(1) ? position(n, b, 1, int64_t(elements.size()), false) : int64_t(elements.size()) - 1;
-  if (!b.ok() || !b.require(!elements.empty(), "nothing can be erased from an empty sequence"))
+  if (!b.ok() ||
+      !b.require(!elements.empty(), "the sequence is empty, so that no element can be erased"))
     return;
   elements.erase(elements.begin() + i);
   n.set(0, Item::sequence(std::move(elements)));
@@ -97,7 +98,7 @@ void splitToSequence(Node &n, Build &b) {
     }
     parts.push_back(part);
   }
-  if (b.require(done == extent, "the parts are shorter than the axis, or too many"))
+  if (b.require(done == extent, "the sizes of the parts do not add up to the size of the axis"))
     n.set(0, Item::sequence(std::move(parts)));
 }
 

@@ -59,7 +59,7 @@ void reshape(Node &n, Build &b) {
       open = int64_t(i);
       continue;
     }
-    if (!b.require(target[i] >= 0, "the shape has the impossible dimension " + Twine(target[i])) ||
+    if (!b.require(target[i] >= 0, "the shape has the invalid dimension " + Twine(target[i])) ||
         !b.require(target[i] == 0 || known <= Build::countLimit / target[i],
                    "the shape has too many elements"))
       return;
@@ -69,8 +69,8 @@ void reshape(Node &n, Build &b) {
     return;
   if (open >= 0) {
     if (!b.require(known != 0 && b.count(x) % known == 0,
-                   "the dimension -1 cannot be found: " + Twine(b.count(x)) +
-                       " elements do not divide by " + Twine(known)))
+                   "the dimension -1 cannot be derived: " + Twine(b.count(x)) +
+                       " elements are not divisible by " + Twine(known)))
       return;
     target[open] = b.count(x) / known;
   }
@@ -89,9 +89,10 @@ void squeeze(Node &n, Build &b) {
   std::vector<bool> drop(rank, axes.empty());
   for (int64_t axis : axes) {
     int64_t a = b.axis(axis, rank);
-    if (!b.ok() || !b.require(b.shape(x)[a] == 1, "dimension " + Twine(a) +
-                                                      " is squeezed and must be 1, and is " +
-                                                      Twine(b.shape(x)[a])))
+    if (!b.ok() ||
+        !b.require(b.shape(x)[a] == 1, "dimension " + Twine(a) +
+                                           " is squeezed, so that it must be 1, and is " +
+                                           Twine(b.shape(x)[a])))
       return;
     drop[a] = true;
   }
@@ -104,7 +105,7 @@ void squeeze(Node &n, Build &b) {
 void unsqueeze(Node &n, Build &b) {
   Value x = n.in(0);
   if (!b.require(n.opset < 13 || n.has(1),
-                 "the axes must be given, and the node has no such input"))
+                 "the axes are required, and the node does not have that input"))
     return;
   Dims axes = axesOf(n, b), target;
   int64_t rank = b.rank(x) + int64_t(axes.size());
@@ -183,7 +184,7 @@ void range(Node &n, Build &b) {
     return;
   double step = delta->getDouble(0), from = start->getDouble(0), to = limit->getDouble(0);
   if (!b.require(step != 0 && std::isfinite(step) && std::isfinite(from) && std::isfinite(to),
-                 "the range has no end: delta is 0, or something is infinite"))
+                 "the range is infinite: delta is 0, or an operand is not finite"))
     return;
   double number = std::max(0.0, std::ceil((to - from) / step));
   if (!b.require(number <= double(1 << 28), "the range has too many elements"))

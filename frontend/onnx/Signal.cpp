@@ -196,7 +196,7 @@ void melWeightMatrix(Node &n, Build &b) {
     double hertz = 700 * (std::pow(10, (from + double(i) * step) / 2595) - 1);
     double edge = std::floor(double(length + 1) * hertz / double(rate));
     if (!b.require(edge >= 0 && edge <= double(spectrum) + 1,
-                   "the edges must lie between 0 and half the sample rate"))
+                   "the edges must be between 0 and half the sample rate"))
       return;
     edges.push_back(int64_t(edge));
   }

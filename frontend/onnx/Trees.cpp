@@ -99,10 +99,10 @@ bool readForest(Node &n, Build &b, Forest &f, Aggregate how) {
     f.modes.push_back(int64_t(modes[i]));
     int64_t limitTrue = trueLeafs[i] ? f.leaves : f.nodes,
             limitFalse = falseLeafs[i] ? f.leaves : f.nodes;
-    if (!b.require(modes[i] >= 0 && modes[i] <= double(Member) && f.whenTrue[i] >= 0 &&
-                       f.whenTrue[i] < limitTrue && f.whenFalse[i] >= 0 &&
-                       f.whenFalse[i] < limitFalse,
-                   "node " + Twine(i) + " of the trees has an unknown mode or leads nowhere"))
+    if (!b.require(
+            modes[i] >= 0 && modes[i] <= double(Member) && f.whenTrue[i] >= 0 &&
+                f.whenTrue[i] < limitTrue && f.whenFalse[i] >= 0 && f.whenFalse[i] < limitFalse,
+            "node " + Twine(i) + " of the trees has an unknown mode or an invalid successor"))
       return false;
     f.whenTrue[i] += trueLeafs[i] ? f.nodes : 0;
     f.whenFalse[i] += falseLeafs[i] ? f.nodes : 0;
@@ -154,7 +154,8 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
       if ((modes[i] == "LEAF") == leaves) {
         int64_t number = leaves ? f.nodes + f.leaves++ : f.nodes++;
         if (!b.require(at.try_emplace({trees[i], ids[i]}, number).second,
-                       "node " + Twine(ids[i]) + " of tree " + Twine(trees[i]) + " is there twice"))
+                       "node " + Twine(ids[i]) + " of tree " + Twine(trees[i]) +
+                           " is defined twice"))
           return false;
       }
   std::vector<bool> isChild(count, false);
@@ -165,7 +166,7 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
     auto whenTrue = at.find({trees[i], yes[i]}), whenFalse = at.find({trees[i], no[i]});
     if (!b.require(mode != std::end(names) && whenTrue != at.end() && whenFalse != at.end(),
                    "node " + Twine(ids[i]) + " of tree " + Twine(trees[i]) +
-                       " has an unknown mode, '" + modes[i] + "', or leads nowhere"))
+                       " has an unknown mode, '" + modes[i] + "', or an invalid successor"))
       return false;
     f.feature.push_back(feature[i]);
     f.modes.push_back(mode - std::begin(names));
@@ -188,7 +189,8 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
   std::vector<double> weights = realsOf(n, b, leaf + "_weights");
   if (!b.require(leafIds.size() == leafTrees.size() && targets.size() == leafTrees.size() &&
                      weights.size() == leafTrees.size() && f.leaves > 0,
-                 "the attributes '" + leaf + "_*' must have one length, and the trees leaves"))
+                 "the attributes '" + leaf +
+                     "_*' must have the same length, and the trees must have leaves"))
     return false;
   f.weights.assign(size_t(f.leaves * f.targets), neutral(how));
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -196,7 +198,7 @@ bool readNamedForest(Node &n, Build &b, Forest &f, Aggregate how, StringRef leaf
     if (!b.require(found != at.end() && found->second >= f.nodes && targets[i] >= 0 &&
                        targets[i] < f.targets,
                    "node " + Twine(leafIds[i]) + " of tree " + Twine(leafTrees[i]) +
-                       " has a weight and is no leaf, or its target is not one of " +
+                       " has a weight although it is not a leaf, or its target is not one of " +
                        Twine(f.targets)))
       return false;
     double &weight = f.weights[size_t((found->second - f.nodes) * f.targets + targets[i])];
@@ -232,9 +234,10 @@ Value descend(Build &b, const Forest &f, Value x) {
           trees = int64_t(f.roots.size());
   for (int64_t feature : f.feature)
     if (!b.require(feature >= 0 && feature < F,
-                   "a node asks for feature " + Twine(feature) + " of " + Twine(F)))
+                   "a node reads feature " + Twine(feature) + " of " + Twine(F)))
       return {};
-  if (!b.require(trees > 0 && total < (1 << 30), "required trees, of fewer than 2^30 nodes"))
+  if (!b.require(trees > 0 && total < (1 << 30),
+                 "required: at least one tree, and fewer than 2^30 nodes"))
     return {};
   auto padded = [&](Dims values) {
     values.resize(total, 0);

@@ -115,7 +115,7 @@ bool Validator::version() {
   return b.require(model.ir_version() >= 1 && model.ir_version() <= newest,
                    "the model's ir_version is unknown; required: 1 to " + Twine(newest) +
                        "; found: " + Twine(model.ir_version()) +
-                       "; export the model with a version that is known");
+                       "; export the model with a supported version");
 }
 
 bool Validator::opsets(const RepeatedPtrField<onnx::OperatorSetIdProto> &imports, const Twine &of) {
@@ -129,7 +129,7 @@ bool Validator::opsets(const RepeatedPtrField<onnx::OperatorSetIdProto> &imports
                        "'; required: one; found: " + Twine(it->second) + " and " +
                        Twine(import.version()) + "; remove one of them") ||
         !b.require(import.version() >= 1 || !newestOpset(domain),
-                   of + " imports an impossible opset of the domain '" + name +
+                   of + " imports an invalid opset of the domain '" + name +
                        "'; required: 1 or more; found: " + Twine(import.version()) +
                        "; export the model again"))
       return false;
@@ -152,10 +152,9 @@ bool Validator::function(const onnx::FunctionProto &function) {
     return false;
   atTop();
   for (const std::string &output : function.output())
-    if (!b.require(names.all.contains(output),
-                   "output '" + output + "' of " + what +
-                       " is defined nowhere; required: the name of an input or of a node's output; "
-                       "correct the name"))
+    if (!b.require(names.all.contains(output), "output '" + output + "' of " + what +
+                                                   " is not defined; required: the name of an "
+                                                   "input or of a node's output; correct the name"))
       return false;
   return true;
 }
@@ -245,8 +244,8 @@ bool Validator::graph(const onnx::GraphProto &graph, const Names *outer, const P
                                                "' has an output without a name; give it one") ||
         !b.require(names.isDefined(output.name()),
                    "output '" + Twine(output.name()) + "' of graph '" + graph.name() +
-                       "' is defined nowhere; required: the name of a node's output, an "
-                       "initializer or an input of the graph; correct the name"))
+                       "' is not defined; required: the name of a node's output, an initializer or "
+                       "an input of the graph; correct the name"))
       return false;
   return true;
 }
@@ -285,8 +284,8 @@ bool Validator::node(const onnx::NodeProto &node, const Names &names, const Plac
   for (const std::string &name : node.input())
     if (!b.require(name.empty() || names.isDefined(name),
                    "its input '" + Twine(name) +
-                       "' is defined nowhere: not by a node, an initializer or an input of the "
-                       "graph; correct the name"))
+                       "' is not defined by a node, an initializer or an input of the graph; "
+                       "correct the name"))
       return false;
   if (!attributes(node, place))
     return false;

@@ -21,7 +21,7 @@ WindowAttributes windowOf(Node &n, Build &b, Value x, Dims kernel) {
   if (n.hasAttr("kernel_shape")) {
     Dims given = n.integers("kernel_shape", spatial, 1);
     if (!b.require(kernel.empty() || kernel == given,
-                   "attribute 'kernel_shape' does not agree with the weights"))
+                   "attribute 'kernel_shape' does not match the shape of the weights"))
       return w;
     kernel = given;
   }
@@ -44,9 +44,10 @@ WindowAttributes windowOf(Node &n, Build &b, Value x, Dims kernel) {
   for (int64_t i = 0; i < spatial && b.ok(); ++i) {
     auto sane = Build::isSane;
     constexpr int64_t least = -(int64_t(1) << 31);
-    if (!b.require(sane(w.kernel[i], 1) && sane(w.strides[i], 1) && sane(w.dilations[i], 1) &&
-                       sane(w.low[i], least) && sane(w.high[i], least),
-                   "kernel, strides and dilations must be positive, and pads within reason"))
+    if (!b.require(
+            sane(w.kernel[i], 1) && sane(w.strides[i], 1) && sane(w.dilations[i], 1) &&
+                sane(w.low[i], least) && sane(w.high[i], least),
+            "kernel, strides and dilations must be positive, and pads must not be too large"))
       break;
     int64_t extent = b.shape(x)[2 + i], span = (w.kernel[i] - 1) * w.dilations[i] + 1,
             stride = w.strides[i];

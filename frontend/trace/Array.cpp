@@ -151,7 +151,7 @@ Array Array::zeros(DType dtype, Shape shape, void **elements) {
   // calloc returns large blocks of zeros without touching the pages.
   void *memory = std::calloc(std::max<size_t>(array.bytes(), 1) + 64, 1);
   if (!memory)
-    throw Error("no memory for an array of " + std::to_string(array.bytes()) + " bytes");
+    throw Error("out of memory for an array of " + std::to_string(array.bytes()) + " bytes");
   void *aligned = memory;
   size_t space = array.bytes() + 64;
   std::align(64, array.bytes(), aligned, space);
@@ -165,8 +165,9 @@ template <typename T> static Array copied(DType dtype, Shape shape, const std::v
   void *elements;
   Array array = Array::zeros(dtype, std::move(shape), &elements);
   if (array.size() != static_cast<int64_t>(values.size()))
-    throw Error("an array's values must fill its shape: " + std::to_string(array.size()) +
-                " elements required, " + std::to_string(values.size()) + " found");
+    throw Error(
+        "the number of values must match the shape of the array: " + std::to_string(array.size()) +
+        " elements required, " + std::to_string(values.size()) + " found");
   if (!values.empty())
     std::memcpy(elements, values.data(), array.bytes());
   return array;

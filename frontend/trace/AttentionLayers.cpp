@@ -11,7 +11,7 @@ MultiheadAttention::MultiheadAttention(int64_t width, int64_t heads, bool withBi
     : outProj(width, width, withBias), width(width), heads(heads) {
   markLayer();
   if (heads < 1 || width % heads != 0)
-    throw Error("MultiheadAttention: the number of heads must divide the width; found " +
+    throw Error("MultiheadAttention: the number of heads must divide the width; found: " +
                 std::to_string(heads) + " heads for " + std::to_string(width));
   // Glorot (Xavier) uniform bound for the shape [3 * width, width].
   inProjWeight = parameter("in_proj_weight", {3 * width, width},

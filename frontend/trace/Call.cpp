@@ -89,12 +89,12 @@ void Call::numbersLike(std::initializer_list<const Operand *> operands) {
 Value Call::value(const Operand &operand) {
   switch (operand.kind) {
   case Operand::Kind::None:
-    fail("an operand is missing: a Tensor that was never given a value");
+    fail("an operand is a Tensor without a value; assign it first");
   case Operand::Kind::Tensor: {
     Value value = State::valueOf(operand.tensor);
     if (!llvm::is_contained(active->blocks, value.getParentBlock()))
-      fail("an operand was made inside a branch or loop that has ended; return it from there and "
-           "use the result");
+      fail("an operand was created inside a branch or loop that has ended; return it from the "
+           "branch or loop and use the result");
     return value;
   }
   case Operand::Kind::Parameter:
@@ -121,9 +121,9 @@ SmallVector<Value> Call::values(std::initializer_list<const Operand *> operands)
 Value Call::number(Type element, double value) {
   if (!isa<FloatType>(element)) {
     if (value != std::trunc(value) || std::abs(value) > 0x1p62)
-      fail("the number ", llvm::format("%g", value), " does not fit the element type ",
+      fail("the number ", llvm::format("%g", value), " cannot be represented in the element type ",
            dtypeName(dtypeOf(element)),
-           " of the tensor beside it; cast the tensor to a floating-point type first");
+           " of the other operand; cast that tensor to a floating-point type first");
     return integerNumber(element, int64_t(value));
   }
   auto type = cast<RankedTensorType>(active->placed(RankedTensorType::get({}, element)));
@@ -143,8 +143,9 @@ Value Call::integerNumber(Type element, int64_t value) {
                   ? true
                   : value >= -(int64_t(1) << (width - 1)) && value < int64_t(1) << (width - 1);
   if (!fits)
-    fail("the number ", value, " does not fit the element type ", dtypeName(dtypeOf(element)),
-         " of the tensor beside it; cast the tensor to a wider type first");
+    fail("the number ", value, " cannot be represented in the element type ",
+         dtypeName(dtypeOf(element)),
+         " of the other operand; cast that tensor to a wider type first");
   auto type = cast<RankedTensorType>(active->placed(RankedTensorType::get({}, element)));
   return ConstantOp::create(
              builder(), loc(), type,
@@ -154,7 +155,7 @@ Value Call::integerNumber(Type element, int64_t value) {
 
 int64_t Call::dimension(int64_t dim, int64_t rank) const {
   if (dim < -rank || dim >= rank)
-    fail("a dimension must lie in -", rank, " to ", rank - 1, " for a tensor of rank ", rank,
+    fail("a dimension must be from -", rank, " to ", rank - 1, " for a tensor of rank ", rank,
          "; found ", dim);
   return dim < 0 ? dim + rank : dim;
 }

@@ -21,7 +21,8 @@ Tensor linear(const Operand &x, const Operand &weight, const Operand &bias) {
   int64_t rank = type.getRank();
   if (rank < 1 || (type.getDimSize(rank - 1) != w.getDimSize(1) && !type.isDynamicDim(rank - 1)))
     call.fail("the last dimension of x must be the weight's ", w.getDimSize(1),
-              " input features; found ", type, "; reshape x, or mend the number of input features");
+              " input features; found ", type,
+              "; reshape x, or correct the number of input features");
   if (bias && call.type(bias).getShape() != ArrayRef<int64_t>{w.getDimSize(0)})
     call.fail("the bias must be [", w.getDimSize(0), "]; found ", call.type(bias));
   // A vector is treated as a matrix of one row.

@@ -72,7 +72,7 @@ std::vector<Tensor> cond(const Operand &condition, const std::function<std::vect
     for (Type &type : *types)
       type = call.state().placed(type);
   if (thenTypes != elseTypes)
-    call.fail("both sides must give tensors of the same types; found ", typesText(thenTypes),
+    call.fail("both branches must return tensors of the same types; found ", typesText(thenTypes),
               " and ", typesText(elseTypes), "; cast or reshape one");
   OperationState opState(call.loc(), IfOp::getOperationName());
   opState.addOperands(value);
@@ -91,7 +91,7 @@ repeat(const Operand &trips, const Operands &carried,
   auto count = RankedTensorType::get({}, call.builder().getI64Type());
   auto trip = cast<RankedTensorType>(operands[0].getType());
   if (trip.getRank() != 0 || trip.getElementType() != count.getElementType())
-    call.fail("the number of rounds must be a number or a 0-d tensor of i64; found ", trip);
+    call.fail("the trip count must be a number or a 0-d tensor of i64; found ", trip);
   SmallVector<Type> arguments = {trip}, types, yielded;
   for (const Operand &each : carried) {
     operands.push_back(call.value(each));
@@ -111,8 +111,8 @@ repeat(const Operand &trips, const Operands &carried,
     for (Type &type : *each)
       type = call.state().placed(type);
   if (types != yielded)
-    call.fail("the body must give the carried types back; found ", typesText(yielded), " for ",
-              typesText(types), "; cast or reshape what it gives");
+    call.fail("the body must return values of the carried types; found ", typesText(yielded),
+              " for ", typesText(types), "; cast or reshape the returned values");
   OperationState opState(call.loc(), LoopOp::getOperationName());
   opState.addOperands(operands);
   opState.addTypes(types);

@@ -136,7 +136,7 @@ std::string State::describe(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     unsigned number = argument.getArgNumber();
     if (argument.getOwner() != blocks.front())
-      return "what a loop carries";
+      return "a value carried by a loop";
     if (number < inputNames.size())
       return "'" + inputNames[number] + "'";
     for (const auto &[position, name] : lateArguments)
@@ -191,7 +191,7 @@ SmallVector<Value> Call::together(ValueRange operands, SmallVectorImpl<Type> &ty
 Device Tensor::device() const {
   State *owner = State::ownerOf(*this);
   if (!value)
-    throw Error("this dlc::trace::Tensor was never given a value: it is nowhere");
+    throw Error("this dlc::trace::Tensor has no value, and so no device; assign it first");
   OnAttr on = deviceOf(State::valueOf(*this));
   return on ? Device(on.getDeviceName()) : owner->home();
 }

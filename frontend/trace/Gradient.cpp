@@ -15,7 +15,7 @@ std::vector<Tensor> gradient(Call &call, ArrayRef<Value> ys, ArrayRef<Value> see
   llvm::append_range(operands, seeds);
   for (const Operand &x : xs) {
     if (x.kind != Operand::Kind::Tensor && x.kind != Operand::Kind::Parameter)
-      call.fail("gradients go to tensors and parameters; found a number or nothing");
+      call.fail("gradients can be taken for tensors and parameters; found a number or nothing");
     targets.push_back(call.value(x));
   }
   llvm::append_range(operands, targets);

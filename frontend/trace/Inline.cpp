@@ -16,7 +16,8 @@ constexpr char inlinedName[] = "inlined";
 Array arrayOf(ElementsAttr attr, const std::string &name) {
   FailureOr<ref::Tensor> tensor = ref::Tensor::fromAttr(attr);
   if (failed(tensor))
-    throw Error("the start of '" + name + "' cannot be read: its elements are not in the file");
+    throw Error("the initial value of '" + name +
+                "' cannot be read: the file does not contain its elements");
   auto keep = std::make_shared<ref::Tensor>(*tensor);
   ArrayRef<int64_t> shape = tensor->getShape();
   return {dtypeOf(tensor->getElementType()), Shape(shape.begin(), shape.end()),
@@ -47,7 +48,7 @@ MLIRContext &currentContext() {
 
 InlinedModule::InlinedModule(OwningOpRef<ModuleOp> module) {
   if (module->getContext() != &currentContext())
-    throw Error("the module was made in another context than the trace's");
+    throw Error("the module belongs to another context than the trace");
   function = module->lookupSymbol<func::FuncOp>("main");
   if (!function || !llvm::hasSingleElement(function.getBody()))
     throw Error("required: a module with a function @main of one block");
@@ -85,7 +86,7 @@ std::vector<Tensor> InlinedModule::operator()(const std::vector<Tensor> &inputs,
       step = value = call.value(Operand(step_count(location), location));
       draws = call.value(Operand(call.state().drawCount(location), location));
     } else if (taken == inputs.size())
-      call.fail("it takes more inputs than the ", inputs.size(), " given");
+      call.fail("it has more inputs than the ", inputs.size(), " given");
     else
       value = call.value(operands[taken++]);
     if (value.getType() != argument.getType())
@@ -93,7 +94,7 @@ std::vector<Tensor> InlinedModule::operator()(const std::vector<Tensor> &inputs,
     mapping.map(argument, value);
   }
   if (taken != inputs.size())
-    call.fail("it takes ", taken, " inputs; found ", inputs.size());
+    call.fail("it has ", taken, " inputs; found ", inputs.size());
   Block &body = function.getBody().front();
   const auto calls = uint64_t(call.state().callsOf("inlined model"));
   for (Operation &op : body.without_terminator())

@@ -157,7 +157,7 @@ Tensor AdaptiveAvgPool2d::forward(Tensor x) { return trace::adaptive_avg_pool2d(
 Dropout::Dropout(double probability) : probability(probability) {
   markLayer();
   if (!(probability >= 0 && probability <= 1))
-    throw Error("Dropout: the probability must lie in 0 to 1; found " +
+    throw Error("Dropout: the probability must be from 0 to 1; found " +
                 std::to_string(probability));
 }
 

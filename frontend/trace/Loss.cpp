@@ -24,13 +24,13 @@ struct Classes {
     Shape shape = x.shape();
     call.wantStatic(call.type(given), "for a loss over classes");
     if (shape.empty())
-      call.fail("the last results must be [N, C], [N, C, ..] or [C]; found ", call.type(given));
+      call.fail("the network's result must be [N, C], [N, C, ..] or [C]; found ", call.type(given));
     dim = shape.size() > 1 ? 1 : 0;
     count = shape[size_t(dim)];
     shape.erase(shape.begin() + dim);
     if (target.shape() != shape)
-      call.fail("the targets must be the numbers of classes, of the shape ", shapeText(shape),
-                " (that of ", call.type(given), " without the classes); found ", call.type(wanted));
+      call.fail("the targets must be class indices of the shape ", shapeText(shape), " (that of ",
+                call.type(given), " without the classes); found ", call.type(wanted));
     if (target.dtype() != DType::I64 && target.dtype() != DType::I32)
       call.fail("the targets must have element type i32 or i64; found ", dtypeName(target.dtype()),
                 "; cast them first");
@@ -100,7 +100,7 @@ Tensor softCrossEntropy(Call &call, const Operand &logits, const Operand &target
   Tensor t = call.tensor(call.value(target));
   int64_t dim = t.rank() > 1 ? 1 : 0;
   if (options.ignoreIndex)
-    call.fail("an ignored class needs class numbers as targets; found probabilities");
+    call.fail("ignore_index requires class indices as targets; found probabilities");
   if (options.labelSmoothing != 0)
     t = t * (1 - options.labelSmoothing) + options.labelSmoothing / double(t.dim(dim));
   if (options.weight) {
@@ -116,7 +116,8 @@ Tensor cross_entropy(const Operand &logits, const Operand &target,
                      const CrossEntropyOptions &options) {
   Call call("cross_entropy", {&logits, &target});
   if (!(options.labelSmoothing >= 0 && options.labelSmoothing <= 1))
-    call.fail("label smoothing must lie in 0 to 1; found ", std::to_string(options.labelSmoothing));
+    call.fail("label smoothing must be from 0 to 1; found ",
+              std::to_string(options.labelSmoothing));
   if (isa<FloatType>(call.type(target).getElementType()) &&
       call.type(target).getShape() == call.type(logits).getShape())
     return softCrossEntropy(call, logits, target, options);
@@ -167,7 +168,7 @@ trace::Tensor accuracy(const trace::Operand &logits, const trace::Operand &targe
   trace::Call call("accuracy", {&logits, &target});
   trace::Tensor named = argmax(logits, call.type(logits).getRank() > 1 ? 1 : 0);
   if (named.shape() != call.tensor(call.value(target)).shape())
-    call.fail("the targets must be class numbers of the shape ", trace::shapeText(named.shape()),
+    call.fail("the targets must be class indices of the shape ", trace::shapeText(named.shape()),
               "; found ", call.type(target));
   return mean(cast(named == cast(target, named.dtype()), DType::F32));
 }

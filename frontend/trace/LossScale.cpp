@@ -21,13 +21,13 @@ void State::keepUnless(mlir::Value condition) {
 std::string LossScaler::mistakeIn(const LossScale &o) {
   auto positive = [](double number) { return std::isfinite(number) && number > 0; };
   if (!positive(o.least) || !positive(o.largest) || !(o.least <= o.start && o.start <= o.largest))
-    return "the loss's scale must start between its bounds, which are more than 0; found " +
+    return "the initial loss scale must be between its bounds, which must be above 0; found " +
            std::to_string(o.start) + " between " + std::to_string(o.least) + " and " +
            std::to_string(o.largest);
   if (!(o.growth >= 1 && std::isfinite(o.growth)) || !(o.shrink > 0 && o.shrink < 1) ||
       o.interval < 1)
-    return "the loss's scale must grow by 1 or more, shrink by less than 1, and grow every 1 or "
-           "more steps; found " +
+    return "the loss scale requires a growth factor of 1 or more, a shrink factor below 1, and an "
+           "interval of 1 or more steps; found " +
            std::to_string(o.growth) + ", " + std::to_string(o.shrink) + " and " +
            std::to_string(o.interval);
   return "";

@@ -17,7 +17,7 @@ struct Module::Registry {
 
   void takeName(std::string_view name) {
     if (name.empty() || !names.emplace(name).second)
-      throw Error("the parts and parameters of a module must have names of their own; found '" +
+      throw Error("the parts and parameters of a module must have unique names; found '" +
                   std::string(name) + "'" + (name.empty() ? "" : " twice") +
                   (path.empty() ? "" : " in '" + path + "'"));
   }
@@ -58,9 +58,9 @@ Tensor Module::operator()(const Operand &x) {
 }
 
 Tensor Module::forward(Tensor) {
-  throw Error("module '" + registry->path +
-              "' has no forward() from one tensor; override it, or call the function that the "
-              "module does have");
+  throw Error(
+      "module '" + registry->path +
+      "' has no forward() of one tensor; override it, or call another function of the module");
 }
 
 Module::Scope::Scope(const Module &module, const Operand &x) : state(trace::State::current()) {
@@ -106,8 +106,8 @@ Parameter Module::buffer(std::string_view name, Shape shape, Init init, DType dt
 
 void Module::attach(std::string_view name, const Module &part) {
   if (part.registry == registry || part.registry->attached)
-    throw Error("module '" + std::string(name) + "' is part of another already, as '" +
-                part.registry->path + "'; make a new one, or use the one that is there");
+    throw Error("module '" + std::string(name) + "' is already part of another module, as '" +
+                part.registry->path + "'; create another module, or use the existing one");
   registry->takeName(name);
   part.registry->attached = true;
   part.registry->prefix(registry->path.empty() ? std::string(name)

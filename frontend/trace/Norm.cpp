@@ -17,7 +17,7 @@ template <typename Op> Tensor alongAxis(const char *name, const Operand &x, int6
 int64_t firstOfLast(Call &call, const Operand &x, int64_t dims) {
   int64_t rank = call.type(x).getRank();
   if (dims < 1 || dims > rank)
-    call.fail("the number of normalised dimensions must lie in 1 to ", rank, "; found ", dims);
+    call.fail("the number of normalised dimensions must be from 1 to ", rank, "; found ", dims);
   return rank - dims;
 }
 } // namespace

@@ -69,7 +69,7 @@ Optimizer::Optimizer(std::string name, Rate rate, std::function<Tensor(Update &)
 Optimizer &Optimizer::group(std::vector<std::string> patterns, Optimizer other) {
   if (!other.groups.empty())
     throw Error("the optimiser of group '" + (patterns.empty() ? "" : patterns.front()) +
-                "' must have no groups of its own; add all groups to the outermost one");
+                "' must not have groups; add all groups to the outermost optimizer");
   groups.emplace_back(std::move(patterns), std::move(other));
   return *this;
 }
@@ -167,8 +167,8 @@ Gradients gradients(const Operand &loss) {
   Gradients result;
   result.parameters = parametersOf(loss);
   if (result.parameters.empty())
-    call.fail("the loss depends on no parameter: there is nothing to train; compute it from a "
-              "network's results");
+    call.fail("the loss does not depend on a parameter, so that there is nothing to train; compute "
+              "it from a network's results");
   result.values = grad(loss, result.parameters);
   return result;
 }

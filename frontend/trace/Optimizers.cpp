@@ -99,7 +99,7 @@ Optimizer frozen() { return Optimizer("frozen", 0, nullptr); }
 
 Schedule stepDecay(double rate, int64_t every, double factor) {
   if (every < 1)
-    throw Error("stepDecay: the rate must stay for 1 step or more; found " + std::to_string(every));
+    throw Error("stepDecay: the interval must be 1 step or more; found " + std::to_string(every));
   return [=](int64_t step) {
     int64_t times = step / every;
     return rate * std::pow(factor, double(times));
@@ -108,7 +108,7 @@ Schedule stepDecay(double rate, int64_t every, double factor) {
 
 Schedule cosine(double rate, int64_t steps, double last) {
   if (steps < 1)
-    throw Error("cosine: it must take 1 step or more; found " + std::to_string(steps));
+    throw Error("cosine: the number of steps must be 1 or more; found " + std::to_string(steps));
   return [=](int64_t step) {
     double part = double(std::min(step, steps)) / double(steps);
     return last + (rate - last) * (1 + std::cos(part * M_PI)) / 2;

@@ -26,7 +26,7 @@ Parts::Parts(const Module &model, Call call, std::vector<Device> given, int64_t 
     : Module(model), call(std::move(call)), devices(std::move(given)), parts(parts) {
   if (parts < 1)
     throw Error("a batch must be split into 1 part or more; found " + std::to_string(parts) +
-                (devices.empty() ? "; name a device at least, as in {\"cpu\", \"cpu:1\"}" : ""));
+                (devices.empty() ? "; name at least one device, as in {\"cpu\", \"cpu:1\"}" : ""));
   for (size_t i = 0; i < devices.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (devices[i] == devices[j])

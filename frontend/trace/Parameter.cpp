@@ -120,7 +120,8 @@ Parameter Parameter::variable(std::string name, Shape shape, double start, DType
 
 static const Parameter::State &known(const std::shared_ptr<Parameter::State> &state) {
   if (!state)
-    throw Error("this parameter is absent (a layer without bias, or a path that no module has)");
+    throw Error(
+        "this parameter does not exist (the layer has no bias, or no module has this path)");
   return *state;
 }
 

@@ -6,8 +6,8 @@ namespace dlc::trace {
 Precision::Precision(DType dtype, Location location) {
   Call call("Precision", location);
   if (dtype != DType::F32 && dtype != DType::BF16 && dtype != DType::F16)
-    call.fail("operations are computed in f32, bf16 or f16; found ", dtypeName(dtype),
-              "; cast the tensors themselves to other types");
+    call.fail("the precision must be f32, bf16 or f16; found ", dtypeName(dtype),
+              "; cast the tensors to other types");
   state = &call.state();
   state->precisions.emplace_back(dtypeName(dtype));
 }

@@ -46,7 +46,7 @@ Tensor random_normal(Shape shape, const Operand &counter, int64_t seed, DType dt
 Tensor dropout(const Operand &x, double probability) {
   Call call("dropout", {&x});
   if (!(probability >= 0 && probability <= 1))
-    call.fail("the probability must lie in 0 to 1; found ", std::to_string(probability));
+    call.fail("the probability must be from 0 to 1; found ", std::to_string(probability));
   RankedTensorType type = call.type(x);
   Tensor value = call.tensor(call.value(x));
   if (probability == 0)

@@ -100,8 +100,8 @@ void RankPart::finish() {
   auto mark = [&](BatchNormTrainOp norm) {
     if (norm->getParentOp() != state.function)
       Call("batch_norm", Location())
-          .fail("its statistics cannot be those of all ranks inside a branch or loop; take it out "
-                "of there, or leave each rank its own");
+          .fail("synchronized statistics are not supported inside a branch or loop; move the batch "
+                "norm out, or use the statistics of each rank");
     // With chunks the layer numbers start again for each chunk.
     SmallVector<NamedAttribute> over{
         b.getNamedAttr("layer", b.getI64IntegerAttr(state.callsOf("batch norm over ranks")))};

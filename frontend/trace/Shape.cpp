@@ -96,23 +96,24 @@ Tensor reshape(const Operand &x, Shape shape) {
   auto open = std::find(shape.begin(), shape.end(), -1);
   if (std::count_if(shape.begin(), shape.end(), [](int64_t dim) { return dim < 0; }) >
       (open != shape.end()))
-    call.fail("sizes must be 0 or more, and at most one -1 (whatever is left); found ",
-              shapeText(shape));
+    call.fail(
+        "sizes must be 0 or more, and at most one may be -1 (derived from the others); found ",
+        shapeText(shape));
   if (open != shape.end() && type.hasStaticShape()) {
     *open = 1;
     int64_t known = countOf(shape), total = type.getNumElements();
     if (known == 0 || total % known != 0) {
       *open = -1;
-      call.fail("the ", total, " elements of ", type, " do not divide into ", shapeText(shape),
+      call.fail("the ", total, " elements of ", type, " cannot be reshaped to ", shapeText(shape),
                 "; the product of the given sizes must divide them");
     }
     *open = total / known;
   } else if (open != shape.end()) {
     *open = ShapedType::kDynamic;
   } else if (type.hasStaticShape() && countOf(shape) != type.getNumElements()) {
-    call.fail("the number of elements must stay; found ", type.getNumElements(), " in ", type,
+    call.fail("the number of elements must not change; found ", type.getNumElements(), " in ", type,
               " and ", countOf(shape), " in ", shapeText(shape),
-              "; -1 stands for whatever is left");
+              "; write -1 for a size that is derived from the others");
   }
   return call.tensor(reshaped(call, value, shape));
 }
@@ -234,8 +235,8 @@ Tensor narrow(const Operand &x, int64_t dim, int64_t start, int64_t length) {
   if (start < 0)
     start += size;
   if (start < 0 || length < 0 || start > size || length > size - start)
-    call.fail("the part must lie inside dimension ", dim, " of size ", size, "; found ", length,
-              " elements from ", start, " on");
+    call.fail("the part must be inside dimension ", dim, " of size ", size, "; found ", length,
+              " elements from index ", start);
   return call.tensor(slicedAlong(call, call.value(x), dim, start, length));
 }
 

@@ -173,8 +173,8 @@ void ElementsOnly::require() const {
     if (takesShare && !op->hasTrait<dlc::Elementwise>())
       throw Error("optimizer '" + rule +
                   "' cannot be split over ranks: " + op->getName().getStringRef().str() +
-                  " takes elements of a parameter together; required: a rule for each element by "
-                  "itself, or an optimizer that is not split");
+                  " combines elements of a parameter; required: an elementwise update rule, or an "
+                  "optimizer that is not split");
   }
 }
 

@@ -49,7 +49,7 @@ Type elementTypeOf(DType dtype, MLIRContext *context) {
   case DType::U4:
     return b.getIntegerType(4, false);
   }
-  throw Error("element type " + std::to_string(int(dtype)) + " is none that dlc has");
+  throw Error("element type " + std::to_string(int(dtype)) + " is not supported");
 }
 
 DType dtypeOf(Type element) {

@@ -64,11 +64,11 @@ void Module::load(const std::string &path, const LoadOptions &options) {
   std::erase_if(missing,
                 [](const std::string &name) { return name.ends_with("num_batches_tracked"); });
   if (!missing.empty() && !options.allowMissing)
-    throw Error(path + ": must hold all of the module's parameters; " + someOf(missing) +
+    throw Error(path + ": must contain all of the module's parameters; " + someOf(missing) +
                 " not found; set LoadOptions::allowMissing to leave them as they are");
   if (!extra.empty() && !options.allowExtra)
     throw Error(path + ": the module has no parameter for " + someOf(extra) +
-                "; set LoadOptions::allowExtra to pass over them");
+                "; set LoadOptions::allowExtra to ignore them");
   // Assigned only after all checks, so that an invalid file changes nothing.
   for (auto &[parameter, array] : found)
     parameter.set(std::move(array));

@@ -108,30 +108,33 @@ int64_t partsOf(const StepOptions &options) {
 
 std::string mistakeIn(const StepOptions &o) {
   if (o.syncBatchNorm && !o.dataParallel)
-    return "batch norm has the statistics of all ranks where the step is data parallel";
+    return "synchronized batch norm requires a data-parallel step; set dataParallel";
   if (o.gradients != DType::F32 && o.gradients != DType::BF16)
-    return "gradients travel in f32 or bf16; found " + std::string(dtypeName(o.gradients));
+    return "the type of exchanged gradients must be f32 or bf16; found " +
+           std::string(dtypeName(o.gradients));
   if (o.gradients != DType::F32 && !o.dataParallel)
-    return "gradients travel where the step is data parallel";
+    return "a type of exchanged gradients requires a data-parallel step; set dataParallel";
   if (o.gradients != DType::F32 && o.chunks != 0)
-    return "sums that do not depend on the number of ranks are of gradients as they are; found " +
-           std::string(dtypeName(o.gradients)) + " gradients beside " + std::to_string(o.chunks) +
-           " chunks; leave one of the two out";
+    return "reproducible reductions require f32 gradients; found " +
+           std::string(dtypeName(o.gradients)) + " gradients and " + std::to_string(o.chunks) +
+           " chunks; remove one of the two options";
   const bool wantsWorld = o.shardOptimizer || o.chunks != 0;
   if (wantsWorld && !o.dataParallel)
-    return "what is split over ranks, or added up in one order, must be data parallel";
+    return "a split optimizer and reproducible reductions require a data-parallel step; set "
+           "dataParallel";
   if (wantsWorld && o.world < 1)
-    return "a step whose optimizer is split over ranks, or whose sums do not depend on their "
-           "number, is made for a world of one size; required: 1 rank or more; found " +
+    return "a split optimizer and reproducible reductions require the size of the world: 1 rank or "
+           "more; found " +
            std::to_string(o.world);
   if (!wantsWorld && o.world != 0)
-    return "the size of the world means nothing to a step that runs in any";
+    return "the size of the world has no effect on a step that runs with any number of ranks; "
+           "remove it";
   if (o.chunks < 0 || (o.chunks > 0 && o.chunks % o.world != 0))
-    return "the chunks of reproducible reductions must divide among the ranks; found " +
+    return "the number of chunks must be divisible by the number of ranks; found " +
            std::to_string(o.chunks) + " chunks for " + std::to_string(o.world) + " ranks";
   if (o.chunks > 0 && o.microBatches != 1)
-    return "chunks are micro-batches already; found " + std::to_string(o.microBatches) +
-           " micro-batches beside " + std::to_string(o.chunks) + " chunks; give one of the two";
+    return "chunks are already micro-batches; found " + std::to_string(o.microBatches) +
+           " micro-batches and " + std::to_string(o.chunks) + " chunks; set only one of the two";
   return "";
 }
 
@@ -167,14 +170,15 @@ Graph traceStep(const Network &network, const TensorFunction &loss,
       !mistake.empty())
     fail(mistake);
   if (options.microBatches < 1 || options.log < 0)
-    fail("the numbers of micro-batches and of logged steps must not be less than 1 and 0; found " +
+    fail("the number of micro-batches must be 1 or more, and that of logged steps 0 or more; "
+         "found " +
          std::to_string(options.microBatches) + " and " + std::to_string(options.log));
   if (std::string mistake = mistakeIn(options); !mistake.empty())
     fail(mistake);
   const int64_t parts = partsOf(options);
   for (const Spec &input : inputs)
     if (parts > 1 && (input.shape.empty() || input.shape[0] < 1 || input.shape[0] % parts != 0))
-      fail("the first size of input '" + input.name + "' must divide into " +
+      fail("the first size of input '" + input.name + "' must be divisible into " +
            std::to_string(parts) + (options.chunks ? " chunks" : " micro-batches") + "; found " +
            shapeText(input.shape));
   TraceOptions traceOptions{.state = true,

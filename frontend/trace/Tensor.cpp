@@ -7,9 +7,10 @@ namespace dlc::trace {
 
 static RankedTensorType typeOf(const Tensor &tensor) {
   if (!tensor)
-    throw Error("this dlc::trace::Tensor was never given a value: it has no shape or element type");
+    throw Error(
+        "this dlc::trace::Tensor has no value, and so no shape or element type; assign it first");
   if (!State::ownerOf(tensor)->open)
-    throw Error("this dlc::trace::Tensor belongs to a trace that has ended; tensors live only "
+    throw Error("this dlc::trace::Tensor belongs to a trace that has ended; use tensors only "
                 "inside the traced function");
   return cast<RankedTensorType>(State::valueOf(tensor).getType());
 }
@@ -25,7 +26,7 @@ int64_t Tensor::dim(int64_t dimension) const {
   Shape dims = shape();
   int64_t rank = static_cast<int64_t>(dims.size());
   if (dimension < -rank || dimension >= rank)
-    throw Error("a dimension must lie in -" + std::to_string(rank) + " to " +
+    throw Error("a dimension must be from -" + std::to_string(rank) + " to " +
                 std::to_string(rank - 1) + " for the shape " + shapeText(dims) + "; found " +
                 std::to_string(dimension));
   return dims[dimension < 0 ? dimension + rank : dimension];

@@ -10,9 +10,9 @@ static constexpr char counterName[] = "step";
 
 Value State::argument(Type type, const std::string &name, mlir::Location location) {
   if (name.empty() || !argumentNames.insert(name).second)
-    throw Error("inputs, parameters and variables must have names of their own; found '" + name +
+    throw Error("inputs, parameters and variables must have unique names; found '" + name +
                 (name.empty() ? "': make the parameter part of a module"
-                              : "' twice: put modules that know the same names under one module"));
+                              : "' twice: put modules with the same names into one parent module"));
   lateArguments.emplace_back(function.front().getNumArguments(), name);
   return function.front().addArgument(placed(type), location);
 }
@@ -116,11 +116,11 @@ void assign(const Parameter &parameter, const Operand &value) {
   State &state = call.state();
   if (!state.hasState)
     call.fail("parameter '", parameter.name(),
-              "' has one value only in this trace; trace with the option {.state = true}");
+              "' is a constant in this trace; trace with the option {.state = true}");
   if (state.blocks.size() != 1)
     call.fail(
         "parameter '", parameter.name(),
-        "' cannot change inside a branch or loop; return its value from there and assign that");
+        "' cannot be assigned inside a branch or loop; return its new value and assign it outside");
   if ((!state.replicas.empty() && !state.replicas.back().isFirst) ||
       (state.rankPart && !state.rankPart->keepsState()))
     return;
@@ -139,7 +139,7 @@ Parameter variable(const std::string &name, Shape shape, DType dtype, double sta
                    Location location) {
   Call call("variable", location);
   if (!call.state().hasState)
-    call.fail("'", name, "' must live from run to run; trace with the option {.state = true}");
+    call.fail("'", name, "' is state that runs share; trace with the option {.state = true}");
   Parameter &known = call.state().variable(name);
   if (!known)
     known = Parameter::variable(name, std::move(shape), start, dtype);

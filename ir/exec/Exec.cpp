@@ -48,17 +48,17 @@ LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError, i
   if (isDeviceName(device))
     return success();
   return emitError() << "C1: the device must be one such as cpu, cpu:N or cuda:N; found '" << device
-                     << "'; mend the name";
+                     << "'; correct the name";
 }
 
 LogicalResult ViewOp::verify() {
   if (getSource().getType().getDevice() != getBuffer().getType().getDevice())
-    return emitOpError("C1: the part must lie inside the buffer; found devices ")
+    return emitOpError("C1: the part must be inside the buffer; found devices ")
            << getSource().getType().getDevice() << " and " << getBuffer().getType().getDevice();
   int64_t whole = getSource().getType().getBytes(), part = getBuffer().getType().getBytes();
   int64_t offset = int64_t(getOffset());
   if (offset < 0 || offset > whole || part > whole - offset)
-    return emitOpError("C1: the part must lie inside the buffer; found bytes ")
+    return emitOpError("C1: the part must be inside the buffer; found bytes ")
            << offset << " to " << offset + part << " of " << whole;
   return success();
 }
@@ -67,7 +67,7 @@ template <typename Op> static LogicalResult verifyPositions(Op op) {
   for (ArrayRef<int64_t> list : {op.getWrites(), op.getInplace()})
     for (int64_t position : list)
       if (position < 0 || position >= int64_t(op.getBuffers().size()))
-        return op.emitOpError("C1: positions must name buffers; found ")
+        return op.emitOpError("C1: positions must be indices of buffers; found ")
                << position << " of " << op.getBuffers().size();
   return success();
 }
@@ -79,7 +79,7 @@ LogicalResult LaunchOp::verify() {
     return list && list->size() == 3 && llvm::all_of(*list, [](int32_t size) { return size > 0; });
   };
   if ((getGrid() || getBlock()) && !(sizes(getGrid()) && sizes(getBlock())))
-    return emitOpError("C2: grid and block must come together, with three positive sizes each");
+    return emitOpError("C2: grid and block must be given together, with three positive sizes each");
   return success();
 }
 LogicalResult LibraryOp::verify() { return verifyPositions(*this); }
@@ -87,7 +87,7 @@ LogicalResult LibraryOp::verify() { return verifyPositions(*this); }
 LogicalResult CopyOp::verify() {
   int64_t bytes = getBytes();
   if (bytes < 0 || bytes > getFrom().getType().getBytes() || bytes > getTo().getType().getBytes())
-    return emitOpError("C1: both buffers must hold the bytes copied; found ")
+    return emitOpError("C1: both buffers must contain the copied bytes; found ")
            << bytes << " of " << getFrom().getType().getBytes() << " and "
            << getTo().getType().getBytes();
   return success();

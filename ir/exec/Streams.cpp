@@ -72,7 +72,7 @@ LogicalResult verifyBuffers(Operation *op, StringRef device) {
   if (any)
     return success();
   return op->emitOpError("C3: one of a copy's buffers must be on its stream's device ")
-         << device << "; found neither; give the copy another stream";
+         << device << "; found neither; use another stream for the copy";
 }
 
 LogicalResult verifyRecord(RecordOp op, Recorded &recorded) {
@@ -80,8 +80,8 @@ LogicalResult verifyRecord(RecordOp op, Recorded &recorded) {
   if (fresh)
     return success();
   auto diag = op.emitOpError("C4: an event must be recorded once; found event ")
-              << op.getEvent() << " a second time; give it a number of its own";
-  diag.attachNote(before->second->getLoc()) << "recorded here before";
+              << op.getEvent() << " a second time; use another event number";
+  diag.attachNote(before->second->getLoc()) << "first recorded here";
   return diag;
 }
 
@@ -90,12 +90,12 @@ LogicalResult verifyWait(WaitOp op, const Recorded &recorded) {
   Operation *record = found == recorded.end() ? nullptr : found->second;
   if (!record)
     return op.emitOpError("C4: an event must be recorded before it is waited for; found event ")
-           << op.getEvent() << " not recorded so far; put the exec.record first";
+           << op.getEvent() << " not recorded before; move the exec.record before the wait";
   if (cast<RecordOp>(record).getStream() != op.getStream())
     return success();
   return op.emitOpError("C4: an event must be waited for on another stream; found event ")
          << op.getEvent() << " recorded on stream " << op.getStream()
-         << " too, which is in order anyway; leave the wait out";
+         << " too, whose commands run in order; remove the wait";
 }
 
 LogicalResult verifyList(Block &block, ArrayRef<StringRef> devices, std::optional<unsigned> within,
@@ -108,11 +108,12 @@ LogicalResult verifyList(Block &block, ArrayRef<StringRef> devices, std::optiona
       return op.emitOpError("C2: a command's stream must be one of the program's; found ")
              << *stream << " of " << devices.size();
     if (within && *stream != *within)
-      return op.emitOpError("C2: a command in a body must be on the stream of what it stands in, ")
+      return op.emitOpError(
+                 "C2: a command in a body must be on the stream of the enclosing command, ")
              << *within << "; found " << *stream;
     if (isa<RecordOp, WaitOp>(op)) {
       if (within)
-        return op.emitOpError("C4: events must stand outside of bodies; found one inside");
+        return op.emitOpError("C4: events must be outside of bodies; found one inside");
       auto wait = dyn_cast<WaitOp>(op);
       if (failed(wait ? verifyWait(wait, recorded) : verifyRecord(cast<RecordOp>(op), recorded)))
         return failure();
@@ -134,7 +135,7 @@ LogicalResult ProgramOp::verifyRegions() {
   for (StringRef device : devices)
     if (!isDeviceName(device))
       return emitOpError("C1: streams must be on devices such as cpu, cpu:N or cuda:N; found '")
-             << device << "'; mend the name";
+             << device << "'; correct the name";
   Recorded recorded;
   return verifyList(getBody().front(), devices, std::nullopt, recorded);
 }

@@ -100,7 +100,7 @@ Tensor attend(const Scores &from, const Tensor &v, Value declared, std::vector<d
 template <typename Op> LogicalResult checkSizes(Op op, const Sizes &size, Inputs inputs) {
   if (inputs[1].size() != size.batches * size.S * size.D ||
       inputs[2].size() != size.batches * size.S * size.E)
-    return op.emitOpError("(C2) q and k do not agree in D, or k and v not in S");
+    return op.emitOpError("(C2) q and k have different D, or k and v different S");
   return success();
 }
 

@@ -15,8 +15,8 @@ namespace {
 LogicalResult checkSize(Operation *op, std::optional<int64_t> size) {
   if (!size || *size == World::currentSize())
     return success();
-  return op->emitOpError("is for a world of ")
-         << *size << " ranks, and is evaluated in one of " << World::currentSize();
+  return op->emitOpError("requires a world of ")
+         << *size << " ranks; found: " << World::currentSize();
 }
 
 /// Returns the tensors of all ranks, which have one type. Returns nullopt and reports an error if

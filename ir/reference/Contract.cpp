@@ -93,7 +93,8 @@ LogicalResult GroupedMatmulOp::evaluate(Inputs inputs, Outputs outputs) {
   const bool turned = getTransposeB();
   const int64_t rows = a.getShape()[0], k = a.getShape()[1], n = b.getShape()[turned ? 1 : 2];
   if (b.getShape()[turned ? 2 : 1] != k)
-    return emitOpError("(C2) contracts ") << k << " elements of a with others of b";
+    return emitOpError("(C2) contracts ")
+           << k << " elements of a with another number of elements of b";
   if (b.getShape()[0] != ends.size())
     return emitOpError("(C3) has ")
            << b.getShape()[0] << " matrices for " << ends.size() << " groups";
@@ -122,7 +123,7 @@ LogicalResult GroupedWeightGradOp::evaluate(Inputs inputs, Outputs outputs) {
     return emitOpError("(C1) needs ranks 2, 2 and 1");
   const int64_t rows = a.getShape()[0], k = a.getShape()[1], n = dy.getShape()[1];
   if (dy.getShape()[0] != rows)
-    return emitOpError("(C2) meets ") << rows << " rows of a with others of dy";
+    return emitOpError("(C2) has ") << rows << " rows of a and another number of rows of dy";
   Tensor db = makeResult(getDb(), {ends.size(), k, n}, a.getElementType());
   const std::vector<int64_t> borders = groupBorders(ends, rows);
   withCompute(db.getElement(), [&](auto zero) {

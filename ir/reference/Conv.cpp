@@ -57,7 +57,7 @@ LogicalResult ConvOp::evaluate(Inputs inputs, Outputs outputs) {
   const int64_t features = w.getShape()[0], pixels = product(image), positions = product(spatial);
   const int64_t places = product(window.size);
   if (groups < 1 || channels % groups || features % groups || w.getShape()[1] != channels / groups)
-    return emitOpError("(C3) channels of x and of the weights do not agree under ")
+    return emitOpError("(C3) the channels of x and of the weights do not match with ")
            << groups << " groups";
   const int64_t channelsPer = channels / groups, featuresPer = features / groups;
   Shape shape{batches, features};
@@ -100,7 +100,7 @@ LogicalResult ConvTransposeOp::evaluate(Inputs inputs, Outputs outputs) {
                       getHigh()};
   const int64_t groups = getGroups(), batches = x.getShape()[0], channels = x.getShape()[1];
   if (groups < 1 || channels % groups || w.getShape()[0] != channels)
-    return emitOpError("(C3) channels of x and of the weights do not agree under ")
+    return emitOpError("(C3) the channels of x and of the weights do not match with ")
            << groups << " groups";
   const int64_t featuresPer = w.getShape()[1], features = featuresPer * groups;
   const int64_t channelsPer = channels / groups;
@@ -150,11 +150,12 @@ LogicalResult ConvWeightGradOp::evaluate(Inputs inputs, Outputs outputs) {
   ArrayRef<int64_t> image = x.getShape().drop_front(2), spatial = dy.getShape().drop_front(2);
   const Window window{getWindow(), getStrides(), getDilations(), getLow(), getHigh()};
   if (ArrayRef<int64_t>(window.outputShape(image)) != spatial)
-    return emitOpError("(C5) does not fit dy's spatial dimensions");
+    return emitOpError("(C5) does not match dy's spatial dimensions");
   const int64_t groups = getGroups(), batches = x.getShape()[0], channels = x.getShape()[1];
   const int64_t features = dy.getShape()[1];
   if (groups < 1 || channels % groups || features % groups)
-    return emitOpError("(C3) channels of x and of dy do not agree under ") << groups << " groups";
+    return emitOpError("(C3) the channels of x and of dy do not match with ")
+           << groups << " groups";
   const int64_t channelsPer = channels / groups, featuresPer = features / groups;
   const int64_t pixels = product(image), positions = product(spatial);
   const int64_t places = product(window.size);

@@ -8,12 +8,11 @@ namespace dlc {
 
 // The value of a cotangent is known only after differentiation.
 LogicalResult CotangentOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::Tensor> &) {
-  return emitOpError("has no value before gradients are taken; run the grad phase (dlc-grad)");
+  return emitOpError("has no value before gradients are expanded; run the grad phase (dlc-grad)");
 }
 
 LogicalResult CustomGradientOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::Tensor> &) {
-  return emitOpError("must be spelled out before it can be evaluated; run the grad phase "
-                     "(dlc-grad)");
+  return emitOpError("must be expanded before it can be evaluated; run the grad phase (dlc-grad)");
 }
 
 } // namespace dlc

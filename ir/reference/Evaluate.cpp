@@ -59,7 +59,7 @@ LogicalResult evaluateOp(Operation *op, ArrayRef<Tensor> inputs, function_ref<Te
   else if (auto reference = dyn_cast<ReferenceInterface>(op))
     done = reference.evaluate(inputs, outputs);
   else
-    return op->emitOpError("cannot be evaluated: it is no operation of the dlc dialect");
+    return op->emitOpError("cannot be evaluated: it is not an operation of the dlc dialect");
   if (failed(done))
     return failure();
   return checkResults(op, outputs);
@@ -108,7 +108,7 @@ LogicalResult evaluateBlock(Block &block, ArrayRef<Tensor> arguments,
   if (block.getNumArguments() != arguments.size()) {
     Operation *parent = block.getParentOp();
     return parent->emitOpError("has a region of ")
-           << block.getNumArguments() << " arguments, which got " << arguments.size() << " values";
+           << block.getNumArguments() << " arguments; found: " << arguments.size() << " values";
   }
   Scope scope(block, outer);
   for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))

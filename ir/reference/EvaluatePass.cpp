@@ -36,7 +36,7 @@ struct EvaluatePass : PassWrapper<EvaluatePass, OperationPass<ModuleOp>> {
   LogicalResult evaluateBody(func::FuncOp function) {
     if (rank < 0 || rank >= ranks)
       return function.emitError("rank must be one of the ranks, 0 to ")
-             << ranks - 1 << "; found " << rank.getValue() << "; give another";
+             << ranks - 1 << "; found " << rank.getValue() << "; choose another rank";
     std::vector<SmallVector<Tensor>> all;
     if (failed(evaluateWorld(function, std::vector<SmallVector<Tensor>>(size_t(ranks)), all)))
       return failure();

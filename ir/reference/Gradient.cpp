@@ -8,8 +8,7 @@ namespace dlc {
 
 // The result depends on how the operands were computed, and their values do not contain that.
 LogicalResult GradientOp::evaluate(ArrayRef<ref::Tensor>, SmallVectorImpl<ref::Tensor> &) {
-  return emitOpError(
-      "must be spelled out before it can be evaluated; run the grad phase (dlc-grad)");
+  return emitOpError("must be expanded before it can be evaluated; run the grad phase (dlc-grad)");
 }
 
 } // namespace dlc

@@ -166,7 +166,7 @@ static FailureOr<Tensor> spread(Operation *op, const Tensor &dy, const Window &w
                                 ArrayRef<int64_t> image, Share share) {
   Shape shape(dy.getShape().take_front(2)), forward = window.outputShape(image);
   if (ArrayRef<int64_t>(forward) != dy.getShape().drop_front(2))
-    return op->emitOpError("(C3) does not fit dy's spatial dimensions");
+    return op->emitOpError("(C3) does not match dy's spatial dimensions");
   shape.append(image.begin(), image.end());
   Tensor dx = makeResult(op->getResult(0), shape, dy.getElementType());
   const int64_t pixels = product(image), positions = product(forward);

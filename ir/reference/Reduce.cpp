@@ -158,7 +158,7 @@ LogicalResult TopKOp::evaluate(Inputs inputs, Outputs outputs) {
   const bool largest = getLargest();
   const AxisView view(x.getShape(), axis);
   if (k > view.size)
-    return emitOpError("(C2) wants ") << k << " of " << view.size << " elements";
+    return emitOpError("(C2) requires ") << k << " of " << view.size << " elements";
   Shape shape(x.getShape());
   shape[axis] = k;
   Tensor best = makeResult(getValues(), shape, x.getElementType());

@@ -22,7 +22,7 @@ LogicalResult ConstantOp::evaluate(Inputs inputs, Outputs outputs) {
   FailureOr<Tensor> value = Tensor::fromAttr(getValue());
   if (failed(value))
     return emitOpError("needs dense elements or a resource with exactly the bytes of ")
-           << getY().getType() << "; the file is cut, or its resources are missing";
+           << getY().getType() << "; the file is truncated, or its resources are missing";
   outputs.push_back(*value);
   return success();
 }
@@ -151,7 +151,7 @@ LogicalResult PadOp::evaluate(Inputs inputs, Outputs outputs) {
     if (shape[d] < 0)
       return emitOpError("(C3) leaves dimension ") << d << " with " << shape[d] << " elements";
     if (size == 0 && shape[d] > 0 && getMode() != PadMode::constant)
-      return emitOpError("(C3) has no element to pad dimension ") << d << " with";
+      return emitOpError("(C3) has no element with which to pad dimension ") << d;
     for (int64_t i = 0; i < shape[d]; ++i) {
       const int64_t from = paddedIndex(getMode(), i - low, size);
       places[d].push_back(from < 0 ? -1 : from * strides[d]);

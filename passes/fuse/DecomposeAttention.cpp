@@ -9,7 +9,7 @@ namespace dlc {
 namespace {
 
 LogicalResult keep(Operation *op, PatternRewriter &rewriter) {
-  return rewriter.notifyMatchFailure(op, "one kernel does it whole");
+  return rewriter.notifyMatchFailure(op, "a single kernel computes the attention");
 }
 
 // attention(q, k, v) = softmax(scale * q k^T [masked]) v

@@ -21,21 +21,21 @@ static Value sourceOf(Value value) {
 bool isWholeAttention(Operation *op, std::string *why) {
   auto no = [&](const Twine &reason) {
     if (why)
-      *why = "attention is done whole " + reason.str();
+      *why = "fused attention kernels require " + reason.str();
     return false;
   };
   Value q = op->getOperand(0), k = op->getOperand(1), v = op->getOperand(2);
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
     if (!typeOf(value).hasStaticShape() || typeOf(value).getNumElements() == 0)
-      return no("of known shapes that are not empty");
+      return no("static shapes that are not empty");
   Type element = typeOf(q).getElementType();
   if (!element.isF32() && !element.isF16() && !element.isBF16())
-    return no("of f32, f16 and bf16");
+    return no("f32, f16 or bf16");
   if (shapeOf(k).back() > maxHead || shapeOf(v).back() > maxHead)
-    return no("with heads of at most " + Twine(maxHead) + " elements");
+    return no("heads of at most " + Twine(maxHead) + " elements");
   for (Value operand : op->getOperands())
     if (splatValue(sourceOf(operand)))
-      return no("of operands that are no constants of one number");
+      return no("operands that are not splat constants");
   return true;
 }
 

@@ -48,7 +48,7 @@ private:
 static LogicalResult requireStaticShapes(Operation *op) {
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
     if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && !type.hasStaticShape())
-      return op->emitError("has no gradient while a shape is not known: found ")
+      return op->emitError("has no gradient for a dynamic shape: found ")
              << type << "; give the inputs' shapes (--shape NAME=1x3x224x224)";
   return success();
 }
@@ -150,7 +150,7 @@ LogicalResult Backward::apply(Operation *op) {
   if (!rule)
     return op->emitError("'")
            << op->getName()
-           << "' stands between the loss and what is differentiated, but has no gradient; "
+           << "' is on the path from the loss to a differentiated value, but has no gradient; "
               "compute this value in another way, or leave it out of the loss";
   if (failed(requireStaticShapes(op)))
     return failure();

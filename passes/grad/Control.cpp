@@ -102,13 +102,12 @@ struct LoopBack {
 // accumulates dv from ds[i + 1] and dy[i].
 LogicalResult LoopBack::run() {
   if (op.getCondition())
-    return op.emitError("has no gradient: how often a loop with a condition runs is not known "
-                        "before; give the loop a trip count alone, and choose its values with "
-                        "dlc.select");
+    return op.emitError("has no gradient: the trip count of a loop with a condition is not known "
+                        "in advance; use only a trip count, and select its values with dlc.select");
   double trips;
   if (!isSplat(op.getTrip(), trips))
-    return op.emitError("has no gradient: the values of all iterations are kept for it, and how "
-                        "many there are is not known; make the trip count a constant");
+    return op.emitError("has no gradient: it needs the values of all iterations, whose number is "
+                        "not known; make the trip count a constant");
   if (trips < 1) {
     for (auto [init, result] : llvm::zip(op.getInits(), op->getResults()))
       g.add(init, [&, result = result] { return g.of(result); });

@@ -49,10 +49,9 @@ std::string nameOf(Value value) {
 }
 
 LogicalResult independent(GradientOp op, Value x) {
-  InFlightDiagnostic error = op.emitError("the loss does not depend on '")
-                             << nameOf(x)
-                             << "'; leave it out of what is differentiated, use it in the loss, or "
-                                "allow it to be unused";
+  InFlightDiagnostic error =
+      op.emitError("the loss does not depend on '")
+      << nameOf(x) << "'; do not differentiate by it, use it in the loss, or allow it to be unused";
   error.attachNote(x.getLoc()) << "'" << nameOf(x) << "' is this value, " << x.getType();
   return error;
 }
@@ -69,7 +68,7 @@ LogicalResult expand(GradientOp op) {
     // The error is reported at the operation that failed, with a note at the dlc.gradient.
     ScopedDiagnosticHandler note(op.getContext(), [&](Diagnostic &diagnostic) {
       if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-        diagnostic.attachNote(op.getLoc()) << "the gradient is asked for here";
+        diagnostic.attachNote(op.getLoc()) << "the gradient is requested here";
       return failure();
     });
     Backward backward(allRules(), builder);

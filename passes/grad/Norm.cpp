@@ -122,7 +122,7 @@ static LogicalResult differentiate(BatchNormTrainOp op, Backward &g) {
   Attribute overRanks = op->getAttr(kOverRanksAttr);
   if (overRanks && (g.of(op.getMean()) || g.of(op.getVariance())))
     return op.emitError("dlc.batch_norm_train over all ranks has no gradient of its statistics; "
-                        "leave them out of the loss, or leave each rank its own");
+                        "leave them out of the loss, or use the statistics of each rank");
   Expr x = g(op.getX());
   if (Expr dy = g.of(op.getY())) {
     auto grad = BatchNormGradOp::create(g.place(), g.location(), op.getX(), Value(dy),
@@ -193,7 +193,7 @@ void addNorm(Rules &rules) {
   rules.add<LrnOp>([](LrnOp op, Backward &g) { differentiate(op, g); });
   rules.add<BatchNormGradOp>([](BatchNormGradOp op, Backward &) -> LogicalResult {
     return op.emitError("dlc.batch_norm_grad over all ranks has no gradient; leave the gradient of "
-                        "a gradient out of the loss, or leave each rank its own statistics");
+                        "a gradient out of the loss, or use the statistics of each rank");
   });
   // Decomposition that is used if a gradient of the operation is needed.
   rules.open<BatchNormGradOp>([](BatchNormGradOp op, TensorBuilder &b) -> SmallVector<Value> {

@@ -61,8 +61,8 @@ struct RecomputePass : OptionPass<RecomputePass> {
       if (estimate > options.maxMemory && !mayFail)
         return function.emitError("required: at most ")
                << options.maxMemory << " bytes of memory; found: " << estimate
-               << " with all computed again that can be; allow as much, or make the batch smaller "
-                  "or take it in more micro-batches";
+               << " with maximum recomputation; increase the limit, reduce the batch size, or use "
+                  "more micro-batches";
     }
     return success();
   }

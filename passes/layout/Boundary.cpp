@@ -27,8 +27,9 @@ LogicalResult layArguments(func::FuncOp function) {
         !canLie(type, layout.getValue()))
       return function.emitError()
              << "`dlc.layout` of argument " << argument.getArgNumber()
-             << ": required: a layout without padding of a tensor on a processor; found " << asked
-             << " for " << argument.getType() << "; leave it out where elements lie row by row";
+             << ": required: a layout without padding, of a tensor on a CPU device; found " << asked
+             << " for " << argument.getType()
+             << "; remove it if the elements are in row-major order";
     argument.setType(withLayout(type, normalTag(layout.getValue())));
   }
   return success();

@@ -20,10 +20,10 @@ LogicalResult checkElementwise(Operation *op) {
     bool full = shapeOf(operand) == shapeOf(result);
     StringRef found = layoutOf(operand.getType());
     if (found != (full ? tag : StringRef()))
-      return op->emitError()
-             << "operands must have the result's layout when of its shape, and be plain when "
-                "smaller: the result's is '"
-             << tag << "', one operand's '" << found << "'; put a dlc.reorder between";
+      return op->emitError() << "operands of the result's shape must have its layout, and smaller "
+                                "operands must be plain: the result's is '"
+                             << tag << "', one operand's '" << found
+                             << "'; insert a dlc.reorder before the operation";
   }
   return success();
 }
@@ -36,14 +36,14 @@ LogicalResult check(Operation *op) {
       auto tag = Tag::parse(layoutOf(type));
       bool isOrder = tag && tag->blockedDim < 0 && can(deviceOf(type), DLC_DEVICE_GPU_CODE);
       if (!isOrder && !can(deviceOf(type), DLC_DEVICE_HOST_CODE))
-        return op->emitError() << "blocked layouts are for CPU devices; found " << type
-                               << "; put a dlc.reorder before what takes it there";
+        return op->emitError() << "blocked layouts require a CPU device; found " << type
+                               << "; insert a dlc.reorder before the transfer to the device";
     }
   if (auto view = dyn_cast<TransposedViewOp>(op);
       view && !keepsMemory(typeOf(view.getX()), view.getPermutation(), typeOf(view.getY())))
-    return view->emitError() << "the elements must stay where they are; found "
-                             << view.getX().getType() << " to " << view.getY().getType()
-                             << "; transpose with dlc.transpose and put a dlc.reorder after it";
+    return view->emitError() << "a view must not move elements; found " << view.getX().getType()
+                             << " to " << view.getY().getType()
+                             << "; transpose with dlc.transpose and insert a dlc.reorder after it";
   if (!anyBlocked || op->hasTrait<AnyLayout>() ||
       (isa<YieldOp>(op) && isa<FusionOp>(op->getParentOp())))
     return success();
@@ -51,15 +51,15 @@ LogicalResult check(Operation *op) {
     return success();
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (StringRef tag = layoutOf(type); !Tag::parse(tag))
-      return op->emitError() << "understands layouts with one blocked dimension at most; found '"
-                             << tag << "'; put a dlc.reorder between";
+      return op->emitError() << "supports layouts with at most one blocked dimension; found '"
+                             << tag << "'; insert a dlc.reorder before the operation";
   if (op->hasTrait<Elementwise>())
     return checkElementwise(op);
   if (isa<ConcatOp>(op)) {
     for (Value operand : op->getOperands())
       if (layoutOf(operand.getType()) != layoutOf(op->getResult(0).getType()))
-        return op->emitError()
-               << "all parts must have the result's layout; put a dlc.reorder between";
+        return op->emitError() << "all operands must have the result's layout; insert a "
+                                  "dlc.reorder before the operation";
     return success();
   }
   if (auto reduce = dyn_cast<ReduceOp>(op))
@@ -85,7 +85,8 @@ LogicalResult check(Operation *op) {
     if (readsAlike(shapeOf(stretch.getX()), typeOf(stretch.getY()).getRank(),
                    layoutOf(stretch.getY().getType())))
       return success();
-  return op->emitError() << "understands plain layouts only; put a dlc.reorder between";
+  return op->emitError()
+         << "supports only plain layouts; insert a dlc.reorder before the operation";
 }
 
 struct VerifyLayoutPass : PassWrapper<VerifyLayoutPass, OperationPass<ModuleOp>> {

@@ -20,7 +20,7 @@ struct VerifyShapesPass : PassWrapper<VerifyShapesPass, OperationPass<ModuleOp>>
       for (Type each : op->getResultTypes())
         if (auto type = dyn_cast<RankedTensorType>(each); type && !type.hasStaticShape()) {
           op->emitError("its shape ")
-              << type << " is not known; give the inputs' shapes (--shape NAME=1x3x224x224)";
+              << type << " is dynamic; give the shapes of the inputs (--shape NAME=1x3x224x224)";
           return WalkResult::interrupt();
         }
       return WalkResult::advance();

@@ -19,7 +19,7 @@ namespace {
 /// includes where its plugin was searched for.
 std::string helpFor(FailureOr<OnAttr> device) {
   std::string why = succeeded(device) ? kindOf(*device).why : "";
-  return "write cpu, cpu:1 or cuda:0, for example" + (why.empty() ? "" : "; " + why);
+  return "write for example cpu, cpu:1 or cuda:0" + (why.empty() ? "" : "; " + why);
 }
 
 bool isDevice(FailureOr<OnAttr> device) { return succeeded(device) && kindOf(*device).table; }
@@ -51,10 +51,10 @@ Wish byTypes(TypeRange types) {
   for (Type type : types) {
     OnAttr device = deviceOf(type);
     if (device && cast<RankedTensorType>(type).getRank() > 0)
-      return {device, "its type says so", true};
+      return {device, "set by its type", true};
     scalar = scalar ? scalar : device;
   }
-  return scalar ? Wish{scalar, "its type says so", true} : Wish{};
+  return scalar ? Wish{scalar, "set by its type", true} : Wish{};
 }
 
 FailureOr<Wish> byAttribute(Operation *op, Attribute attribute) {
@@ -67,7 +67,7 @@ FailureOr<Wish> byAttribute(Operation *op, Attribute attribute) {
   if (!isDevice(device))
     return op->emitError() << "`" << kDeviceAttr << "` must name a device; found " << attribute
                            << "; " << helpFor(device);
-  return Wish{*device, "dlc.device says so"};
+  return Wish{*device, "set by dlc.device"};
 }
 
 } // namespace
@@ -96,9 +96,9 @@ LogicalResult Annotations::addCandidates(ModuleOp module, StringRef text) {
   if (wanted == Mode::Split)
     list.consume_front("split:");
   if (mode != Mode::Bytes)
-    return module.emitError() << "--place '" << text
-                              << "': `auto:` and `split:` may stand once; found a second; put all "
-                                 "devices into one list";
+    return module.emitError()
+           << "--place '" << text
+           << "': required: `auto:` or `split:` once; found: twice; put all devices into one list";
   mode = wanted;
   SmallVector<StringRef> parts;
   // The list options of pass pipelines split at commas, so a semicolon is also accepted.
@@ -116,7 +116,7 @@ LogicalResult Annotations::addCandidates(ModuleOp module, StringRef text) {
       return module.emitError() << "--place '" << text << "': required: bytes, as in " << name
                                 << "=2GiB; found '" << size << "'";
     if (llvm::any_of(candidates, [&](const Candidate &c) { return c.device.sameDevice(*device); }))
-      return module.emitError() << "--place '" << text << "': " << name << " stands twice";
+      return module.emitError() << "--place '" << text << "': " << name << " is listed twice";
     candidates.push_back({*device, *capacity});
   }
   return success();
@@ -188,10 +188,10 @@ FailureOr<Wish> Annotations::ofRegions(Operation *op) {
       if (!wish->device)
         continue;
       if (found.device && !found.device.sameDevice(wish->device))
-        return op->emitError() << "stands wholly on one device; " << nameOf(first)
-                               << " inside is asked to be on " << found.device.getDeviceName()
-                               << ", " << nameOf(&inner) << " on " << wish->device.getDeviceName()
-                               << "; give the whole one device";
+        return op->emitError() << "must be on one device as a whole; " << nameOf(first)
+                               << " inside is requested on " << found.device.getDeviceName() << ", "
+                               << nameOf(&inner) << " on " << wish->device.getDeviceName()
+                               << "; request one device for all of it";
       if (!found.device) {
         found = {wish->device, nameOf(&inner) + " inside: " + wish->why, wish->byType};
         first = &inner;
@@ -210,8 +210,8 @@ FailureOr<Wish> Annotations::of(Operation *op) {
   if (Wish typed = byTypes(types); typed.device) {
     if (own.device && !own.device.sameDevice(typed.device))
       return op->emitError() << "is on " << typed.device.getDeviceName()
-                             << " by its type, and asked to be on " << own.device.getDeviceName()
-                             << " by " << own.why << "; drop one of the two";
+                             << " by its type, and requested on " << own.device.getDeviceName()
+                             << " by " << own.why << "; remove one of the two";
     return typed;
   }
   if (!own.device) {
@@ -222,17 +222,17 @@ FailureOr<Wish> Annotations::of(Operation *op) {
   }
   if (!own.device)
     if (OnAttr device = rememberedDevice(op->getLoc()))
-      own = {device, "dlc.device says so"};
+      own = {device, "set by dlc.device"};
   if (!isa<IfOp, LoopOp>(op))
     return own;
   FailureOr<Wish> inner = ofRegions(op);
   if (failed(inner))
     return failure();
   if (own.device && inner->device && !own.device.sameDevice(inner->device))
-    return op->emitError() << "stands wholly on one device: it is asked to be on "
+    return op->emitError() << "must be on one device as a whole: it is requested on "
                            << own.device.getDeviceName() << " (" << own.why << "), but "
-                           << inner->device.getDeviceName() << " is asked for by " << inner->why
-                           << "; give the whole one device";
+                           << inner->device.getDeviceName() << " is requested by " << inner->why
+                           << "; request one device for all of it";
   return own.device ? own : *inner;
 }
 
@@ -288,9 +288,9 @@ LogicalResult Annotations::checkAllMatched(ModuleOp module) const {
                      : each.kind == Pattern::Inputs   ? "input"
                                                       : "output";
     InFlightDiagnostic error = module.emitError() << "--place '" << each.text << "': no " << what
-                                                  << " has such a name; ";
+                                                  << " has a name that matches; ";
     if (known.empty())
-      return error << "none has any";
+      return error << "none has a name";
     error << "found";
     for (StringRef name : ArrayRef(known).take_front(5))
       error << " '" << name << "'";

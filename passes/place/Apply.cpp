@@ -82,7 +82,7 @@ private:
     ElementsAttr value =
         withType(constant.getValue(), cast<ShapedType>(placed(constant.getType(), device)));
     if (!value) {
-      constant.emitError("cannot place this kind of constant; write dense or dense_resource");
+      constant.emitError("cannot place this kind of constant; use dense or dense_resource");
       isWrong = true;
       return;
     }
@@ -132,7 +132,7 @@ private:
     RankedTensorType type = movedTo(cast<RankedTensorType>(constant.getType()), device);
     ElementsAttr value = withType(constant.getValue(), type);
     if (!value) {
-      constant.emitError("cannot copy this kind of constant; write dense or dense_resource");
+      constant.emitError("cannot copy this kind of constant; use dense or dense_resource");
       isWrong = true;
       return constant.getResult();
     }
@@ -172,7 +172,7 @@ private:
           << value.getType() << ", " << crossing.bytes << " bytes) is on "
           << crossing.from.getDeviceName() << " and used on " << crossing.to.getDeviceName()
           << "; put both on one device (--place " << mend << "=" << crossing.from.getDeviceName()
-          << "), or write the dlc.transfer";
+          << "), or insert a dlc.transfer";
     error.attachNote(user->getLoc()) << (isReturn ? "returned" : "used by " + crossing.user);
   }
 

@@ -59,8 +59,8 @@ struct PlacePass : OptionPass<PlacePass> {
         return function.emitError()
                << "'" << device.getDeviceName() << "' is not a device; " << kind.why;
     if (problem.devices.size() > kMaxLabels)
-      return function.emitError() << "at most " << kMaxLabels << " devices can be placed; found "
-                                  << problem.devices.size();
+      return function.emitError() << "required: at most " << kMaxLabels
+                                  << " devices; found: " << problem.devices.size();
     if (problem.devices.size() == 1)
       return success();
     WalkResult calls = function.walk([](func::CallOp call) {
@@ -87,14 +87,14 @@ struct PlacePass : OptionPass<PlacePass> {
     func::FuncOp function = problem.function;
     std::vector<int64_t> needed =
         problem.problem.memory(problem.problem.allAt(problem.problem.preferred));
-    InFlightDiagnostic error = function.emitError()
-                               << "found no placement within the memory given; on one device it "
-                                  "takes about "
-                               << needed[size_t(problem.problem.preferred)] << " bytes; given:";
+    InFlightDiagnostic error =
+        function.emitError()
+        << "found no placement within the memory limits; on one device the model takes about "
+        << needed[size_t(problem.problem.preferred)] << " bytes; limits:";
     for (auto [label, device] : llvm::enumerate(problem.devices))
       if (int64_t bytes = problem.problem.capacity[label])
         error << " " << device.getDeviceName() << " " << bytes;
-    error << "; give more, or one more device (auto:cpu=2GiB,cpu:1=2GiB,cpu:2)";
+    error << "; increase a limit, or add a device (auto:cpu=2GiB,cpu:1=2GiB,cpu:2)";
   }
 };
 

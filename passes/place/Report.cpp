@@ -44,16 +44,16 @@ public:
       }
     }
     if (other < 0)
-      return "no other device was given";
+      return "the only device";
     std::string name = placement.devices[size_t(other)].getDeviceName();
     if (mode == Mode::Split && least <= 0)
-      return "ends first here, beside other work";
+      return "ends earliest here, given the other work";
     if (least == 0)
-      return "as good as on " + name;
+      return "same cost as on " + name;
     if (least < 0)
-      return "together with its neighbours: alone it would be better on " + name;
+      return "on the device of adjacent operations: by itself it would cost less on " + name;
     if (mode == Mode::Bytes)
-      return "on " + name + " " + bytesText(least) + " more would cross";
+      return "on " + name + " " + bytesText(least) + " more would be transferred";
     return llvm::formatv("on {0} {1:F2} us more", name, double(least) * 1e-6);
   }
 

@@ -48,9 +48,9 @@ public:
                                                << " is on " << seen->device.getDeviceName() << ", "
                                                << what.str() << " is on " << device.getDeviceName();
     if (at == op)
-      return error << "; put a dlc.transfer between them";
-    error << "; put a dlc.transfer outside, in front of it or behind it";
-    error.attachNote(op->getLoc()) << "this stands wholly on one device";
+      return error << "; insert a dlc.transfer between them";
+    error << "; insert a dlc.transfer before or after it";
+    error.attachNote(op->getLoc()) << "this operation must be on one device as a whole";
     return error;
   }
 

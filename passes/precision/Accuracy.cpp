@@ -52,8 +52,8 @@ struct AccuracyPass : OptionPass<AccuracyPass> {
     });
     for (const Rule &rule : rules)
       if (!rule.fits && !beforeSimplify)
-        module.emitWarning("accuracy '")
-            << rule.pattern << "=" << rule.level << "': no product or convolution is named so";
+        module.emitWarning("accuracy '") << rule.pattern << "=" << rule.level
+                                         << "': no matmul or convolution has a name that matches";
     return success();
   }
 

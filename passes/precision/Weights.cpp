@@ -265,8 +265,8 @@ struct WeightsPass : OptionPass<WeightsPass> {
     if (isExact)
       return success();
     module.emitRemark(
-        llvm::formatv("{0} weights are kept in {1}: {2:F1} MiB instead of {3:F1}; lost: {4:e1} of "
-                      "a {5}'s largest at most, {6:e1} in the mean square",
+        llvm::formatv("{0} weights are stored in {1}: {2:F1} MiB instead of {3:F1}; error relative "
+                      "to a {5}'s largest value: {4:e1} at most, {6:e1} root mean square",
                       losses.tensors, weights, double(losses.bytes) / (1 << 20),
                       double(losses.elements) * 4 / (1 << 20), losses.largest,
                       weights == "int8" ? "column" : "tensor",

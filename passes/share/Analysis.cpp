@@ -61,9 +61,10 @@ private:
       getUsedValuesDefinedAbove(region, captured);
       for (Value value : captured)
         if (Share share = made.values.lookup(value); share.isSplit())
-          return op.emitError() << op.getName() << " on ranks: a value used inside is "
-                                << becauseOf(share)
-                                << ", and needs all of it; leave that parameter whole";
+          return op.emitError()
+                 << op.getName() << " in a split program: a value used inside is "
+                 << becauseOf(share)
+                 << ", but the operation needs all of it; do not split that parameter";
     }
     auto choice = op.getNumResults() ? chosen.find(op.getResult(0)) : chosen.end();
     FailureOr<OpShares> shares =
@@ -110,7 +111,7 @@ private:
           return function.emitError()
                  << "the new value of " << nameOf(body.getArgument(state)) << " is "
                  << becauseOf(found) << ", and the state itself is split along dimension "
-                 << wanted.dimension << "; split both alike";
+                 << wanted.dimension << "; split both the same way";
       } else if (auto split = splitIn(attributes)) {
         wanted = Share::split(split[0], split[2], value);
       }
@@ -149,8 +150,8 @@ FailureOr<int64_t> ranksOf(func::FuncOp function) {
       return success();
     if (ranks != 0 && ranks != split[1])
       return function.emitError() << "`" << kSplitAttr
-                                  << "` must be over one number of ranks; found " << ranks
-                                  << " and " << split[1] << "; split all over the same";
+                                  << "` must be the same number of ranks everywhere; found "
+                                  << ranks << " and " << split[1] << "; use one number of ranks";
     ranks = split[1];
     return success();
   };

@@ -189,8 +189,9 @@ struct BucketsPass : PassWrapper<BucketsPass, OperationPass<ModuleOp>> {
     if (auto given = getOperation()->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr)) {
       if (given.size() != 2 || given[0] < 0 || given[1] < 0) {
         getOperation().emitError()
-            << kBucketsAttr << " must be two sizes in bytes, the least of a bucket and the "
-            << "most of a range of them, 0 or more; found " << given;
+            << kBucketsAttr
+            << " must be two sizes in bytes of 0 or more: the minimum of a bucket and the "
+            << "maximum of a range of buckets; found " << given;
         return signalPassFailure();
       }
       bucketBytes = given[0], rangeBytes = given[1];

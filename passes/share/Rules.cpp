@@ -41,13 +41,12 @@ std::string becauseOf(const Share &share) {
 
 namespace {
 
-constexpr StringLiteral kMend =
-    "leave that parameter whole, or split the next product's by rows, after which all ranks have "
-    "the whole again";
+constexpr StringLiteral kMend = "do not split that parameter, or split the parameter of the next "
+                                "matmul by rows, whose result is complete on all ranks";
 
 InFlightDiagnostic refuse(Operation *op, unsigned operand, const Share &share) {
-  return op->emitError() << op->getName() << " on ranks: operand " << operand << " of type "
-                         << shapeText(shapeOf(op->getOperand(operand))) << " is "
+  return op->emitError() << op->getName() << " in a split program: operand " << operand
+                         << " of type " << shapeText(shapeOf(op->getOperand(operand))) << " is "
                          << becauseOf(share);
 }
 
@@ -86,8 +85,8 @@ FailureOr<OpShares> reshape(ReshapeOp op, const Share &given, int64_t ranks) {
     return made;
   }
   return refuse(op, 0, given) << "; in " << shapeText(to)
-                              << " no dimension has a part of it for each of " << ranks
-                              << " ranks (of heads there must be a multiple of that); " << kMend,
+                              << " no dimension can be split into the parts of " << ranks
+                              << " ranks (the number of heads must be a multiple of it); " << kMend,
          failure();
 }
 
@@ -102,8 +101,8 @@ FailureOr<OpShares> cut(SliceOp op, const Share &given, int64_t ranks) {
       !areBlocks(op.getSize()[d], block))
     return refuse(op, 0, given) << ", in blocks of " << block << "; elements " << op.getStart()[d]
                                 << " to " << op.getStart()[d] + op.getSize()[d]
-                                << " are no whole blocks; where a parameter holds several (q, k "
-                                   "and v), say so, as in columns:3",
+                                << " are not complete blocks; if a parameter contains several "
+                                   "blocks (q, k and v), specify their number, as in columns:3",
            failure();
   OpShares made = whole(op);
   made.operands[0] = given;
@@ -116,7 +115,7 @@ FailureOr<OpShares> pad(PadOp op, const Share &given, int64_t ranks) {
   int64_t block = partSize(op.getX(), given, ranks) * ranks;
   int64_t low = op.getLow()[d], high = op.getHigh()[d];
   if (op.getMode() != PadMode::constant || !areBlocks(low, block) || !areBlocks(high, block))
-    return refuse(op, 0, given) << ", and what is put around it is no whole part for each rank; "
+    return refuse(op, 0, given) << ", and the padding is not a multiple of the part of a rank; "
                                 << kMend,
            failure();
   OpShares made = whole(op);
@@ -154,7 +153,7 @@ FailureOr<OpShares> join(ConcatOp op, ArrayRef<Share> given, unsigned first, int
 FailureOr<OpShares> lookUp(GatherOp op, const Share &given) {
   if (given.blocks != 1)
     return refuse(op, 0, given) << " in " << given.blocks
-                                << " blocks; a table's rows are split in one: write =rows",
+                                << " blocks; required for a table: one block; write =rows",
            failure();
   OpShares made = whole(op);
   made.operands[0] = given;
@@ -220,7 +219,7 @@ public:
       made.divided = biasOf(op);
       if (made.divided && !isa<FloatType>(typeOf(op->getResult(0)).getElementType()))
         return refuse(op, source, share)
-                   << ", and each rank would add its share of a bias, which integers have not; "
+                   << ", and integers cannot be divided into the ranks' shares of a bias; "
                    << kMend,
                failure();
       return made;
@@ -228,7 +227,8 @@ public:
     for (auto [result, labels] : llvm::zip(made.results, signature->results)) {
       auto at = llvm::find(labels, label);
       if (at == labels.end())
-        return refuse(op, source, share) << ", which not all of its results have; " << kMend,
+        return refuse(op, source, share)
+                   << ", a dimension that not all of its results have; " << kMend,
                failure();
       result = Share::split(at - labels.begin(), share.blocks, share.origin);
     }
@@ -240,13 +240,13 @@ private:
   LogicalResult take(unsigned i) {
     int found = signature ? signature->operands[i][size_t(given[i].dimension)] : kWhole;
     if (found == kWhole)
-      return refuse(op, i, given[i]) << ", and needs all of it; " << kMend, failure();
+      return refuse(op, i, given[i]) << ", but the operation needs all of it; " << kMend, failure();
     if (label >= 0 && (found != label || given[i].blocks != share.blocks))
       return refuse(op, i, given[i])
                  << (given[i].blocks > 1 ? " in " + std::to_string(given[i].blocks) + " blocks"
                                          : std::string())
                  << ", and operand " << source << " is " << becauseOf(share)
-                 << "; the two do not fit together: split one of them otherwise",
+                 << "; the two are incompatible: split one of them differently",
              failure();
     if (label < 0) {
       label = found;
@@ -265,12 +265,13 @@ private:
     made.operands[i] = Share::split(d, share.blocks, share.origin);
     if (given[i].isWhole() && !takesParts(op, operand) && given[source].isSplit())
       return refuse(op, source, share)
-                 << ", and would take a part of " << nameOf(operand) << " along dimension " << d
-                 << " on each rank, which is whole; "
-                 << (isParameter(operand) ? "split that parameter too (" +
-                                                whereOf(d, typeOf(operand).getRank()) + ")"
-                                          : std::string("split what it is made by, too"))
-                 << ", or leave " << nameOf(share.origin) << " whole",
+                 << ", which requires a part of " << nameOf(operand) << " along dimension " << d
+                 << " on each rank, but it is not split; "
+                 << (isParameter(operand)
+                         ? "split that parameter too (" + whereOf(d, typeOf(operand).getRank()) +
+                               ")"
+                         : std::string("split the parameter from which it is computed, too"))
+                 << ", or do not split " << nameOf(share.origin),
              failure();
     return success();
   }
@@ -326,13 +327,15 @@ FailureOr<OpShares> sharesOf(Operation *op, ArrayRef<Share> before, const Share 
   };
   if (!llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                     isStatic))
-    return op->emitError() << op->getName() << " on ranks: shapes must be known where a value is "
+    return op->emitError() << op->getName()
+                           << " in a split program: required: static shapes for a value that is "
                            << becauseOf(split == given.end() ? *wanted : *split)
                            << "; compile it for given shapes",
            failure();
   if (op->getNumRegions() > 0 || isa<CallOpInterface>(op) || dependsOnRank(op))
     return refuse(op, first, *split)
-               << "; what has a body, is called or meets other ranks takes whole values; " << kMend,
+               << "; control flow, calls and collectives require values that are not split; "
+               << kMend,
            failure();
   if (auto scatter = dyn_cast<ScatterNdOp>(op);
       scatter && wanted && wanted->dimension < shapeOf(scatter.getIndices()).back()) {

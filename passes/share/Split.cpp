@@ -48,14 +48,14 @@ struct SplitPass : OptionPass<SplitPass> {
 
   static LogicalResult checkForm(func::FuncOp function) {
     WalkResult gradients = function.walk([](GradientOp op) {
-      op.emitError("is spelled out before anything is split; run --dlc-grad");
+      op.emitError("must be expanded before parameters are split; run --dlc-grad");
       return WalkResult::interrupt();
     });
     if (gradients.wasInterrupted())
       return failure();
     if (function.getBody().hasOneBlock())
       return success();
-    return function.emitError("has several blocks; required of what is split: one");
+    return function.emitError("has several blocks; required for splitting: one");
   }
 };
 

@@ -60,16 +60,16 @@ LogicalResult split(func::FuncOp function, unsigned argument, StringRef name, co
   std::optional<int64_t> dimension = dimensionOf(wish.where, type.getRank());
   auto module = function->getParentOfType<ModuleOp>();
   if (!dimension)
-    return wrong(module, wish.text)
-           << "'" << name << "' has shape " << shapeText(type.getShape()) << ", and no dimension "
-           << wish.where << "; name one from 0 to " << type.getRank() - 1;
+    return wrong(module, wish.text) << "'" << name << "' has shape " << shapeText(type.getShape())
+                                    << ", which has no dimension " << wish.where
+                                    << "; choose one from 0 to " << type.getRank() - 1;
   int64_t size = type.getDimSize(unsigned(*dimension)), shares = ranks * wish.blocks;
   if (size % shares != 0)
     return wrong(module, wish.text)
            << "'" << name << "' has " << size << " along dimension " << *dimension << ", which "
            << ranks << " ranks" << (wish.blocks > 1 ? " and the blocks" : "")
            << " do not divide; required: a multiple of " << shares
-           << "; leave it whole, or give another --world";
+           << "; do not split it, or choose another --world";
   function.setArgAttr(
       argument, kSplitAttr,
       DenseI64ArrayAttr::get(function.getContext(), {*dimension, ranks, wish.blocks}));
@@ -104,8 +104,7 @@ LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
   if (options.split.empty())
     return success();
   if (options.world < 1)
-    return module.emitError() << "--split asks for parts of a world's ranks, and nobody says how "
-                                 "many there are; required: --world N beside it";
+    return module.emitError() << "--split requires the number of ranks; add --world N";
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal())
     return success();
@@ -137,7 +136,7 @@ LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
     if (wish.matched)
       continue;
     InFlightDiagnostic error = wrong(module, wish.text);
-    error << "no parameter has such a name; ";
+    error << "no parameter has a name that matches; ";
     addKnown(error, names, wish.pattern);
     return error;
   }

@@ -201,9 +201,9 @@ private:
     for (const Layer &layer : layersOf(block)) {
       Operation *op = layer.ops.front();
       if (layer.chunks() > 0 && int64_t(layer.ops.size()) * layer.ranks() != layer.chunks())
-        return op->emitError("its statistics are of ")
+        return op->emitError("its statistics cover ")
                << layer.chunks() << " chunks of " << layer.ranks()
-               << " ranks; required: one like it for each chunk of this rank; found: "
+               << " ranks; required: one such batch norm for each chunk of this rank; found: "
                << layer.ops.size();
       inChunks |= layer.chunks() > 0;
       if (isa<BatchNormTrainOp>(op))

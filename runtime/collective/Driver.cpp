@@ -81,7 +81,7 @@ void Driver::give(const State &state) {
   {
     std::lock_guard lock(mutex);
     if (stopping)
-      fail("this rank has left the world; nothing is shared with the others any more");
+      fail("this rank has left the world and cannot run collectives any more");
     state->number = ++count;
     state->times.askedNs = steadyNs();
     given.push_back(state);
@@ -277,7 +277,7 @@ void Driver::sendBeat(bool leaving) {
   char error[1024] = "";
   int next = (place.rank + 1) % place.size;
   if (engine.send(world, next, &beat, sizeof beat, error, sizeof error) != 0)
-    breakWorld(message("rank ", next, " cannot be reached: ", error));
+    breakWorld(message("rank ", next, " is unreachable: ", error));
 }
 
 /// Counts a sign of life for a long-running command, which gives none itself, if other threads of

@@ -29,7 +29,7 @@ const dlc_engine_table *load(const std::string &name, const Launcher &launcher) 
   const dlc_engine_table *table =
       reinterpret_cast<dlc_engine_table_function>(plugin.function)(error, sizeof error);
   if (!table)
-    fail(started, "the plugin ", plugin.path, " cannot work: ", error);
+    fail(started, "the plugin ", plugin.path, " cannot be used: ", error);
   requireVersion(*table, started + "the plugin " + plugin.path);
   return table;
 }
@@ -38,8 +38,8 @@ const dlc_engine_table *load(const std::string &name, const Launcher &launcher) 
 
 void requireVersion(const dlc_engine_table &table, const std::string &whose) {
   if (table.version != DLC_ENGINE_TABLE_VERSION)
-    fail(whose, " is of version ", table.version, ", this runtime takes ", DLC_ENGINE_TABLE_VERSION,
-         "; build it with the headers of this dlc");
+    fail(whose, " has version ", table.version, "; this runtime requires version ",
+         DLC_ENGINE_TABLE_VERSION, "; build it with the headers of this dlc");
 }
 
 Launched launchedEngine() {

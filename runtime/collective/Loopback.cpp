@@ -126,7 +126,7 @@ int startCall(void *world, const dlc_engine_call *call, void **request, char *er
           other.reduction == call->reduction)
         continue;
       hub.broken = "ranks " + std::to_string(member.rank) + " and " + std::to_string(rank) +
-                   " started different collectives as number " + std::to_string(number + 1);
+                   " started different collectives at position " + std::to_string(number + 1);
       return failWith(error, size, hub.broken);
     }
     carryOut(round->calls, member.combine);

@@ -16,23 +16,23 @@ std::string Watch::fault(uint64_t waitingFor, double since, double now, bool gon
   if (last.leaving)
     return waitingFor > last.started
                ? message("rank ", rank, " left in step ", last.step, " after ", last.started,
-                         " collectives, where this rank waits for number ", waitingFor,
+                         " collectives; this rank waits for collective number ", waitingFor,
                          "; all ranks must run the same number of steps")
                : "";
   if (gone)
     return message("rank ", rank, " died in step ", last.step, " (process ", last.process,
-                   "): it was killed, or ran out of memory; what the system says of it is in its "
-                   "log (dmesg)");
+                   "): it was killed or ran out of memory; see the system log (dmesg)");
   if (now - heard > timeout)
-    return message("rank ", rank, " has sent no sign for ", static_cast<int64_t>(now - heard),
-                   " s, it was in step ", last.step,
-                   "; its process is stopped or its machine out of reach");
+    return message("rank ", rank, " has sent no heartbeat for ", static_cast<int64_t>(now - heard),
+                   " s; its last step was ", last.step,
+                   "; its process is suspended or its machine is unreachable");
   // A hang is reported only if recent heartbeats exist: otherwise the rank's progress is unknown.
   bool waits = waitingFor > last.started && now - since > timeout && now - heard < timeout / 2;
   if (waits && now - lived > timeout)
-    return message("rank ", rank, " hangs in step ", last.step, ": it has done nothing for ",
-                   static_cast<int64_t>(now - lived), " s while others wait for its collective ",
-                   last.started + 1, "; a longer $DLC_WORLD_TIMEOUT gives it more time");
+    return message("rank ", rank, " hangs in step ", last.step, ": it has made no progress for ",
+                   static_cast<int64_t>(now - lived),
+                   " s, and other ranks wait for its collective ", last.started + 1,
+                   "; increase $DLC_WORLD_TIMEOUT if the step needs more time");
   return "";
 }
 

@@ -58,9 +58,9 @@ std::unique_ptr<World> launchedWorld() {
     return std::make_unique<World>();
   auto formed = std::make_unique<World>(*launched.engine);
   if (formed->size() != launched.size)
-    fail("$", launched.variable, " says that there are ", launched.size, " ranks, but ",
-         launched.engine->name, " finds ", formed->size(),
-         "; start them with the launcher of the same library (srun: --mpi=pmix)");
+    fail("$", launched.variable, " is set to ", launched.size, " ranks, but ",
+         launched.engine->name, " reports ", formed->size(),
+         "; start the ranks with the launcher of that library (srun: --mpi=pmix)");
   settle(*formed);
   return formed;
 }
@@ -79,10 +79,11 @@ World &World::formOfProcess(const dlc_engine_table &engine, const void *argument
   OfProcess &own = ofThisProcess();
   std::lock_guard lock(own.mutex);
   if (own.world)
-    fail("the world of this process is formed already, of ", own.world->size(), " rank",
-         own.world->size() == 1 ? "" : "s",
-         "; required: an engine before anybody asks for the world, or runs a program that has "
-         "collectives");
+    fail(
+        "the world of this process exists already, with ", own.world->size(), " rank",
+        own.world->size() == 1 ? "" : "s",
+        "; required: to set the engine before the world is used, for example by a program that has "
+        "collectives");
   requireVersion(engine, std::string("the engine ") + engine.name);
   auto formed = std::make_unique<World>(engine, argument);
   settle(*formed);
@@ -106,12 +107,13 @@ namespace {
 void check(const CollectiveCall &call, int size) {
   auto name = collectiveName(call.collective);
   if (call.share > 0 && (!call.from || !call.to))
-    fail(name, ": memory is required on both sides, there is none");
+    fail(name, ": required: memory for input and output; found: a null pointer");
   if (call.collective == Collective::Broadcast && (call.root < 0 || call.root >= size))
-    fail(name, ": the root must be a rank of ", size, ", it is ", call.root);
+    fail(name, ": required: a root from 0 to ", size - 1, "; found: ", call.root);
   if (call.collective == Collective::OrderedSum && (call.chunks <= 0 || call.chunks % size != 0))
-    fail(name, ": each rank must have as many chunks as any other, ", call.chunks,
-         " do not divide by ", size, " ranks; start as many ranks as divide the chunks");
+    fail(name, ": required: a number of chunks that is divisible by the number of ranks; found: ",
+         call.chunks, " chunks and ", size,
+         " ranks; start a number of ranks that divides the number of chunks");
 }
 
 void alone(const CollectiveCall &call) {
@@ -225,7 +227,7 @@ void World::agree(std::string_view what, std::span<const std::string> lines,
   };
   fail("all ranks must have the same ", what, "; rank", others.size() > 1 ? "s " : " ",
        listed(others), others.size() > 1 ? " have" : " has",
-       " another than rank 0: ", lineOf(other), ", where rank 0 has ", lineOf(first), "; ", mend);
+       " a different one than rank 0: ", lineOf(other), "; rank 0 has ", lineOf(first), "; ", mend);
 }
 
 const WorldLink &World::link() {

@@ -38,7 +38,7 @@ Dataset arraysOf(const std::vector<std::pair<std::string, NpyArray>> &arrays,
       fail(where, "array '", name, "' is 0-d; required: the samples along a first dimension");
     int64_t size = array.shape[0];
     if (&array != &arrays[0].second && size != source->size)
-      fail(where, "the arrays must have equally many samples; '", arrays[0].first, "' has ",
+      fail(where, "the arrays must have the same number of samples; '", arrays[0].first, "' has ",
            source->size, " and '", name, "' has ", size);
     source->size = size;
     source->fields.push_back({name, array.dtype, {array.shape.begin() + 1, array.shape.end()}});
@@ -96,7 +96,7 @@ Dataset npz(const std::string &path, const std::vector<std::string> &names) {
       known.reserve(all.size());
       for (auto &array : all)
         known.push_back(array.first);
-      fail(where, "no array is named '", name, "'; its arrays: ", listed(known));
+      fail(where, "there is no array '", name, "'; the arrays are: ", listed(known));
     }
     chosen.push_back(*found);
   }

@@ -17,7 +17,7 @@ std::string specText(DType dtype, const std::vector<int64_t> &shape) {
 
 void checkSample(const std::vector<TensorSpec> &fields, const Sample &sample) {
   if (sample.size() != fields.size())
-    fail("required: ", fields.size(), " tensors a sample; found: ", sample.size());
+    fail("required: ", fields.size(), " tensors in each sample; found: ", sample.size());
   for (size_t i = 0; i < fields.size(); ++i)
     if (sample[i].dtype() != fields[i].dtype || sample[i].shape() != fields[i].shape)
       fail("field '", fields[i].name, "': required: ", specText(fields[i].dtype, fields[i].shape),
@@ -57,7 +57,7 @@ struct Function : Dataset::Source {
 struct Stream : Dataset::Source {
   std::function<Generator(uint64_t)> begin;
   void read(int64_t, void *const *) const override {
-    fail("the samples of a generator come one after another only");
+    fail("the samples of a generator can only be read in sequence");
   }
   Generator start(uint64_t epoch) const override { return begin(epoch); }
 };
@@ -76,7 +76,7 @@ const std::vector<std::string> &Dataset::classes() const { return held->classes;
 
 Sample Dataset::operator[](int64_t index) const {
   if (held->size >= 0 && (index < 0 || index >= held->size))
-    fail("required: a sample from 0 to ", held->size - 1, "; found: ", index);
+    fail("required: a sample index from 0 to ", held->size - 1, "; found: ", index);
   Sample sample;
   std::vector<void *> to;
   for (const TensorSpec &field : held->fields) {
@@ -89,7 +89,7 @@ Sample Dataset::operator[](int64_t index) const {
 
 Dataset Dataset::slice(int64_t begin, int64_t end) const {
   if (held->size < 0)
-    fail("a generator has no slices");
+    fail("slices of a generator are not supported");
   if (begin < 0 || end < begin || end > held->size)
     fail("required: a slice of the samples [0, ", held->size, "); found: [", begin, ", ", end, ")");
   auto slice = std::make_shared<Slice>();
@@ -107,7 +107,7 @@ Dataset function(int64_t size, std::function<Sample(int64_t)> sample,
     fail("required: a function, and a size of 0 or more; found the size ", size);
   if (fields.empty()) {
     if (size == 0)
-      fail("the fields of a function without samples must be described");
+      fail("the fields must be given, since there are no samples from which to derive them");
     for (const Tensor &tensor : sample(0)) {
       size_t i = fields.size();
       std::string name = i == 0 ? "x" : i == 1 ? "target" : message("field", i);
@@ -123,7 +123,7 @@ Dataset function(int64_t size, std::function<Sample(int64_t)> sample,
 
 Dataset generator(std::function<Generator(uint64_t)> start, std::vector<TensorSpec> fields) {
   if (!start)
-    fail("required: a function that begins a generator; found none");
+    fail("required: a function that creates a generator; found: none");
   auto source = std::make_shared<Stream>();
   source->fields = std::move(fields);
   source->size = -1;

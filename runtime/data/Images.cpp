@@ -70,7 +70,7 @@ Dataset images(const std::string &folder, const ImageOptions &given) {
   expand(options.deviation, options.channels, "deviation");
   for (float deviation : options.deviation)
     if (!(deviation > 0))
-      fail("images: required: deviations above 0; found: ", deviation);
+      fail("images: required: standard deviations above 0; found: ", deviation);
 
   try {
     for (const fs::directory_entry &entry : fs::directory_iterator(folder))

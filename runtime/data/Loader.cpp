@@ -47,7 +47,7 @@ std::string causeOf(const std::exception_ptr &exception) {
   } catch (const std::exception &error) {
     return error.what();
   } catch (...) {
-    return "an exception that is no std::exception";
+    return "an exception that is not derived from std::exception";
   }
 }
 
@@ -266,8 +266,8 @@ Loader::Loader(Dataset dataset, const LoaderOptions &o) {
   if (o.world < 1 || o.rank < 0 || o.rank >= o.world)
     fail("required: a rank from 0 to world - 1; found: rank ", o.rank, " of world ", o.world);
   if (o.shuffle && dataset.size() < 0)
-    fail("a generator's samples come in its own order; required: shuffle off, or a dataset that "
-         "is indexed");
+    fail("the samples of a generator cannot be shuffled; required: shuffle off, or an indexed "
+         "dataset");
   impl = std::make_unique<Impl>(std::move(dataset), o);
 }
 
@@ -325,7 +325,8 @@ size_t Loader::buffersMade() const { return impl->pool->made(); }
 void Loader::seek(Position to) {
   Impl &s = *impl;
   if (to.batch < 0 || (s.total >= 0 && to.batch > s.total))
-    fail("required: a batch from 0 to ", s.total, ", as an epoch has; found: ", to.batch);
+    fail("required: a batch from 0 to ", s.total,
+         ", the number of batches in an epoch; found: ", to.batch);
   s.close();
   std::lock_guard lock(s.mutex);
   s.position = to;

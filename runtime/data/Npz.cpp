@@ -42,7 +42,7 @@ Member currentMember(Archive &archive, const std::string &path) {
                               nullptr, 0) != UNZ_OK)
     fail("'", path, "': the .zip directory is damaged");
   if (member.info.size_filename >= sizeof name)
-    fail("'", path, "': a member's name has ", member.info.size_filename, " bytes");
+    fail("'", path, "': the name of a member has ", member.info.size_filename, " bytes");
   name[member.info.size_filename] = '\0';
   member.name = name;
   return member;
@@ -51,12 +51,13 @@ Member currentMember(Archive &archive, const std::string &path) {
 Span stored(Archive &archive, const Member &member, const MappedFile &mapped) {
   uint64_t begin = unzGetCurrentFileZStreamPos64(archive.file);
   if (member.info.compressed_size != member.info.uncompressed_size)
-    fail("'", mapped.path(), "': member '", member.name, "' is stored, but has two sizes");
+    fail("'", mapped.path(), "': member '", member.name,
+         "' is uncompressed, but its two sizes differ");
   Span span = mapped.slice(begin, member.info.uncompressed_size);
   uLong sum = crc32_z(0, static_cast<const Bytef *>(span.data), span.bytes);
   if (sum != member.info.crc)
     fail("'", mapped.path(), "': member '", member.name,
-         "' does not have its checksum: the file is damaged");
+         "' does not match its checksum: the file is damaged");
   return span;
 }
 
@@ -65,7 +66,7 @@ Span inflated(Archive &archive, const Member &member, const MappedFile &mapped) 
   if (member.info.compressed_size > mapped.size() ||
       bytes > (member.info.compressed_size + 1) * kDeflateRatio)
     fail("'", mapped.path(), "': member '", member.name, "' of ", member.info.compressed_size,
-         " bytes cannot hold the ", bytes, " bytes that it promises: the file is damaged");
+         " bytes is too small for its ", bytes, " uncompressed bytes: the file is damaged");
   std::shared_ptr<void> memory(std::aligned_alloc(64, (bytes + 64) / 64 * 64), std::free);
   if (!memory)
     throw std::bad_alloc();
@@ -74,8 +75,8 @@ Span inflated(Archive &archive, const Member &member, const MappedFile &mapped) 
     unsigned wanted = static_cast<unsigned>(std::min<uint64_t>(bytes - at, 1u << 30));
     int got = unzReadCurrentFile(archive.file, static_cast<char *>(memory.get()) + at, wanted);
     if (got <= 0)
-      fail("'", mapped.path(), "': member '", member.name, "' cannot be unpacked beyond byte ", at,
-           " of ", bytes, ": the file is damaged");
+      fail("'", mapped.path(), "': member '", member.name, "' cannot be decompressed beyond byte ",
+           at, " of ", bytes, ": the file is damaged");
     at += static_cast<uint64_t>(got);
   }
   return {memory.get(), bytes, memory};
@@ -86,14 +87,14 @@ NpyArray readMember(Archive &archive, const Member &member, const MappedFile &ma
   if (member.info.flag & 1)
     fail("'", where, "' is encrypted; required: a plain .npz");
   if (member.info.compression_method != kStored && member.info.compression_method != kDeflated)
-    fail("'", where, "' is packed by method ", member.info.compression_method,
-         "; required: stored or deflated (numpy.savez, numpy.savez_compressed)");
+    fail("'", where, "' has compression method ", member.info.compression_method,
+         "; required: none or deflate (numpy.savez, numpy.savez_compressed)");
   if (unzOpenCurrentFile(archive.file) != UNZ_OK)
-    fail("'", where, "': its local header does not fit the directory: the file is damaged");
+    fail("'", where, "': its local header contradicts the directory: the file is damaged");
   Span bytes = member.info.compression_method == kStored ? stored(archive, member, mapped)
                                                          : inflated(archive, member, mapped);
   if (unzCloseCurrentFile(archive.file) == UNZ_CRCERROR)
-    fail("'", where, "' does not have its checksum: the file is damaged");
+    fail("'", where, "' does not match its checksum: the file is damaged");
   return parseNpy(bytes, where);
 }
 
@@ -113,7 +114,8 @@ std::vector<std::pair<std::string, NpyArray>> readNpz(const std::string &path) {
   for (; status == UNZ_OK; status = unzGoToNextFile(archive.file)) {
     Member member = currentMember(archive, path);
     if (!member.name.ends_with(".npy"))
-      fail("'", path, "': member '", member.name, "' is no array; required: names ending in .npy");
+      fail("'", path, "': member '", member.name,
+           "' is not an array; required: names that end in .npy");
     std::string name = member.name.substr(0, member.name.size() - 4);
     if (!names.insert(name).second)
       fail("'", path, "': two arrays are named '", name, "'");

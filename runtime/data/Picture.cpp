@@ -24,8 +24,8 @@ constexpr int64_t kMostPixels = int64_t(1) << 28;
 
 Bytes sized(int64_t height, int64_t width, const std::string &path) {
   if (height < 1 || width < 1 || height > kMostPixels / width)
-    fail("'", path, "': an image of ", width, " x ", height, " pixels; at most ", kMostPixels,
-         " are read");
+    fail("'", path, "': an image of ", width, " x ", height, " pixels; required: at most ",
+         kMostPixels, " pixels");
   return {height, width, std::vector<uint8_t>(static_cast<size_t>(3 * height * width))};
 }
 
@@ -36,7 +36,7 @@ Bytes readJpeg(const MappedFile &file) {
     if (status != 0 && tjGetErrorCode(handle.get()) == TJERR_FATAL)
       fail("'", file.path(), "': not a usable JPEG file: ", tjGetErrorStr2(handle.get()));
     if (status != 0 && std::strstr(tjGetErrorStr2(handle.get()), "Premature end"))
-      fail("'", file.path(), "': the JPEG file is cut");
+      fail("'", file.path(), "': the JPEG file is truncated");
   };
   if (!handle)
     throw std::bad_alloc();
@@ -106,7 +106,7 @@ Bytes readPicture(const std::string &path) {
   if (file.size() >= 8 && std::memcmp(file.data(), "\x89PNG\r\n\x1a\n", 8) == 0)
     return readPng(file);
   fail("'", path, "': required: a JPEG or PNG file; found ", file.size(),
-       " bytes that begin as neither");
+       " bytes that begin with neither signature");
 }
 
 Picture resized(const Bytes &picture, int64_t height, int64_t width, bool crop) {

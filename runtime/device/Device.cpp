@@ -43,8 +43,8 @@ Device &openDevice(const DeviceName &name) {
     std::string text = name.text();
     open.erase(text);
     if (count == 0)
-      fail("there is no device ", text, ": ", why.empty() ? "none was found" : why);
-    fail("there is no device ", text, ": ", count, " of kind ", name.kind, " are here, ",
+      fail("device not found: ", text, ": ", why.empty() ? "none was found" : why);
+    fail("device not found: ", text, ": ", count, " of kind ", name.kind, " are available, ",
          DeviceName{name.kind, 0}.text(), " to ", DeviceName{name.kind, count - 1}.text(),
          why.empty() ? "" : "; ", why);
   }
@@ -114,8 +114,8 @@ DeviceMemory::DeviceMemory(Device &device, uint64_t bytes, const char *purpose) 
     return;
   char error[1024] = "";
   if (device.table.allocate(device.handle, bytes, &address, error, sizeof error) != 0)
-    throw MemoryError(
-        message(device.name.text(), ": cannot get ", bytes, " bytes for ", purpose, ": ", error));
+    throw MemoryError(message(device.name.text(), ": cannot allocate ", bytes, " bytes for ",
+                              purpose, ": ", error));
   owner = &device;
   this->bytes = bytes;
   if (device.kind.can(DLC_DEVICE_ZEROED))
@@ -131,7 +131,7 @@ DeviceMemory DeviceMemory::pinned(Device &device, uint64_t bytes, const char *pu
     return memory;
   char error[1024] = "";
   if (device.table.allocate_pinned(device.handle, bytes, &memory.address, error, sizeof error) != 0)
-    throw MemoryError(message(kHostName, ": cannot get ", bytes, " bytes for ", purpose,
+    throw MemoryError(message(kHostName, ": cannot allocate ", bytes, " bytes for ", purpose,
                               ", pinned for ", device.name.text(), ": ", error));
   memory.owner = &device;
   memory.isPinned = true;

@@ -99,16 +99,16 @@ const char *missingFunction(const dlc_device_table &table) {
 void take(DeviceKind &kind, const dlc_device_table *table) {
   std::string plugin = "the plugin " + kind.path;
   if (table->version != DLC_DEVICE_TABLE_VERSION)
-    kind.why = plugin + " is of version " + std::to_string(table->version) +
-               ", this runtime takes " + std::to_string(DLC_DEVICE_TABLE_VERSION) +
+    kind.why = plugin + " has version " + std::to_string(table->version) +
+               "; this runtime requires version " + std::to_string(DLC_DEVICE_TABLE_VERSION) +
                "; build it with the headers of this dlc";
   else if (!table->kind || kind.name != table->kind)
-    kind.why = plugin + " is of kind '" + (table->kind ? table->kind : "") + "', '" + kind.name +
-               "' was asked for; rename the file or the kind";
+    kind.why = plugin + " has kind '" + (table->kind ? table->kind : "") + "'; required: '" +
+               kind.name + "'; rename the file or the kind";
   else if (table->capabilities == 0)
-    kind.why = plugin + " has no capabilities; it must run host code or a GPU's";
+    kind.why = plugin + " has no capabilities; required: host code or GPU code";
   else if (const char *missing = missingFunction(*table))
-    kind.why = plugin + " has no function '" + missing + "', which its capabilities ask for";
+    kind.why = plugin + " has no function '" + missing + "', which its capabilities require";
   else
     kind.table = table;
 }
@@ -125,7 +125,7 @@ void loadPlugin(DeviceKind &kind) {
                reinterpret_cast<dlc_device_table_function>(plugin.function)(error, sizeof error))
     take(kind, table);
   else
-    kind.why = "the plugin " + kind.path + " cannot work: " + error;
+    kind.why = "the plugin " + kind.path + " cannot be used: " + error;
 }
 
 /// Registry of the kinds that were requested so far. Never destroyed: devices may outlive every
@@ -156,8 +156,8 @@ const DeviceKind &deviceKind(std::string_view name) {
   else if (isKindName(name))
     loadPlugin(*made);
   else
-    made->why = "no kind of device can be called '" + made->name +
-                "': lower-case letters, digits and '_' are expected";
+    made->why =
+        "invalid device kind '" + made->name + "'; required: lower-case letters, digits and '_'";
   if (made->table && !row) {
     known.numbered.push_back(made.get());
     made->number = static_cast<int>(known.numbered.size());
@@ -197,7 +197,7 @@ DeviceName deviceNamed(std::string_view text) {
   std::string why = name ? deviceKind(name->kind).why : "";
   if (!name || !why.empty())
     throw Error("'" + std::string(text) +
-                "' is no device: write cpu, cpu:1 or cuda:0, for example" +
+                "' is not a device name; write for example cpu, cpu:1 or cuda:0" +
                 (why.empty() ? "" : "; " + why));
   return *name;
 }

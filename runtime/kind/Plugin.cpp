@@ -51,7 +51,7 @@ Plugin openPlugin(const std::string &name, const std::string &function) {
           .append(function);
     return plugin;
   }
-  plugin.why = "no " + file + " in " + looked + "; $DLC_PLUGINS may name more folders";
+  plugin.why = "no " + file + " in " + looked + "; set $DLC_PLUGINS to search more folders";
   return plugin;
 }
 

@@ -44,10 +44,10 @@ std::unique_ptr<LibraryCall> createCall(std::string_view library, const json &de
     try {
       return row.create(desc, buffers, threads);
     } catch (const json::exception &error) {
-      fail(library, ": wrong description: ", error.what());
+      fail(library, ": invalid description: ", error.what());
     }
   }
-  fail("unknown library '", library, "': a CPU has ", known);
+  fail("unknown library '", library, "'; the libraries of a CPU are ", known);
 }
 
 } // namespace dlc::runtime

@@ -28,7 +28,7 @@ public:
     Node root{program.manifest, {}};
     if (root.member("format").unsignedUpTo(UINT64_MAX) != 1)
       failAt(root.where, "format: found ", root.member("format").describe(),
-             ", this runtime reads 1; compile the model again");
+             "; required: 1; compile the model again");
     plan.name = root.member("name").stringOr("");
     plan.producer = root.member("producer").stringOr("");
     readTarget(root.member("target"));
@@ -61,7 +61,7 @@ private:
     deviceIndex(std::string(kHostName), root.where);
     if (Node arena = root.member("arena"); !arena.absent()) {
       if (!arena.value.is_object())
-        failAt(arena.where, "an object was expected, found ", arena.describe());
+        failAt(arena.where, "required: an object; found: ", arena.describe());
       for (const auto &[name, bytes] : arena.value.items()) {
         Node node{bytes, {&arena.where, name.c_str(), 0}};
         plan.devices[deviceIndex(name, node.where)].arenaBytes = node.unsignedUpTo(kMaxBytes);
@@ -72,20 +72,22 @@ private:
     if (plan.streams.empty())
       plan.streams.push_back(0);
     if (plan.streams.size() > kMaxStreams)
-      failAt(root.where, plan.streams.size(), " streams, at most ", kMaxStreams, " allowed");
+      failAt(root.where, "required: at most ", kMaxStreams,
+             " streams; found: ", plan.streams.size());
   }
 
   uint32_t deviceIndex(const std::string &given, const Where &where) {
     auto parsed = parseDeviceName(given);
     if (!parsed)
-      failAt(where, "'", given, "' is no device: cpu, cpu:N or cuda:N, for example, expected");
+      failAt(where, "'", given,
+             "' is not a device name; required: for example cpu, cpu:1 or cuda:0");
     std::string name = parsed->text();
     for (size_t i = 0; i < plan.devices.size(); ++i)
       if (plan.devices[i].name == name)
         return static_cast<uint32_t>(i);
     const DeviceKind &kind = deviceKind(parsed->kind);
     if (!kind.table)
-      failAt(where, "'", given, "' is no device here: ", kind.why);
+      failAt(where, "'", given, "' is not available: ", kind.why);
     plan.devices.push_back({name, 0, kind.table->capabilities});
     return static_cast<uint32_t>(plan.devices.size() - 1);
   }
@@ -100,15 +102,16 @@ private:
       uint64_t bytes = constant.member("bytes").unsignedUpTo(kMaxBytes);
       size_t index = plan.constantBytes.size();
       if (index >= program.constants.size())
-        failAt(constant.where, "the program carries only ", program.constants.size(), " constants");
+        failAt(constant.where, "the program contains only ", program.constants.size(),
+               " constants");
       if (program.constants[index].bytes != bytes)
-        failAt(constant.where, "the manifest says ", bytes, " bytes, the program carries ",
+        failAt(constant.where, "the manifest lists ", bytes, " bytes; the program contains ",
                program.constants[index].bytes);
       plan.constantBytes.push_back(bytes);
     });
     if (plan.constantBytes.size() != program.constants.size())
-      failAt(node.where, "the program carries ", program.constants.size(),
-             " constants, listed are ", plan.constantBytes.size());
+      failAt(node.where, "the program contains ", program.constants.size(),
+             " constants; the manifest lists ", plan.constantBytes.size());
   }
 
   /// Returns the index of the constant with the tensor's value (`init` or `value` in the manifest),
@@ -143,7 +146,7 @@ private:
     if (info.shape.size() != 1 || info.sharers < 1 ||
         all > share * static_cast<uint64_t>(info.sharers))
       failAt(node.where, "a share of ", listed(info.shape), " for each of ", info.sharers,
-             " ranks has no room for ", all, " elements");
+             " ranks is too small for ", all, " elements");
   }
 
   template <typename Info> void readTensors(const Node &list, std::vector<Info> &tensors) {
@@ -169,7 +172,8 @@ private:
       if (tooLarge)
         failAt(node.where, "a tensor of shape ", listed(info.shape), " is too large");
       if (info.shape.size() > size_t(kMaxRank))
-        failAt(node.where, info.shape.size(), " dimensions, at most ", kMaxRank, " allowed");
+        failAt(node.where, "required: at most ", kMaxRank,
+               " dimensions; found: ", info.shape.size());
       info.bytes = bytes;
       info.device = deviceOf(node);
       if (Node layout = node.member("layout"); !layout.absent())
@@ -209,7 +213,8 @@ private:
       if (i < first ? info.counter >= static_cast<int64_t>(plan.outputs.size())
                     : info.counter >= 0 || info.dtype != DType::I64 || !info.shape.empty())
         failAt(list.where, "output '", info.name,
-               "': what counts others must be an i64 number behind all that does not");
+               "': an output that holds a dynamic size must be an i64 scalar and follow all other "
+               "outputs");
     }
   }
 
@@ -224,7 +229,7 @@ private:
     if (part.dimension >= info.shape.size() || part.ranks < 1 || part.blocks < 1 ||
         info.shape[part.dimension] % part.blocks != 0 ||
         info.bytes > kMaxBytes / uint64_t(part.ranks))
-      failAt(node.where, "no part of ", part.ranks, " ranks in ", part.blocks,
+      failAt(node.where, "cannot be split over ", part.ranks, " ranks in ", part.blocks,
              " blocks along dimension ", part.dimension, " of a tensor of shape ",
              listed(info.shape));
   }
@@ -298,7 +303,7 @@ private:
       buffer.space = Space::State, count = plan.states.size();
     else
       failAt(node.where, "unknown space '", space,
-             "': arena, constant, input, output or state expected");
+             "'; required: arena, constant, input, output or state");
     if (buffer.space != Space::Arena) {
       uint64_t index = node.member("index").unsignedUpTo(UINT32_MAX);
       if (index >= count)
@@ -312,16 +317,16 @@ private:
                                                                : nullptr;
     if (tensor && tensor->device != buffer.device)
       failAt(node.where, space, " '", tensor->name, "' is on ", plan.devices[tensor->device].name,
-             ", the buffer on ", plan.devices[buffer.device].name);
+             ", but the buffer is on ", plan.devices[buffer.device].name);
     buffer.fresh = node.member("new").booleanOr(false);
     if (buffer.fresh && buffer.space != Space::State)
-      failAt(node.where, "only a state has a new value");
+      failAt(node.where, "only a state may have a new value");
     buffer.offset = node.member("offset").unsignedOr(0, kMaxBytes);
     buffer.bytes = node.member("bytes").unsignedUpTo(kMaxBytes);
     buffer.step = node.member("step").integerOr(0);
     uint64_t limit = spaceBytes(buffer);
     if (buffer.offset > limit || buffer.bytes > limit - buffer.offset)
-      failAt(node.where, "offset ", buffer.offset, " with ", buffer.bytes, " bytes leaves ", space,
+      failAt(node.where, "offset ", buffer.offset, " with ", buffer.bytes, " bytes exceeds ", space,
              buffer.space == Space::Arena ? "" : " " + std::to_string(buffer.index), " of ", limit,
              " bytes");
     readWithin(node.member("within"), limit, buffer);
@@ -338,7 +343,7 @@ private:
     node.forEach([&](const Node &each) { within.push_back(each.unsignedUpTo(kMaxBytes)); });
     if (within.size() != 2 || within[0] > buffer.offset || within[1] > limit - within[0] ||
         buffer.offset + buffer.bytes > within[0] + within[1])
-      failAt(node.where, "an offset and bytes that hold the buffer expected");
+      failAt(node.where, "required: an offset and a size that contain the buffer");
     buffer.begin = within[0];
     buffer.end = within[0] + within[1];
   }
@@ -355,13 +360,13 @@ private:
              plan.buffers.size());
     const Buffer &buffer = plan.buffers[index];
     if (buffer.bytes < atLeast)
-      failAt(node.where, "buffer ", index, " has ", buffer.bytes, " bytes, ", atLeast, " needed");
+      failAt(node.where, "buffer ", index, " has ", buffer.bytes, " bytes; required: ", atLeast);
     if (buffer.step && !loops)
-      failAt(node.where, "buffer ", index, " has a step: who uses it must stand in a loop");
+      failAt(node.where, "buffer ", index, " has a step, so that its command must be in a loop");
     if (written && (buffer.space == Space::Constant || buffer.space == Space::Input))
-      failAt(node.where, "buffer ", index, " is written but lies in a constant or an input");
+      failAt(node.where, "buffer ", index, " is written, but is part of a constant or an input");
     if (written && buffer.space == Space::State && !buffer.fresh)
-      failAt(node.where, "buffer ", index, " is written but is a state's old value");
+      failAt(node.where, "buffer ", index, " is written, but is the old value of a state");
     return static_cast<uint32_t>(index);
   }
 
@@ -405,7 +410,7 @@ private:
       readEvent(node, command, op == "record");
     else
       failAt(node.where, "unknown command '", op,
-             "': launch, library, copy, fill, if, loop, record or wait expected");
+             "'; required: launch, library, copy, fill, if, loop, record or wait");
     return command;
   }
 
@@ -421,7 +426,7 @@ private:
     bool isHostCode = plan.kernels[kernel].module < 0;
     if (!device.can(isHostCode ? DLC_DEVICE_HOST_CODE : DLC_DEVICE_GPU_CODE))
       failAt(node.where, "kernel ", kernel, " is code for ", isHostCode ? "CPUs" : "GPUs",
-             ", the stream is on ", device.name);
+             ", but the stream is on ", device.name);
     if (!isHostCode)
       return readGrid(node, command);
     command.extent = static_cast<int64_t>(node.member("extent").unsignedUpTo(kMaxBytes));
@@ -440,7 +445,7 @@ private:
         ++i;
       });
       if (i != 3 || !to[0] || !to[1] || !to[2])
-        failAt(node.where, name, ": three positive sizes expected");
+        failAt(node.where, name, ": required: three positive sizes");
     };
     sizes("grid", command.grid);
     sizes("block", command.block);
@@ -476,7 +481,7 @@ private:
     command.library = node.member("library").string();
     Node desc = node.member("desc");
     if (!desc.value.is_object())
-      failAt(desc.where, "an object was expected, found ", desc.describe());
+      failAt(desc.where, "required: an object; found: ", desc.describe());
     command.desc = desc.value;
     readBuffers(node, command);
     readRoom(node.member("room"), command);
@@ -488,14 +493,14 @@ private:
       return;
     const Buffer &room = plan.buffers[static_cast<size_t>(command.room)];
     if (room.space != Space::Arena || room.offset % 64 != 0 || room.step != 0)
-      failAt(node.where, "a part of the arena from a multiple of 64 bytes on expected");
+      failAt(node.where, "required: a range of the arena that starts at a multiple of 64 bytes");
     if (!plan.isPlain())
-      failAt(node.where, "only a list of commands on the host may have rooms");
+      failAt(node.where, "scratch ranges are only valid for a list of commands on the host");
     for (uint32_t index : command.buffers) {
       const Buffer &other = plan.buffers[index];
       if (other.space == Space::Arena && other.offset < room.offset + room.bytes &&
           room.offset < other.offset + other.bytes)
-        failAt(node.where, "the room overlaps buffer ", index, " of the command");
+        failAt(node.where, "the scratch range overlaps buffer ", index, " of the command");
     }
   }
 
@@ -529,10 +534,10 @@ private:
     if (Node max = node.member("max"); !max.absent())
       command.max = static_cast<int64_t>(max.unsignedUpTo(kMaxBytes));
     if (command.trip < 0 && command.cond < 0 && command.max < 0)
-      failAt(node.where, "a loop needs trip, cond or max: it would never end");
+      failAt(node.where, "a loop without trip, cond and max would never end");
     std::string overflow = node.member("overflow").stringOr("stop");
     if (overflow != "stop" && overflow != "error")
-      failAt(node.where, "overflow: found '", overflow, "', stop or error expected");
+      failAt(node.where, "overflow: required: stop or error; found: '", overflow, "'");
     command.overflowIsError = overflow == "error";
     ++loops;
     readCommands(node.member("body"), command.body, depth + 1);

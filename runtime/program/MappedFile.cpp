@@ -35,7 +35,7 @@ MappedFile::MappedFile(const std::string &path) : name(path) {
   });
   struct stat status;
   if (fstat(opened, &status) != 0)
-    fail("cannot look at '", path, "': ", std::strerror(errno));
+    fail("cannot read the size of '", path, "': ", std::strerror(errno));
   if (!S_ISREG(status.st_mode))
     fail("'", path, "' is not a regular file");
   whole = mapBytes(opened, 0, static_cast<uint64_t>(status.st_size), PROT_READ, path);
@@ -43,8 +43,8 @@ MappedFile::MappedFile(const std::string &path) : name(path) {
 
 Span MappedFile::slice(uint64_t offset, uint64_t bytes) const {
   if (offset > whole.bytes || bytes > whole.bytes - offset)
-    fail("'", name, "': bytes ", offset, " to ", offset, "+", bytes, " lie outside the file of ",
-         whole.bytes, " bytes; it was cut or is not what it says");
+    fail("'", name, "': bytes ", offset, " to ", offset, "+", bytes, " exceed the file of ",
+         whole.bytes, " bytes; the file is truncated or damaged");
   return {data() + offset, bytes, whole.owner};
 }
 

@@ -44,7 +44,7 @@ struct Node {
 
   Node member(const char *key) const {
     if (!value.is_object())
-      failAt(where, "an object was expected, found ", value.type_name());
+      failAt(where, "required: an object; found: ", value.type_name());
     auto found = value.find(key);
     static const json null;
     return {found == value.end() ? null : *found, {&where, key, 0}};
@@ -56,7 +56,7 @@ struct Node {
     if (absent())
       return;
     if (!value.is_array())
-      failAt(where, "an array was expected, found ", value.type_name());
+      failAt(where, "required: an array; found: ", value.type_name());
     for (size_t i = 0; i < value.size(); ++i)
       each(Node{value[i], {&where, nullptr, i}});
   }
@@ -66,10 +66,10 @@ struct Node {
     bool fits =
         value.is_number_unsigned() || (value.is_number_integer() && value.get<int64_t>() >= 0);
     if (!fits)
-      failAt(where, "a non-negative integer was expected, found ", describe());
+      failAt(where, "required: a non-negative integer; found: ", describe());
     uint64_t number = value.get<uint64_t>();
     if (number > limit)
-      failAt(where, "found ", number, ", at most ", limit, " allowed");
+      failAt(where, "required: at most ", limit, "; found: ", number);
     return number;
   }
   uint64_t unsignedOr(uint64_t otherwise, uint64_t limit) const {
@@ -81,29 +81,29 @@ struct Node {
     bool fits = value.is_number_integer() &&
                 (!value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t(INT64_MAX));
     if (!fits)
-      failAt(where, "an integer was expected, found ", describe());
+      failAt(where, "required: an integer; found: ", describe());
     int64_t number = value.get<int64_t>();
     if (number > int64_t(kMaxBytes) || number < -int64_t(kMaxBytes))
-      failAt(where, "found ", number, ", which no program needs");
+      failAt(where, "the number ", number, " is out of range");
     return number;
   }
   bool booleanOr(bool otherwise) const {
     if (absent())
       return otherwise;
     if (!value.is_boolean())
-      failAt(where, "true or false was expected, found ", describe());
+      failAt(where, "required: true or false; found: ", describe());
     return value.get<bool>();
   }
   double numberOr(double otherwise) const {
     if (absent())
       return otherwise;
     if (!value.is_number())
-      failAt(where, "a number was expected, found ", describe());
+      failAt(where, "required: a number; found: ", describe());
     return value.get<double>();
   }
   std::string string() const {
     if (!value.is_string())
-      failAt(where, "a string was expected, found ", describe());
+      failAt(where, "required: a string; found: ", describe());
     return value.get<std::string>();
   }
   std::string stringOr(const char *otherwise) const { return absent() ? otherwise : string(); }

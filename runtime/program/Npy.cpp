@@ -76,7 +76,7 @@ public:
       }
     }
     if (!haveDescr || !haveOrder || !haveShape)
-      complain("descr, fortran_order and shape are all needed");
+      complain("required: descr, fortran_order and shape");
     skipSpace();
     if (at != text.size())
       complain("text after the closing brace");
@@ -100,16 +100,16 @@ private:
   }
   void expect(char wanted) {
     if (!accept(wanted))
-      complain(std::string("'") + wanted + "' was expected");
+      complain(std::string("required: '") + wanted + "'");
   }
   std::string_view quoted() {
     skipSpace();
     char quote = at < text.size() ? text[at] : '\0';
     if (quote != '\'' && quote != '"')
-      complain("a quoted string was expected (structured arrays are not supported)");
+      complain("required: a quoted string (structured arrays are not supported)");
     size_t end = text.find(quote, at + 1);
     if (end == std::string_view::npos)
-      complain("a string that does not end");
+      complain("unterminated string");
     std::string_view inside = text.substr(at + 1, end - at - 1);
     at = end + 1;
     return inside;
@@ -121,7 +121,7 @@ private:
         at += word.size();
         return word == "True";
       }
-    complain("True or False was expected");
+    complain("required: True or False");
   }
   std::vector<int64_t> shape() {
     std::vector<int64_t> dims;
@@ -133,12 +133,12 @@ private:
       while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])))
         if (__builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, text[at++] - '0', &value))
-          complain("a dimension that is too large");
+          complain("the dimension is too large");
       if (at == start)
-        complain("a dimension was expected");
+        complain("required: a dimension");
       dims.push_back(value);
       if (dims.size() > 32)
-        complain("more than 32 dimensions");
+        complain("required: at most 32 dimensions");
       if (!accept(',')) {
         expect(')');
         break;
@@ -153,7 +153,7 @@ private:
     std::string known;
     for (int i = 0; i <= int(DType::Bool); ++i)
       known += " " + std::string(kDescrs[i].descr);
-    complain("element type '" + std::string(descr) + "' is not supported; supported are" + known);
+    complain("element type '" + std::string(descr) + "' is not supported; required:" + known);
   }
 
   std::string_view text;
@@ -207,12 +207,12 @@ NpyArray parseNpy(const Span &file, const std::string &name) {
   size_t lengthBytes = version == 1 ? 2 : 4;
   size_t start = kMagicBytes + 2 + lengthBytes;
   if (file.bytes < start)
-    fail("'", name, "': the .npy header is cut after ", file.bytes, " bytes");
+    fail("'", name, "': the .npy header is truncated after ", file.bytes, " bytes");
   uint64_t length = 0;
   for (size_t i = 0; i < lengthBytes; ++i)
     length |= uint64_t(data[kMagicBytes + 2 + i]) << (8 * i);
   if (length > file.bytes - start)
-    fail("'", name, "': the .npy header should have ", length, " bytes, the file ends after ",
+    fail("'", name, "': required: a .npy header of ", length, " bytes; the file ends after ",
          file.bytes - start);
   bool fortran = false;
   std::string_view text(reinterpret_cast<const char *>(data) + start, length);
@@ -224,7 +224,7 @@ NpyArray parseNpy(const Span &file, const std::string &name) {
   uint64_t present = file.bytes - start - length;
   if (bytes != present)
     fail("'", name, "': shape ", listed(array.shape), " of ", dtypeName(array.dtype), " needs ",
-         bytes, " bytes of data, the file has ", present);
+         bytes, " bytes of data; the file has ", present);
   array.data = {data + start + length, bytes, file.owner};
   if (fortran && array.shape.size() > 1 && bytes > 0)
     array.data = toRowMajor(array, bytes / dtypeBytes(array.dtype));

@@ -37,21 +37,20 @@ const char *kindName(uint32_t kind) {
 /// The header is copied because a caller's memory may be unaligned.
 Header readHeader(const uint8_t *data, size_t size, const std::string &name) {
   if (size < sizeof(Header))
-    fail("'", name, "' is not a dlc program: ", size, " bytes, the header alone has ",
+    fail("'", name, "' is not a dlc program: found ", size, " bytes; the header alone has ",
          sizeof(Header));
   Header header;
   std::memcpy(&header, data, sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
     fail("'", name, "' is not a dlc program: it does not begin with \"DLCX\"");
   if (header.version != kVersion)
-    fail("'", name, "' has format version ", header.version, ", this runtime reads version ",
+    fail("'", name, "' has format version ", header.version, "; this runtime requires version ",
          kVersion, "; compile the model again");
   if (header.sectionCount == 0 || header.sectionCount > kMaxSections)
-    fail("'", name, "': header: ", header.sectionCount, " sections, 1 to ", kMaxSections,
-         " expected");
+    fail("'", name, "': header: ", header.sectionCount, " sections; required: 1 to ", kMaxSections);
   if (header.fileBytes != size)
-    fail("'", name, "' has ", size, " bytes, its header says ", header.fileBytes,
-         "; it was cut or something was appended");
+    fail("'", name, "' has ", size, " bytes; required by its header: ", header.fileBytes,
+         "; the file is truncated, or data was appended");
   return header;
 }
 
@@ -59,13 +58,13 @@ std::vector<Section> readTable(const uint8_t *data, size_t size, Header header,
                                const std::string &name) {
   size_t tableBytes = header.sectionCount * sizeof(Section);
   if (size - sizeof(Header) < tableBytes)
-    fail("'", name, "': the section table needs ", tableBytes, " bytes, the file ends before");
+    fail("'", name, "': the section table needs ", tableBytes, " bytes; the file ends before that");
   uint64_t expected = header.tableHash;
   header.tableHash = 0;
   uint64_t found = hashBytes(data + sizeof(Header), tableBytes, hashBytes(&header, sizeof header));
   if (found != expected)
-    fail("'", name, "': the header or section table is damaged (hash ", std::hex, found, ", ",
-         expected, " expected)");
+    fail("'", name, "': the header or section table is damaged (hash ", std::hex, found,
+         "; required: ", expected, ")");
   std::vector<Section> table(header.sectionCount);
   std::memcpy(table.data(), data + sizeof(Header), tableBytes);
   return table;
@@ -73,7 +72,7 @@ std::vector<Section> readTable(const uint8_t *data, size_t size, Header header,
 
 void checkGap(const uint8_t *data, uint64_t begin, uint64_t end, const std::string &name) {
   if (end - begin > kPage)
-    fail("'", name, "': ", end - begin, " bytes at ", begin, " belong to no section");
+    fail("'", name, "': ", end - begin, " bytes at ", begin, " are not part of any section");
   for (uint64_t i = begin; i < end; ++i)
     if (data[i] != 0)
       fail("'", name, "': the padding byte at ", i, " is not zero; the file is damaged");
@@ -89,7 +88,7 @@ Sections checkTable(const uint8_t *data, size_t size, std::vector<Section> table
     const char *kind = kindName(section.kind);
     if (section.offset < end || section.offset > size || section.bytes > size - section.offset)
       fail("'", name, "': section '", kind, "' at ", section.offset, " with ", section.bytes,
-           " bytes overlaps another or leaves the file of ", size, " bytes");
+           " bytes overlaps another section or exceeds the file of ", size, " bytes");
     checkGap(data, end, section.offset, name);
     end = section.offset + section.bytes;
     Section *place = section.kind == Manifest    ? &found.manifest
@@ -100,7 +99,7 @@ Sections checkTable(const uint8_t *data, size_t size, std::vector<Section> table
     if (!place)
       fail("'", name, "': section of unknown kind ", section.kind);
     if (place->kind != 0)
-      fail("'", name, "': two sections of kind '", kind, "'");
+      fail("'", name, "': found two sections of kind '", kind, "'");
     *place = section;
     bool paged = section.kind == Constants || section.kind == Code;
     if (paged && section.offset % kPage != 0)
@@ -120,8 +119,8 @@ Sections checkTable(const uint8_t *data, size_t size, std::vector<Section> table
   if (found.manifest.kind == 0)
     fail("'", name, "': no manifest section");
   if (found.manifest.bytes > kMaxManifest)
-    fail("'", name, "': a manifest of ", found.manifest.bytes, " bytes, at most ", kMaxManifest,
-         " allowed");
+    fail("'", name, "': required: a manifest of at most ", kMaxManifest,
+         " bytes; found: ", found.manifest.bytes);
   return found;
 }
 
@@ -132,13 +131,13 @@ std::vector<Span> readConstants(const nlohmann::json &manifest, const Span &sect
   if (list == manifest.end())
     return constants;
   if (!list->is_array())
-    fail("'", name, "': manifest: constants: an array was expected");
+    fail("'", name, "': manifest: constants: required: an array");
   for (const nlohmann::json &entry : *list) {
     auto number = [&](const char *key) -> uint64_t {
       auto member = entry.is_object() ? entry.find(key) : entry.end();
       if (!entry.is_object() || member == entry.end() || !member->is_number_unsigned())
         fail("'", name, "': manifest: constants[", constants.size(), "].", key,
-             ": a non-negative integer was expected");
+             ": required: a non-negative integer");
       return member->get<uint64_t>();
     };
     uint64_t offset = number("offset"), bytes = number("bytes");

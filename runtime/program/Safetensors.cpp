@@ -93,10 +93,9 @@ Entry parseEntry(const std::string &path, const std::string &name, const json &e
     return dtype.get_ref<const std::string &>() == n.text;
   });
   if (known == std::end(names))
-    failFile(
-        path,
-        what + " has the element type " + quotedText(dtype.get<std::string>()) +
-            ", which dlc does not have; save it as F32, F16, BF16, F64, BOOL or an integer type");
+    failFile(path, what + " has the element type " + quotedText(dtype.get<std::string>()) +
+                       ", which dlc does not support; save it as F32, F16, BF16, F64, BOOL or an "
+                       "integer type");
   result.tensor.dtype = known->dtype;
   const json &shape = fieldOf(entry, "shape", path, what);
   if (!shape.is_array())
@@ -116,13 +115,14 @@ Entry parseEntry(const std::string &path, const std::string &name, const json &e
   }
   const json &offsets = fieldOf(entry, "data_offsets", path, what);
   if (!offsets.is_array() || offsets.size() != 2)
-    failFile(path, what + " must have two data_offsets: first byte, and the one past the last");
+    failFile(path,
+             what + " must have two data_offsets: the first byte, and the byte after the last");
   result.begin = unsignedOf(offsets[0], path, "the data_offsets of " + what);
   result.end = unsignedOf(offsets[1], path, "the data_offsets of " + what);
   uint64_t wanted = empty ? 0 : uint64_t(bytes);
   if (result.end < result.begin || result.end - result.begin != wanted)
     failFile(path, what + " must have " + std::to_string(wanted) +
-                       " bytes by its shape and element type; found bytes " +
+                       " bytes, according to its shape and element type; found: bytes " +
                        std::to_string(result.begin) + " to " + std::to_string(result.end));
   return result;
 }
@@ -132,14 +132,15 @@ TensorFile readSafetensors(const std::string &path) {
   MappedFile mapped(path);
   if (mapped.size() < 8)
     failFile(path, "it must begin with the 8 bytes of the header's length; found " +
-                       std::to_string(mapped.size()) + " bytes in all; it was cut");
+                       std::to_string(mapped.size()) + " bytes; the file is truncated");
   uint64_t length = 0;
   for (int i = 7; i >= 0; --i)
     length = length << 8 | mapped.data()[i];
   if (length > maxHeader || length > mapped.size() - 8)
-    failFile(path, "the header of " + std::to_string(length) + " bytes must lie in the file of " +
-                       std::to_string(mapped.size()) +
-                       " bytes (and have at most 100 MB); it was cut, or is another kind of file");
+    failFile(path,
+             "the header of " + std::to_string(length) + " bytes must be inside the file of " +
+                 std::to_string(mapped.size()) +
+                 " bytes (and have at most 100 MB); the file is truncated, or of another format");
   const char *text = reinterpret_cast<const char *>(mapped.data()) + 8;
   json header = parseHeader(path, text, text + length);
   if (!header.is_object())
@@ -156,8 +157,8 @@ TensorFile readSafetensors(const std::string &path) {
       failFile(path, "__metadata__ must be an object of strings");
     for (const auto &[key, word] : value.items()) {
       if (!word.is_string())
-        failFile(path,
-                 "__metadata__ must be an object of strings; " + quotedText(key) + " is none");
+        failFile(path, "__metadata__ must be an object of strings; " + quotedText(key) +
+                           " is not a string");
       file.metadata[key] = word.get<std::string>();
     }
   }
@@ -169,18 +170,18 @@ TensorFile readSafetensors(const std::string &path) {
   uint64_t at = 0, data = 8 + length;
   for (Entry &entry : entries) {
     if (entry.begin != at)
-      failFile(path, "the tensors' bytes must follow one another; " + quotedText(entry.name) +
-                         " begins at " + std::to_string(entry.begin) + " where " +
-                         std::to_string(at) + " was required");
+      failFile(path, "the bytes of tensors must be adjacent; " + quotedText(entry.name) +
+                         " begins at " + std::to_string(entry.begin) +
+                         "; required: " + std::to_string(at));
     at = entry.end;
     if (at > mapped.size() - data)
       failFile(path, "tensor " + quotedText(entry.name) + " ends at byte " + std::to_string(at) +
                          " of the data, which has " + std::to_string(mapped.size() - data) +
-                         "; the file was cut");
+                         "; the file is truncated");
   }
   if (at != mapped.size() - data)
     failFile(path, "the tensors must fill the file; found " +
-                       std::to_string(mapped.size() - data - at) + " bytes after the last");
+                       std::to_string(mapped.size() - data - at) + " bytes after the last tensor");
   for (Entry &entry : entries) {
     Span span = mapped.slice(data + entry.begin, entry.end - entry.begin);
     // Only few files are unaligned. Their tensors are copied, because readers access elements in
@@ -217,9 +218,8 @@ void writeSafetensors(const std::string &path, const TensorViews &given) {
   for (const auto *tensor : order) {
     const TensorView &array = tensor->second;
     if (tensor->first == "__metadata__")
-      throw Error(
-          path +
-          ": a tensor cannot be named __metadata__, which the format keeps for itself; rename it");
+      throw Error(path +
+                  ": the tensor name __metadata__ is reserved by the format; rename the tensor");
     if (!array.data && array.bytes)
       throw Error(path + ": tensor '" + tensor->first + "' has no elements in memory");
     auto name = std::find_if(std::begin(names), std::end(names),
@@ -227,7 +227,7 @@ void writeSafetensors(const std::string &path, const TensorViews &given) {
     if (name == std::end(names))
       throw Error(path + ": tensor '" + tensor->first + "' is of " +
                   std::string(dtypeName(array.dtype)) +
-                  ", which the format lacks; convert it to 8 bits");
+                  ", which the format does not support; convert it to 8 bits");
     header[tensor->first] = {
         {"dtype", name->text}, {"shape", array.shape}, {"data_offsets", {at, at + array.bytes}}};
     at += array.bytes;
@@ -236,7 +236,7 @@ void writeSafetensors(const std::string &path, const TensorViews &given) {
   try {
     text = header.dump();
   } catch (const json::exception &) {
-    throw Error(path + ": tensors' names and metadata must be UTF-8");
+    throw Error(path + ": names of tensors and metadata must be UTF-8");
   }
   // Pad the header with spaces so that the first tensor is aligned to 64 bytes.
   text.resize((text.size() + 8 + 63) / 64 * 64 - 8, ' ');

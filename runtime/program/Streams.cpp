@@ -81,7 +81,7 @@ private:
   void record(const Command &command) {
     if (recorders[command.event] != UINT32_MAX)
       failHere("event ", command.event, " was recorded by commands[", recorders[command.event],
-               "] before; each event is recorded once");
+               "] already; each event must be recorded once");
     recorders[command.event] = at;
     recorded[command.event] = known[command.stream];
   }
@@ -92,7 +92,7 @@ private:
         return other.op == Op::Record && other.event == command.event;
       });
       failHere("waits for event ", command.event, ", which ",
-               later ? "is recorded only later: streams would wait for one another for ever"
+               later ? "is recorded by a later command, so that streams would deadlock"
                      : "no command records");
     }
     Clock &mine = known[command.stream];
@@ -108,7 +108,8 @@ private:
 
   void touchAll(const Command &command, const Moment &now) {
     if (command.stream != now.stream)
-      failHere("is on stream ", command.stream, ", what it stands in on stream ", now.stream);
+      failHere("is on stream ", command.stream, ", but the enclosing command is on stream ",
+               now.stream);
     checkDevices(command);
     std::vector<BufferUse> uses = buffersOf(command);
     for (const BufferUse &use : uses)
@@ -122,10 +123,10 @@ private:
     for (size_t i = 0; i < list.size(); ++i) {
       inside = message(before, ".", name, "[", i, "]");
       if (list[i].op == Op::Record || list[i].op == Op::Wait)
-        failHere("events stand outside of if and loop");
+        failHere("events are not allowed inside if and loop");
       if (list[i].op == Op::Copy && crosses(list[i]) &&
           plan.devices[plan.streams[now.stream]].isWalked())
-        failHere("copies between devices stand outside of if and loop");
+        failHere("copies between devices are not allowed inside if and loop");
       touchAll(list[i], now);
     }
     inside = before;
@@ -146,7 +147,8 @@ private:
                  plan.devices[buffer.device].name);
     }
     if (isCopy && !any)
-      failHere("copies on ", deviceOf(command.stream), ", where neither of its buffers is");
+      failHere("copies on ", deviceOf(command.stream),
+               ", but neither of its buffers is on that device");
   }
 
   using Memory = std::tuple<Space, uint32_t, uint32_t>;
@@ -210,7 +212,7 @@ private:
       return;
     failHere(use.written ? "writes" : "reads", " buffer ", use.buffer, " on stream ", then.stream,
              " while it may still be ", done, " by commands[", first.command, "] on stream ",
-             first.stream, ": no event orders the two");
+             first.stream, ", and no event orders the two commands");
   }
 
   const Plan &plan;

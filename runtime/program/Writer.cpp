@@ -43,7 +43,7 @@ void writeProgram(const Program &program, const std::string &path) {
   try {
     text = manifest.dump();
   } catch (const nlohmann::json::exception &error) {
-    fail("cannot write '", path, "': the manifest cannot be put into text: ", error.what());
+    fail("cannot write '", path, "': the manifest cannot be serialized: ", error.what());
   }
 
   std::vector<Section> table;

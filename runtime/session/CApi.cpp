@@ -160,9 +160,9 @@ static void requireAlike(const std::vector<Info> &now, const std::vector<Info> &
     if (now[i].name != then[i].name || now[i].dtype != then[i].dtype ||
         now[i].shape != then[i].shape || countOf(now[i]) != countOf(then[i]))
       fail(what, " ", i, " is '", then[i].name, "' (", dtypeName(then[i].dtype), " ",
-           listed(then[i].shape), ") in the program that was to take over and '", now[i].name,
-           "' (", dtypeName(now[i].dtype), " ", listed(now[i].shape),
-           ") in the one that runs; required: the same model, compiled otherwise");
+           listed(then[i].shape), ") in the new program and '", now[i].name, "' (",
+           dtypeName(now[i].dtype), " ", listed(now[i].shape),
+           ") in the running program; required: another compilation of the same model");
 }
 
 dlc_error *dlc_session_replace(dlc_session *session, const dlc_program *program) {
@@ -177,7 +177,7 @@ dlc_error *dlc_session_replace(dlc_session *session, const dlc_program *program)
     auto made = std::make_shared<Session>(program->program, options);
     std::lock_guard lock(session->mutex);
     if (session->kept.front().session != now)
-      fail("another program took over meanwhile");
+      fail("the program was replaced by another call in the meantime");
     session->kept.front().session = nullptr;
     session->kept.push_front({*program, std::move(made)});
   });
@@ -219,7 +219,7 @@ using Copies = std::vector<std::vector<uint8_t>>;
 void collectInputs(const Plan &plan, const DLTensor *inputs, size_t count, Argument *arguments,
                    Copies &copies) {
   if (count != plan.inputs.size())
-    fail("the program takes ", plan.inputs.size(), " inputs, ", count, " given");
+    fail("required: ", plan.inputs.size(), " inputs of the program; found: ", count);
   std::vector<uint8_t> copy;
   for (size_t i = 0; i < count; ++i) {
     const void *data = inputData(inputs[i], plan.inputs[i], copy);
@@ -231,7 +231,7 @@ void collectInputs(const Plan &plan, const DLTensor *inputs, size_t count, Argum
 
 void checkOutputCount(const Plan &plan, size_t count) {
   if (count != plan.outputs.size())
-    fail("the program has ", plan.outputs.size(), " outputs, ", count, " given");
+    fail("required: ", plan.outputs.size(), " outputs of the program; found: ", count);
 }
 
 /// Runs the session; skips all device handling if all arrays are on the host.

@@ -36,15 +36,16 @@ SharedMetadata parseShared(const std::string &path, const std::string &text) {
             bytes > kMaxBytes)
           bytes = 0;
       if (bytes == 0)
-        fail(path, ": names '", name, "' as ", tensor.dump(), ", which is no tensor");
+        fail(path, ": '", name, "' is listed as ", tensor.dump(),
+             ", which does not describe a tensor");
       result.tensors[name] = {*dtype, std::move(shape)};
     }
     for (const std::string &file : result.files)
       if (file.empty() || file.find('/') != std::string::npos)
-        fail(path, ": names '", file, "' as a part; required: a file of its own folder");
+        fail(path, ": '", file, "' is listed as a part; required: a file in the same folder");
     return result;
   } catch (const json::exception &error) {
-    fail(path, ": what it says of its parts is not readable: ", error.what());
+    fail(path, ": the list of its parts is not readable: ", error.what());
   }
 }
 
@@ -55,12 +56,12 @@ void addPart(const std::string &path, const SharedMetadata &shared, Checkpoint &
     auto said = part.metadata.find(kBeginKey + name);
     if (known == shared.tensors.end() || said == part.metadata.end() ||
         known->second.dtype != piece.dtype)
-      fail(path, ": its tensor '", name, "' is no part of the checkpoint; it was replaced");
+      fail(path, ": its tensor '", name, "' is not part of this checkpoint; the file was replaced");
     uint64_t begin = 0;
     const std::string &text = said->second;
     if (auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), begin);
         error != std::errc() || end != text.data() + text.size())
-      fail(path, ": says that '", name, "' begins at '", text, "'; required: a number");
+      fail(path, ": the offset of '", name, "' is '", text, "'; required: a number");
     into.tensors[name].pieces.push_back({begin, countOf(piece.shape), std::move(piece.data)});
   }
 }
@@ -98,7 +99,7 @@ Checkpoint readCheckpoint(const std::string &path) {
   SharedMetadata shared = parseShared(path, said->second);
   for (const auto &[name, tensor] : shared.tensors)
     if (!result.tensors.emplace(name, SavedTensor{tensor.dtype, tensor.shape, {}}).second)
-      fail(path, ": has '", name, "' itself and in its parts");
+      fail(path, ": contains '", name, "' both directly and in its parts");
   const auto folder = std::filesystem::path(path).parent_path();
   for (const std::string &name : shared.files)
     addPart((folder / name).string(), shared, result);
@@ -110,8 +111,8 @@ Checkpoint readCheckpoint(const std::string &path) {
     for (const auto &piece : pieces)
       at = piece.begin == at ? at + piece.count : UINT64_MAX;
     if (at != countOf(tensor.shape))
-      fail(path, ": its parts do not have all of '", name,
-           "'; all of these must lie beside it: ", listed(shared.files));
+      fail(path, ": its parts do not contain all of '", name,
+           "'; required in the same folder: ", listed(shared.files));
   }
   return result;
 }

@@ -57,7 +57,8 @@ void readReduction(const json &desc, const std::string &dtype, CollectiveDesc &t
     for (const auto &row : kMeans)
       to.isMean |= row.type == call.type;
   if (reduction != "sum" && reduction != "max" && !to.isMean)
-    fail(to.kind, ": no '", reduction, "' of ", dtype, ": sum, max, or mean of floats expected");
+    fail(to.kind, ": the reduction '", reduction, "' of ", dtype,
+         " is not supported; required: sum, max, or mean of floats");
 }
 
 void readRanks(const json &desc, const World &world, CollectiveDesc &to) {
@@ -65,7 +66,7 @@ void readRanks(const json &desc, const World &world, CollectiveDesc &to) {
     requireSize(to.kind, size->get<int>(), world);
   int root = desc.value("root", -1);
   if (root >= world.size())
-    fail(to.kind, ": goes to or from rank ", root, ", and the world has ", world.size());
+    fail(to.kind, ": required: a root from 0 to ", world.size() - 1, "; found: ", root);
   if (to.call.collective == Collective::Broadcast)
     to.call.root = std::max(root, 0);
   else
@@ -76,15 +77,16 @@ void checkBuffers(const CollectiveDesc &desc, std::span<const BufferInfo> buffer
                   const World &world) {
   const CollectiveCall &call = desc.call;
   if (buffers.size() != 2)
-    fail(desc.kind, ": two buffers expected, found ", buffers.size());
+    fail(desc.kind, ": required: two buffers; found: ", buffers.size());
   if (call.share > (uint64_t(1) << 46))
-    fail(desc.kind, ": found ", call.share, " elements, which no program needs");
+    fail(desc.kind, ": the number of elements ", call.share, " is out of range");
   const uint64_t bytes = call.share * dtypeBytes(call.type), ranks = uint64_t(world.size());
   const uint64_t from = takesAll(call.collective) ? bytes * ranks : bytes,
                  to = givesAll(call.collective) ? bytes * ranks : bytes;
   if (buffers[0].bytes < from || buffers[1].bytes < to || !buffers[1].writable)
-    fail(desc.kind, ": buffers of ", from, " bytes and, to write, ", to, " expected, found ",
-         buffers[0].bytes, " and ", buffers[1].bytes, buffers[1].writable ? "" : " to read only");
+    fail(desc.kind, ": required: buffers of ", from, " bytes and, writable, ", to,
+         "; found: ", buffers[0].bytes, " and ", buffers[1].bytes,
+         buffers[1].writable ? "" : " (read-only)");
 }
 
 CollectiveDesc read(const json &desc, std::span<const BufferInfo> buffers, const World &world) {
@@ -98,7 +100,7 @@ CollectiveDesc read(const json &desc, std::span<const BufferInfo> buffers, const
     }
   if (!isKnown)
     fail("collective: unknown kind '", result.kind,
-         "': all_reduce, all_gather, reduce_scatter or broadcast expected");
+         "'; required: all_reduce, all_gather, reduce_scatter or broadcast");
   const std::string dtype = desc.at("dtype").get<std::string>();
   std::optional<DType> type = parseDType(dtype);
   if (!type || isPacked(*type))
@@ -185,8 +187,9 @@ int ranksOf(const Plan &plan) {
 
 void requireSize(std::string_view who, int size, const World &world) {
   if (size != world.size())
-    fail(who, ": the program is for a world of ", size, " ranks, and this one has ", world.size(),
-         "; start so many, or compile it for this world (--world ", world.size(), ")");
+    fail(who, ": required: ", size,
+         " ranks, for which the program was compiled; found: ", world.size(), "; start ", size,
+         " ranks, or compile it for this world (--world ", world.size(), ")");
 }
 
 CollectiveDesc readCollective(const json &desc, std::span<const BufferInfo> buffers,
@@ -194,7 +197,7 @@ CollectiveDesc readCollective(const json &desc, std::span<const BufferInfo> buff
   try {
     return read(desc, buffers, world);
   } catch (const json::exception &error) {
-    fail(kCollectiveLibrary, ": wrong description: ", error.what());
+    fail(kCollectiveLibrary, ": invalid description: ", error.what());
   }
 }
 

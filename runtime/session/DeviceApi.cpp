@@ -17,9 +17,9 @@ using namespace dlc::runtime;
 static DeviceName nameOf(DLDevice device) {
   auto name = deviceName(device);
   if (!name)
-    fail(
-        "DLPack device type ", int(device.device_type),
-        " is not one of dlc's: cpu, CUDA and (as extensions) virtual CPU devices and plugins' are");
+    fail("DLPack device type ", int(device.device_type),
+         " is not supported; required: cpu, CUDA, or (as extensions) virtual CPU devices and "
+         "devices of plugins");
   return *name;
 }
 
@@ -43,7 +43,7 @@ dlc_error *dlc_device_name(DLDevice device, char *name, size_t size) {
     require(name, "dlc_device_name: NULL argument");
     std::string text = nameOf(device).text();
     if (text.size() >= size)
-      fail("the name of device ", text, " needs ", text.size() + 1, " bytes, ", size, " given");
+      fail("the name of device ", text, " needs ", text.size() + 1, " bytes; found: ", size);
     std::memcpy(name, text.c_str(), text.size() + 1);
   });
 }
@@ -112,7 +112,7 @@ dlc::DType typeOf(DLDataType type) {
     if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
       return static_cast<dlc::DType>(i);
   }
-  fail("DLPack type ", int(type.code), " of ", int(type.bits), " bits is not one of dlc's");
+  fail("DLPack type ", int(type.code), " of ", int(type.bits), " bits is not supported");
 }
 
 Side sideOf(const DLTensor &tensor, const char *name) {

@@ -26,15 +26,15 @@ void checkCards(const std::vector<Card> &cards) {
   for (size_t rank = 1; rank < cards.size(); ++rank) {
     const Card &card = cards[rank];
     if (std::strcmp(card.member.carrier, cards[0].member.carrier) != 0)
-      fail("all ranks must have the same library to share what lies on their devices: rank ", rank,
-           " has ", card.member.carrier, ", where rank 0 has ", cards[0].member.carrier,
-           "; install the same one everywhere");
+      fail("collectives on devices require the same library on all ranks: rank ", rank, " has ",
+           card.member.carrier, ", and rank 0 has ", cards[0].member.carrier,
+           "; install the same version for all ranks");
     for (size_t other = 0; other < rank; ++other)
       if (card.machine != 0 && card.machine == cards[other].machine &&
           std::strcmp(card.member.device, cards[other].member.device) == 0)
-        fail("ranks ", other, " and ", rank, " have one device (", card.member.device,
-             "), and what ranks share on devices needs one for each; start fewer ranks on that "
-             "machine, or show each another device");
+        fail("ranks ", other, " and ", rank, " use the same device (", card.member.device,
+             "); collectives on devices require one device per rank; start fewer ranks on that "
+             "machine, or make a different device visible to each rank");
   }
 }
 

@@ -47,7 +47,7 @@ DeviceWalk::DeviceWalk(const Plan &plan, Binder &binder, Device &device, Modules
       uint32_t at = numbered.number;
       steps.push_back(prepare(*numbered.command, at));
     }
-    workspace = DeviceMemory(device, workspaceBytes, "libraries' working memory");
+    workspace = DeviceMemory(device, workspaceBytes, "the workspace of libraries");
     scratch = Block(scratchWanted, "scratch memory");
     if (!plainLaunches && device.kind.can(DLC_DEVICE_GRAPHS))
       findGraphs();
@@ -191,7 +191,7 @@ void DeviceWalk::prepareCollective(const Command &command, Step &step) {
     if (world->engine().empty())
       return; // A world of one rank: the collective is a copy.
     if (!device.kind.can(DLC_DEVICE_COLLECTIVES))
-      fail("devices of kind ", device.name.kind, " share nothing between ranks; place '",
+      fail("devices of kind ", device.name.kind, " do not support collectives; place '",
            command.name, "' on ", kHostName);
     needsGroup = true;
   } catch (const Error &error) {
@@ -264,8 +264,8 @@ void DeviceWalk::prepareCopy(const Command &command, Step &step) {
   Device *to = binder.device(plan.buffers[command.buffers[1]].device);
   if (!areNeighbours(*to, *from))
     failIn(infos[step.number], step.number,
-           message("nothing goes from ", from->name.text(), " to ", to->name.text(),
-                   " at once; place something between them on ", kHostName));
+           message("copies from ", from->name.text(), " to ", to->name.text(),
+                   " are not supported; copy through ", kHostName));
   step.direction = copyDirection(*to, *from);
   step.peer = step.direction == DLC_COPY_FROM_PEER ? from : nullptr;
 }
@@ -294,8 +294,7 @@ void DeviceWalk::runLoop(Step &step) {
        ++iteration) {
     if (command.max >= 0 && iteration >= command.max) {
       if (command.overflowIsError)
-        fail("the loop asks for more than ", command.max,
-             " iterations, for which the program has room");
+        fail("the loop exceeds its maximum of ", command.max, " iterations");
       break;
     }
     if (step.index >= 0)

@@ -22,8 +22,9 @@ void Moving::add(const Plan &plan, Binder &binder, void **slot, uint32_t index) 
 void Moving::moveTo(int64_t iteration) {
   for (Slot &one : slots) {
     if (iteration > one.last)
-      fail("iteration ", iteration, " leaves a buffer that moves along; at most ", one.last + 1,
-           " iterations fit");
+      fail("iteration ", iteration,
+           " exceeds a buffer that advances with each iteration; required: at most ", one.last + 1,
+           " iterations");
     *one.slot = static_cast<char *>(one.first) + iteration * one.step;
   }
 }

@@ -22,23 +22,23 @@ std::vector<OwnPiece> read(const json &desc, std::span<const BufferInfo> buffers
   if (isForSize)
     requireSize(kOwnRowsLibrary, desc["size"].get<int>(), world);
   if (buffers.size() != sizes.size() + 1)
-    fail(kOwnRowsLibrary, ": ", sizes.size() + 1, " buffers expected, found ", buffers.size());
+    fail(kOwnRowsLibrary, ": required: ", sizes.size() + 1, " buffers; found: ", buffers.size());
   uint64_t all = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] > kMaxBytes || buffers[i].bytes < sizes[i])
-      fail(kOwnRowsLibrary, ": a buffer of ", sizes[i], " bytes expected, found ",
-           buffers[i].bytes);
+      fail(kOwnRowsLibrary, ": required: a buffer of ", sizes[i],
+           " bytes; found: ", buffers[i].bytes);
     all += sizes[i];
   }
   const auto ranks = uint64_t(world.size());
   const uint64_t share = isForSize ? all / ranks : desc.at("share").get<uint64_t>();
   if (share > 0 && all / share < ranks)
-    fail(kOwnRowsLibrary, ": the program is for ", all / share,
-         " ranks at most, and this world has ", ranks, "; start fewer");
+    fail(kOwnRowsLibrary, ": required: at most ", all / share, " ranks; found: ", ranks,
+         "; start fewer ranks");
   if ((isForSize && all % ranks != 0) || buffers.back().bytes < share || !buffers.back().writable)
-    fail(kOwnRowsLibrary, ": ", all, " bytes must divide into ", ranks,
-         " shares, and a buffer to write such a one is required; found ", buffers.back().bytes,
-         " bytes", buffers.back().writable ? "" : " to read only");
+    fail(kOwnRowsLibrary, ": required: ", all, " bytes that are divisible into ", ranks,
+         " shares, and a writable buffer for one share; found: ", buffers.back().bytes, " bytes",
+         buffers.back().writable ? "" : " (read-only)");
   const uint64_t begin = share * uint64_t(world.rank()), end = begin + share;
   std::vector<OwnPiece> pieces;
   uint64_t at = 0;
@@ -73,7 +73,7 @@ std::vector<OwnPiece> ownPieces(const json &desc, std::span<const BufferInfo> bu
   try {
     return read(desc, buffers, world ? *world : World::ofProcess());
   } catch (const json::exception &error) {
-    fail(kOwnRowsLibrary, ": wrong description: ", error.what());
+    fail(kOwnRowsLibrary, ": invalid description: ", error.what());
   }
 }
 

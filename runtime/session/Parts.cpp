@@ -66,9 +66,9 @@ World *worldOfParts(const Plan &plan, World *given) {
       continue;
     World &world = given ? *given : World::ofProcess();
     if (world.size() != info.part.ranks)
-      fail("program '", plan.name, "' is for a world of ", info.part.ranks,
-           " ranks, which have parts of '", info.name, "', and this one has ", world.size(),
-           "; start so many (mpirun -n ", info.part.ranks, "), or compile it with --world ",
+      fail("program '", plan.name, "' splits '", info.name,
+           "' over ranks; required: ", info.part.ranks, " ranks; found: ", world.size(),
+           "; start that many (mpirun -n ", info.part.ranks, "), or compile it with --world ",
            world.size());
     return &world;
   }

@@ -27,8 +27,8 @@ void takeOwnDevices(Plan &plan, const World &world) {
     if (here < each * world.localSize())
       fail("the program uses ", each, each == 1 ? " device" : " devices", " of kind ", name.kind,
            " on each rank, so that ", world.localSize(), " ranks on one machine need ",
-           each * world.localSize(), ", and there are ", here, "; start ", here / each,
-           " on each machine");
+           each * world.localSize(), "; found: ", here, "; start ", here / each,
+           " ranks on each machine");
     name.ordinal += each * world.localRank();
     device.name = name.text();
   }

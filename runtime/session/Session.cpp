@@ -124,17 +124,17 @@ struct Session::Impl {
     }
     if (!missing.empty())
       fail("program '", plan.name,
-           "' was compiled for a CPU with features that this one lacks: ", missing,
+           "' was compiled for CPU features that this processor lacks: ", missing,
            "; compile the model on this machine");
     if (tiles && !enableTiles())
-      fail("program '", plan.name, "' needs AMX tiles, which the operating system refused");
+      fail("program '", plan.name, "' needs AMX tiles, which the operating system does not permit");
   }
 
   void checkCounts(size_t inputs, size_t outputs) const {
     if (inputs != plan.inputs.size())
-      fail("program '", plan.name, "' takes ", plan.inputs.size(), " inputs, ", inputs, " given");
+      fail("program '", plan.name, "' has ", plan.inputs.size(), " inputs; found: ", inputs);
     if (outputs != plan.outputs.size())
-      fail("program '", plan.name, "' has ", plan.outputs.size(), " outputs, ", outputs, " given");
+      fail("program '", plan.name, "' has ", plan.outputs.size(), " outputs; found: ", outputs);
   }
 
   void checkInput(size_t i, const void *data) const {
@@ -151,7 +151,7 @@ struct Session::Impl {
     if (fixed.bytes && std::memcmp(data, fixed.value, fixed.bytes) != 0)
       fail("input '", plan.inputs[fixed.input].name,
            "' differs from the value that the program was compiled for; compile it again with the "
-           "new value, or leave that input unspecialised");
+           "new value, or without a value for that input");
   }
 
   /// Same checks, for arrays on any device.
@@ -220,7 +220,7 @@ struct Session::Impl {
 
   [[noreturn]] void tear(const std::exception &error) {
     states.tear(error.what());
-    fail(error.what(), "; some of the program's state was updated before and some was not: load a "
+    fail(error.what(), "; the failed run has updated only a part of the program's state: load a "
                        "checkpoint or reset the state");
   }
 };
@@ -282,15 +282,15 @@ StateSet &Session::states() const { return impl->states; }
 void Session::bindState(size_t index, void *memory, uint64_t bytes) {
   const Plan &plan = impl->plan;
   if (index >= plan.states.size())
-    fail("program '", plan.name, "' has ", plan.states.size(), " states; found: the number ",
+    fail("program '", plan.name, "' has ", plan.states.size(), " states; found: state number ",
          index);
   const StateInfo &info = plan.states[index];
   if (plan.devices.size() > 1)
     fail("program '", plan.name, "' runs on ", plan.devices.size(),
          " devices; required to bind state '", info.name,
-         "' to the caller's memory: a program on the host alone");
+         "' to the caller's memory: a program that uses only the host");
   if (memory && bytes != info.bytes)
-    fail("state '", info.name, "' of program '", plan.name, "' takes ", info.bytes,
+    fail("state '", info.name, "' of program '", plan.name, "' has ", info.bytes,
          " bytes; found: memory of ", bytes);
   std::lock_guard lock(impl->mutex);
   impl->states.bind(index, memory);

@@ -86,8 +86,7 @@ void saveShared(World &world, const StateSet &states, const Plan &plan, const st
     const std::string part = partName(path, number, rank, world.size());
     if (!fs::exists(part))
       fail("rank ", rank, " wrote ", part,
-           ", and rank 0 does not find it; required: a folder that "
-           "all ranks share");
+           ", which rank 0 cannot find; required: a folder that all ranks share");
     shared.files.push_back(fs::path(part).filename().string());
   }
   for (const StateInfo &info : plan.states)

@@ -36,16 +36,15 @@ StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *len
       if (other.dtype != info.dtype || other.shape != info.shape)
         fail("state '", info.name, "' is ", typeText(info.dtype, info.shape), " in program '",
              plan.name, "' and ", typeText(other.dtype, other.shape), " in '", lender->plan.name,
-             "', which was to share it; give them the same type and shape, or other names");
+             "', which shares it; give both the same type and shape, or different names");
       if (lender->plan.devices[other.device].name != plan.devices[info.device].name)
         fail("state '", info.name, "' is on ", plan.devices[info.device].name, " in program '",
              plan.name, "' and on ", lender->plan.devices[other.device].name, " in '",
-             lender->plan.name, "', which was to share it; place them on one device");
+             lender->plan.name, "', which shares it; place both on one device");
       if (lender->bound[k].data != lender->bound[k].home)
-        fail(
-            "state '", info.name, "' of program '", lender->plan.name,
-            "' is bound to the caller's memory; required to share it with another session: a state "
-            "in memory of the session, which both keep; unbind the state first");
+        fail("state '", info.name, "' of program '", lender->plan.name,
+             "' is bound to the caller's memory; required to share it with another session: a "
+             "state in the session's own memory; unbind the state first");
       bound[i] = lender->bound[k];
       lent = true;
     }
@@ -56,7 +55,7 @@ StateSet::StateSet(const Plan &plan, const Program &program, const StateSet *len
       continue;
     offsets[i] = format::alignUp(bytes, 64);
     if (info.bytes > UINT64_MAX / 2 - offsets[i])
-      fail("program '", plan.name, "': its state is larger than memory can be");
+      fail("program '", plan.name, "': the size of its state overflows");
     bytes = offsets[i] + info.bytes;
   }
   if (!made.empty())
@@ -131,8 +130,8 @@ StateSet::Lock::~Lock() {
 void StateSet::requireWhole(const char *doing) const {
   for (const StateMemory *memory : memories)
     if (!memory->torn.empty())
-      fail("cannot ", doing, ": a run failed half way through its updates of state (", memory->torn,
-           "); load a checkpoint or reset the state");
+      fail("cannot ", doing, ": a run failed after it had updated only a part of the state (",
+           memory->torn, "); load a checkpoint or reset the state");
 }
 
 void StateSet::tear(const std::string &why) {
@@ -157,7 +156,7 @@ size_t StateSet::indexOf(const std::string &name) const {
     known.push_back(plan.states[i].name);
   }
   fail("program '", plan.name, "' has no state '", name, "'; ",
-       known.empty() ? "it has none at all" : "it has " + someOf(known));
+       known.empty() ? "the program has no state" : "the states are " + someOf(known));
 }
 
 void StateSet::get(size_t index, void *to) const {
@@ -195,11 +194,11 @@ void StateSet::bind(size_t index, void *memory) {
                                  return other.memory == one.memory;
                                }) + (own == one.memory))
     fail("state '", info.name,
-         "' is shared with another session; required to bind it to the "
-         "caller's memory: a state of this session alone");
+         "' is shared with another session; required to bind it to the caller's memory: a state "
+         "that no other session shares");
   if (reinterpret_cast<uintptr_t>(memory) % dtypeBytes(info.dtype) != 0)
-    fail("state '", info.name, "': required: memory at a multiple of ", dtypeBytes(info.dtype),
-         " bytes, the size of ", dtypeName(info.dtype), "; give memory that is aligned");
+    fail("state '", info.name, "': required: memory aligned to ", dtypeBytes(info.dtype),
+         " bytes, the size of ", dtypeName(info.dtype));
   if (!memory && one.data != one.home) {
     write({one.home, nullptr, nullptr}, one.data, info.bytes);
     one.data = one.home;

@@ -57,9 +57,9 @@ void StateSet::addShares(TensorViews &file, std::vector<Contents> &held) const {
 void StateSet::requireAll() const {
   for (const StateInfo &info : plan.states)
     if (info.sharers > 0)
-      fail("state '", info.name, "' is a share of ", info.sharers,
-           " ranks, and one of them cannot save all; required: a checkpoint of all ranks, as dlc "
-           "train writes it");
+      fail("state '", info.name, "' is split over ", info.sharers,
+           " ranks, so that one rank cannot save it; required: a checkpoint of all ranks, such as "
+           "dlc train writes");
 }
 
 void StateSet::save(const std::string &path, std::map<std::string, std::string> metadata) const {
@@ -103,7 +103,7 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
   Checkpoint file = readCheckpoint(path);
   auto other = [&] {
     auto of = file.metadata.find("dlc.state_of");
-    return message(path, ": a checkpoint of another model",
+    return message(path, ": this is a checkpoint of another model",
                    of == file.metadata.end() ? "" : " ('" + of->second + "')", ": ");
   };
   /// Elements of a checkpoint tensor and their destination in a state.
@@ -127,7 +127,7 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
     const SavedTensor &tensor = at->second;
     if (tensor.dtype != dtype || tensor.shape != shape)
       fail(other(), "tensor '", name, "' must be ", typeText(dtype, shape), " as in program '",
-           plan.name, "', found ", typeText(tensor.dtype, tensor.shape));
+           plan.name, "'; found: ", typeText(tensor.dtype, tensor.shape));
     found.push_back({state, &tensor, where});
   };
   for (size_t i = 0; i < bound.size(); ++i) {
@@ -142,10 +142,10 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
       extra.push_back(name);
   if (!missing.empty() && !allowMissing)
     fail(other(), "it lacks ", someOf(missing), " of program '", plan.name,
-         "'; allow what is missing to leave that as it is");
+         "'; allow missing states to keep their current values");
   if (!extra.empty() && !allowExtra)
     fail(other(), "program '", plan.name, "' has no state for its ", someOf(extra),
-         "; allow what is extra to pass over it");
+         "; allow extra tensors to ignore them");
   // States are changed only after all checks, so that an invalid file changes nothing.
   Lock lock(*this);
   for (const Source &source : found)

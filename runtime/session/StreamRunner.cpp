@@ -25,7 +25,7 @@ StreamOrder parseStreamOrder(const std::string &text) {
   bool digits = !number.empty() && number.size() < 10 &&
                 number.find_first_not_of("0123456789") == std::string::npos;
   if (!digits || (kind != "late" && kind != "first" && kind != "random"))
-    fail("the order of streams must be late:N, first:N or random:SEED; found '", text, "'");
+    fail("invalid order of streams; required: late:N, first:N or random:SEED; found: '", text, "'");
   return {kind == "late"    ? StreamOrder::Kind::Late
           : kind == "first" ? StreamOrder::Kind::First
                             : StreamOrder::Kind::Random,
@@ -156,8 +156,8 @@ struct StreamRunner::Impl {
 
   void requireAtOnce() const {
     if (order.kind != StreamOrder::Kind::AtOnce && order.kind != StreamOrder::Kind::First)
-      fail("the orders late and random of streams can be asked for where the host runs all of "
-           "them; the program uses ",
+      fail("the stream orders late and random require streams that the host executes; the program "
+           "uses ",
            plan.devices.back().name);
   }
 
@@ -249,7 +249,7 @@ struct StreamRunner::Impl {
       if (!left)
         return;
       if (ready.empty())
-        fail("streams wait for one another for ever");
+        fail("deadlock: streams wait for each other");
       size_t chosen = ready.front();
       if (order.kind == StreamOrder::Kind::Random) {
         chosen = ready[random() % ready.size()];

@@ -44,23 +44,23 @@ static std::string typeText(DLDataType type) {
 
 static void checkTensor(const DLTensor &tensor, const TensorInfo &info, const char *what) {
   if (!deviceName(tensor.device))
-    fail(what, " '", info.name, "' lies on DLPack device type ", int(tensor.device.device_type),
-         "; cpu, CUDA and (as extensions) virtual CPU devices and plugins' are known");
+    fail(what, " '", info.name, "' is on DLPack device type ", int(tensor.device.device_type),
+         "; required: cpu, CUDA, or (as extensions) virtual CPU devices and devices of plugins");
   DLDataType wanted = dlpackType(info.dtype);
   // Older DLPack versions of NumPy export booleans as bytes.
   bool byteForBool =
       info.dtype == DType::Bool && tensor.dtype.code == kDLUInt && tensor.dtype.bits == 8;
   if (!byteForBool && (tensor.dtype.code != wanted.code || tensor.dtype.bits != wanted.bits ||
                        tensor.dtype.lanes != 1))
-    fail(what, " '", info.name, "' must be of type ", dtypeName(info.dtype), ", found ",
-         typeText(tensor.dtype));
+    fail(what, " '", info.name, "' must be of type ", dtypeName(info.dtype),
+         "; found: ", typeText(tensor.dtype));
   bool sameShape = tensor.ndim == static_cast<int32_t>(info.shape.size());
   for (int32_t d = 0; sameShape && d < tensor.ndim; ++d)
     sameShape = tensor.shape[d] == info.shape[d];
   if (!sameShape) {
     std::vector<int64_t> found(tensor.shape, tensor.shape + std::max(0, tensor.ndim));
-    fail(what, " '", info.name, "' must have shape ", listed(info.shape), ", found ",
-         listed(found));
+    fail(what, " '", info.name, "' must have shape ", listed(info.shape),
+         "; found: ", listed(found));
   }
   if (!tensor.data && info.bytes > 0)
     fail(what, " '", info.name, "' has no data");
@@ -101,8 +101,8 @@ const void *inputData(const DLTensor &tensor, const TensorInfo &info, std::vecto
     return data;
   DeviceName where = *deviceName(tensor.device);
   if (!where.isHost() || isPacked(info.dtype))
-    fail(what, " '", info.name, "' of ", dtypeName(info.dtype), " lies on ", where.text(),
-         " with strides; give a contiguous tensor");
+    fail(what, " '", info.name, "' of ", dtypeName(info.dtype), " is strided on ", where.text(),
+         "; give a contiguous tensor");
   copy.resize(info.bytes);
   uint8_t *to = copy.data();
   gather(tensor, dtypeBytes(info.dtype), 0, data, to);

@@ -193,8 +193,7 @@ void Walk::runLoop(uint32_t at) {
     if (step.max >= 0 && iteration >= step.max) {
       if (step.overflowIsError)
         failIn(infos[step.command], step.command,
-               message("the loop asks for more than ", step.max,
-                       " iterations, for which the program has room"));
+               message("the loop exceeds its maximum of ", step.max, " iterations"));
       break;
     }
     if (step.index >= 0)

@@ -67,7 +67,7 @@ def test_default_overridden():
     kept, given = dlc.compile(models.with_default()), dlc.compile(models.with_default(), shapes={"x": (2, 3), "w": (2, 3)})
     assert [v.name for v in kept.inputs] == ["x"] and (kept(x) == x + 10).all()
     assert [v.name for v in given.inputs] == ["x", "w"] and (given(x, w) == x + 2).all() and (given(x=x, w=w * 2) == x + 4).all()
-    with pytest.raises(TypeError, match="no input is named 'w'"):
+    with pytest.raises(TypeError, match="there is no input 'w'"):
         kept(x, w=w)
     with pytest.raises(ValueError, match=r"w.*required: f32\[2, 3\]"):
         dlc.compile(models.with_default(), shapes={"w": (3, 3)})

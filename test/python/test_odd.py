@@ -125,7 +125,7 @@ class TestTorch:
             return y.mean()
 
         step = dlc.train_step(module, loss, t.optim.SGD(module.parameters(), lr=0.1))
-        with pytest.raises((ValueError, RuntimeError), match="is under way"):
+        with pytest.raises((ValueError, RuntimeError), match="is already running"):
             step(t.ones(2, 3), t.ones(2, 3))
 
     @pytest.mark.parametrize("options", [{"clip_norm": "x"}, {"clip_value": None}, {"loss_scale": float("nan")}, {"seed": -1}, {"accumulate": 2.0}, {"clip_norm": -1}])

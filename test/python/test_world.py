@@ -50,9 +50,9 @@ def test_two_processes_train_as_one(launcher, scenario, tmp_path):
         assert found.get("sum", [3.0] * 3) == [3.0] * 3
         if scenario != "all":
             continue
-        rates = "rank [1] has another than rank 0: 'learning rate 1.1 of group 0', where rank 0 has 'learning rate 0.1 of group 0'"
+        rates = "rank [1] has a different one than rank 0: 'learning rate 1.1 of group 0'; rank 0 has 'learning rate 0.1 of group 0'"
         assert rates in found["mistakes"]["rate"]
-        batch = r"rank \[1\] has another than rank 0: 'input x f32 \[7, 3, 8, 8\]', where rank 0 has 'input x f32 \[8, 3, 8, 8\]'; give the processes batches of one size"
+        batch = r"rank \[1\] has a different one than rank 0: 'input x f32 \[7, 3, 8, 8\]'; rank 0 has 'input x f32 \[8, 3, 8, 8\]'; use the same batch size"
         assert re.search(batch, found["mistakes"]["batch"]), found["mistakes"]
     for case, (*_, bound) in world_steps.CASES.items():
         if case not in ranks[0]:
@@ -81,7 +81,7 @@ def test_a_process_alone():
     assert dlc.world() == dlc.World(rank=0, size=1, local_rank=0, local_size=1)
     losses = [world_steps.trained("adamw", 0, 1, **options)[0]["losses"] for options in ({}, {"data_parallel": True})]
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
-    with pytest.raises(RuntimeError, match="the world of this process is formed already, of 1 rank; required: an engine before"):
+    with pytest.raises(RuntimeError, match="the world of this process exists already, with 1 rank; required: to set the engine before"):
         _runtime.form_world(object(), (0, 2, 0, 2))
 
 
@@ -95,8 +95,8 @@ def test_wrong_use_tells_the_mend():
 
     refused(TypeError, "data_parallel: required: True or False; found: 2", data_parallel=2)
     refused(ValueError, "gradients: required: 'f32' or 'bf16'; found: 'f16'", data_parallel=True, gradients="f16")
-    refused(ValueError, "sync_batch_norm: means nothing to a step of one process; required: data_parallel=True", sync_batch_norm=True)
-    refused(ValueError, "gradients: means nothing to a step of one process; required: data_parallel=True", gradients="bf16")
+    refused(ValueError, "sync_batch_norm: has no effect on a step of one process; required: data_parallel=True", sync_batch_norm=True)
+    refused(ValueError, "gradients: has no effect on a step of one process; required: data_parallel=True", gradients="bf16")
     module.eval()
-    with pytest.raises(ValueError, match="sync_batch_norm means nothing to a module without batch norm in training mode; leave it out"):
+    with pytest.raises(ValueError, match="sync_batch_norm has no effect on a module without batch norm in training mode; remove it"):
         dlc.train_step(module, world_steps.cross_entropy, optimizer, data_parallel=True, sync_batch_norm=True)(*world_steps.batches()[0])

@@ -291,11 +291,12 @@ TEST(Attention, RefusesWhatDoesNotFit) {
     EXPECT_THAT(refusal(desc, {fits[0]}), HasSubstr("no buffer for 'k'"));
     EXPECT_THAT(refusal(with("sums", true), fits), HasSubstr("no buffer for 'lse'"));
   }
-  EXPECT_THAT(refusal(with("kind", "other"), fits), HasSubstr("unknown kind 'other'"));
-  EXPECT_THAT(refusal(with("dtype", "f64"), fits), HasSubstr("f32 or bf16 expected"));
+  EXPECT_THAT(refusal(with("kind", "other"), fits),
+              HasSubstr("required: kind attention or attention_grad; found: 'other'"));
+  EXPECT_THAT(refusal(with("dtype", "f64"), fits), HasSubstr("required: f32 or bf16"));
   EXPECT_THAT(refusal(with("keys", 0), fits), HasSubstr("'keys' must be an integer from 1"));
   EXPECT_THAT(refusal(with("lanes", 4), fits), HasSubstr("'lanes' must be"));
-  EXPECT_THAT(refusal(with("q", {{"strides", {20, 1, 5}}}), fits), HasSubstr("lie together"));
+  EXPECT_THAT(refusal(with("q", {{"strides", {20, 1, 5}}}), fits), HasSubstr("contiguous rows"));
   EXPECT_THAT(refusal(with("q", {{"strides", {20, -5, 1}}}), fits),
               HasSubstr("'strides' must be 3 integers"));
   EXPECT_THAT(refusal(with("mask", {{"dtype", "i8"}, {"strides", {0, 0, 1}}}), fits),

@@ -94,7 +94,7 @@ TEST(CApi, WrongTensors) {
   DLTensor out = floats(y, shape);
   DLTensor in = floats(x, other);
   std::string error = messageOf(dlc_session_run(session, &in, 1, &out, 1));
-  EXPECT_NE(error.find("input 'x' must have shape [4], found [2, 2]"), std::string::npos) << error;
+  EXPECT_NE(error.find("input 'x' must have shape [4]; found: [2, 2]"), std::string::npos) << error;
   in = floats(x, shape);
   in.dtype = {kDLInt, 32, 1};
   error = messageOf(dlc_session_run(session, &in, 1, &out, 1));

@@ -137,7 +137,7 @@ TEST(GpuCollectives, EachRankHasItsOwnDevice) {
   });
   for (const std::string &error :
        onRanks(3, [](World &world) { resultIn(&world, programOf(reduce("sum"), 4, 4), 4, 4); }))
-    EXPECT_THAT(error, HasSubstr("3 ranks on one machine need 3, and there are 2; start 2"));
+    EXPECT_THAT(error, HasSubstr("3 ranks on one machine need 3; found: 2; start 2"));
 }
 
 TEST(GpuCollectives, ARankThatFailsEndsThoseThatWaitInStreams) {
@@ -175,7 +175,7 @@ TEST(GpuCollectives, ARankThatHangsIsNamedByThoseThatWaitInStreams) {
   const char *named = "rank 0 of 2, step 2: rank 1 hangs in step 2";
   EXPECT_THAT(errors[0], HasSubstr(named));
   // The returning rank may see the end of the group before it receives the reason.
-  EXPECT_THAT(errors[1], testing::AnyOf(HasSubstr(named), HasSubstr("its own message says why")));
+  EXPECT_THAT(errors[1], testing::AnyOf(HasSubstr(named), HasSubstr("see its message")));
 }
 
 TEST(GpuCollectives, RanksThatDoDifferentThingsFail) {

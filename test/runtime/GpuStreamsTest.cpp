@@ -338,7 +338,7 @@ TEST(GpuStreams, Errors) {
   Program large = twoGpus();
   large.manifest["arena"]["cuda:1"] = uint64_t(1) << 40;
   EXPECT_THAT(errorOf([&] { Session session(share(large)); }),
-              HasSubstr("cuda:1: cannot get 1099511627776 bytes for the program's arena"));
+              HasSubstr("cuda:1: cannot allocate 1099511627776 bytes for the program's arena"));
   Program missing = twoGpus();
   missing.manifest["kernels"][0]["function"] = "nobody";
   EXPECT_THAT(errorOf([&] { Session session(share(missing)); }), HasSubstr("nobody"));
@@ -347,15 +347,16 @@ TEST(GpuStreams, Errors) {
   absent.manifest["buffers"][1]["device"] = "cuda:7";
   absent.manifest["buffers"][1]["bytes"] = 0;
   absent.manifest["commands"] = json::array();
-  EXPECT_THAT(errorOf([&] { Session session(share(absent)); }),
-              HasSubstr("there is no device cuda:7: 2 of kind cuda are here, cuda:0 to cuda:1"));
+  EXPECT_THAT(
+      errorOf([&] { Session session(share(absent)); }),
+      HasSubstr("device not found: cuda:7: 2 of kind cuda are available, cuda:0 to cuda:1"));
   // The preceding errors do not affect a new session.
   Session session(share(twoGpus()));
   EXPECT_EQ(results(session, 2), std::vector<float>(kN, 16));
   Program wrong = twoGpus();
   wrong.manifest["commands"][3]["grid"] = {8, 1};
   EXPECT_THAT(errorOf([&] { runtime::checkProgram(wrong); }),
-              HasSubstr("grid: three positive sizes expected"));
+              HasSubstr("grid: required: three positive sizes"));
 }
 
 } // namespace

@@ -268,7 +268,7 @@ TEST(GroupsRefusals, SayWhatIsWrong) {
   EXPECT_THAT(refusal("builtin", {{"b", "packed"}}), testing::HasSubstr("rows or columns"));
   EXPECT_THAT(refusal("builtin", {{"dtype", "i32"}}), testing::HasSubstr("floating-point"));
   EXPECT_THAT(refusal("builtin", {{"k", 1 << 30}, {"n", 1 << 30}}),
-              testing::HasSubstr("more elements than any memory has"));
+              testing::HasSubstr("the number of elements overflows"));
   EXPECT_THAT(refusal("builtin", json::object(), 119), testing::HasSubstr("b"));
   if (vectors::lanes() < 8)
     GTEST_SKIP() << "no vectors";
@@ -278,7 +278,7 @@ TEST(GroupsRefusals, SayWhatIsWrong) {
   EXPECT_THAT(refusal("vectors", {{"lanes", 8}, {"b", "across"}}),
               testing::HasSubstr("rows, columns or packed"));
   EXPECT_THAT(refusal("vectors", {{"lanes", 8}, {"k", 1 << 30}, {"n", 1 << 30}}),
-              testing::HasSubstr("more elements than any memory has"));
+              testing::HasSubstr("the number of elements overflows"));
 }
 
 } // namespace

@@ -526,7 +526,7 @@ TEST(OneDnn, WrongDescriptions) {
   EXPECT_NE(errorOfChange("/post_ops", {{{"kind", "magic"}}}).find("unknown post-op"),
             std::string::npos);
   EXPECT_NE(errorOfChange("/math", "sloppy").find("math mode"), std::string::npos);
-  EXPECT_NE(errorOfChange("/weights/tag", "opaque:12").find("packed as 12 bytes"),
+  EXPECT_NE(errorOfChange("/weights/tag", "opaque:12").find("packed into 12 bytes"),
             std::string::npos);
   EXPECT_TRUE(describeAll(json::array()).empty());
   EXPECT_FALSE(onednn::packWeights(good, "nothing", nullptr).ok);
@@ -662,12 +662,12 @@ TEST(OneDnn, ScratchpadFromTheProgram) {
       EXPECT_NE(error.find(why), std::string::npos) << error;
     };
     m["commands"][0]["room"] = 0;
-    refused("is written but lies in a constant or an input");
+    refused("is written, but is part of a constant or an input");
     m["commands"][0]["room"] = 2;
-    refused("a part of the arena from a multiple of 64 bytes on expected");
+    refused("required: a range of the arena that starts at a multiple of 64 bytes");
     m["commands"][0]["room"] = 3;
     m["commands"][0]["buffers"] = {0, 1, 2, 3};
-    refused("the room overlaps buffer 3 of the command");
+    refused("the scratch range overlaps buffer 3 of the command");
   }
 }
 

@@ -167,11 +167,11 @@ TEST(Checker, SaysWhereAndWhat) {
       {"/inputs/0/shape", {1 << 30, 1 << 30}, "too large"},
       {"/inputs/0/value", 0, "" /* a constant of the same size: fine */},
       {"/inputs/0/value", 5, "inputs[0].value"},
-      {"/constants/0/bytes", 4, "the manifest says 4 bytes"},
-      {"/constants", json::array(), "carries 1 constants"},
+      {"/constants/0/bytes", 4, "the manifest lists 4 bytes"},
+      {"/constants", json::array(), "contains 1 constants"},
       {"/arena/cpu", "lots", "arena.cpu"},
-      {"/commands/0", 5, "commands[0]: an object was expected"},
-      {"/commands", 5, "commands: an array was expected"},
+      {"/commands/0", 5, "commands[0]: required: an object"},
+      {"/commands", 5, "commands: required: an array"},
       {"/outputs/0/name", 5, "outputs[0].name"},
   };
   for (const Damage &damage : damages) {
@@ -190,11 +190,14 @@ TEST(Checker, SizesThatTheRunFinds) {
   EXPECT_EQ(checkProgram(countedProgram(16)).results(), 1u);
   const Damage damages[] = {
       {"/outputs/0/counted/dimension", 1, "outputs[0].counted: 'y' has no dimension 1"},
-      {"/outputs/0/counted/by", 2, "output 'y': what counts others"},
-      {"/outputs/0/counted/by", 0, "output 'y': what counts others"},
+      {"/outputs/0/counted/by", 2, "output 'y': an output that holds a dynamic size"},
+      {"/outputs/0/counted/by", 0, "output 'y': an output that holds a dynamic size"},
       {"/outputs/0/counted/by", -1, "outputs[0].counted.by"},
-      {"/outputs/1/shape", {1}, "output 'y.size': what counts others must be an i64 number"},
-      {"/outputs/1/dtype", "u64", "output 'y.size': what counts others must be an i64 number"},
+      {"/outputs/1/shape",
+       {1},
+       "output 'y.size': an output that holds a dynamic size must be an i64 scalar"},
+      {"/outputs/1/dtype", "u64",
+       "output 'y.size': an output that holds a dynamic size must be an i64 scalar"},
   };
   for (const Damage &damage : damages) {
     Program program = countedProgram(16);

@@ -146,7 +146,7 @@ TEST(Session, BuffersThatMove) {
       EXPECT_EQ(y[0], 4);
       EXPECT_EQ(y[3], 1);
     } else {
-      EXPECT_NE(error.find("at most 4 iterations fit"), std::string::npos) << error;
+      EXPECT_NE(error.find("at most 4 iterations"), std::string::npos) << error;
     }
   }
 }
@@ -166,13 +166,13 @@ TEST(Session, BuffersMoveWithinWhatTheyStayIn) {
     Session session(share(program));
     runOnce(session, {x}, {y});
   });
-  EXPECT_NE(error.find("at most 2 iterations fit"), std::string::npos) << error;
+  EXPECT_NE(error.find("at most 2 iterations"), std::string::npos) << error;
   EXPECT_EQ(y[2], 1);
   EXPECT_EQ(y[3], 0);
   for (json wrong : {json{8, 8}, json{4, 16}, json{4, 2}, json{4}}) {
     m["buffers"][1]["within"] = wrong;
     error = errorOf([&] { Session session(share(program)); });
-    EXPECT_NE(error.find("that hold the buffer expected"), std::string::npos) << error;
+    EXPECT_NE(error.find("that contain the buffer"), std::string::npos) << error;
   }
 }
 
@@ -228,7 +228,8 @@ TEST(Session, UnknownLibrary) {
   json &command = program.manifest["commands"][0];
   command["op"] = "library", command["library"] = "cubls", command["desc"] = json::object();
   std::string error = errorOf([&] { Session session(share(program)); });
-  EXPECT_NE(error.find("unknown library 'cubls': a CPU has "), std::string::npos) << error;
+  EXPECT_NE(error.find("unknown library 'cubls'; the libraries of a CPU are "), std::string::npos)
+      << error;
 }
 
 TEST(Session, AbsurdArena) {

@@ -155,7 +155,8 @@ TEST(State, CheckpointsOfAnotherModelChangeNothing) {
   auto drop = [](auto &file) { file.tensors.erase("seen"); };
   auto add = [](auto &file) { file.tensors["other"] = file.tensors["seen"]; };
   std::string error = load(drop);
-  EXPECT_HAS(error, "w.safetensors: a checkpoint of another model ('sample'): it lacks 'seen'");
+  EXPECT_HAS(error,
+             "w.safetensors: this is a checkpoint of another model ('sample'): it lacks 'seen'");
   EXPECT_HAS(load(add), "no state for its 'other'");
   EXPECT_HAS(load([](auto &file) {
                file.tensors["sum"].shape = {2, 2};
@@ -203,7 +204,7 @@ TEST(State, WhatCannotBeBoundIsRefused) {
              "state 'sum' of program 'sample' takes 16 bytes; found: memory of 20");
   EXPECT_HAS(
       errorOf([&] { s.session.bindState(0, reinterpret_cast<char *>(mine.data()) + 1, 16); }),
-      "required: memory at a multiple of 4 bytes, the size of f32");
+      "required: memory aligned to 4 bytes, the size of f32");
   EXPECT_HAS(errorOf([&] { s.session.bindState(2, mine.data(), 16); }), "has 2 states");
   {
     Summing borrower(4, false, {.shareState = &s.session});
@@ -288,7 +289,7 @@ TEST(State, ARunThatFailsBeforeItsUpdatesChangesNothing) {
   Summing s(4, /*early=*/true);
   s.step();
   std::string error = errorOf([&] { s.step(2); });
-  EXPECT_HAS(error, "leaves a buffer that moves along");
+  EXPECT_HAS(error, "exceeds a buffer that advances");
   EXPECT_EQ(error.find("updated"), std::string::npos) << error;
   EXPECT_EQ(s.sum(), all(4, 1.5f));
   EXPECT_EQ(s.step(), 6);
@@ -299,8 +300,8 @@ TEST(State, ARunThatFailsAfterAnUpdateIsNotMistakenForAGoodOne) {
   const std::string path = folder / "c.safetensors";
   Summing s(4);
   s.session.states().save(path);
-  EXPECT_HAS(errorOf([&] { s.step(2); }), "some of the program's state was updated");
-  EXPECT_HAS(errorOf([&] { s.step(); }), "cannot run: a run failed half way");
+  EXPECT_HAS(errorOf([&] { s.step(2); }), "updated only a part of the program's state");
+  EXPECT_HAS(errorOf([&] { s.step(); }), "cannot run: a run failed after it had updated");
   EXPECT_HAS(errorOf([&] { s.session.states().save(path); }), "cannot save the state");
   EXPECT_EQ(s.sum(), all(4, 1.5f)); // state remains readable for inspection
   // Loading only a part of the state does not make it valid again.
@@ -407,7 +408,7 @@ TEST(State, CInterface) {
   EXPECT_HAS(errorOf([&] { session.setState("sum", once); }),
              "state 'sum' must be of type f32, found i64");
   EXPECT_HAS(errorOf([&] { session.setState("sum", Tensor(DType::F32, {4})); }),
-             "must have shape [3], found [4]");
+             "must have shape [3]; found: [4]");
   EXPECT_NE(dlc_session_get_state(session.get(), nullptr, nullptr), nullptr);
 }
 
@@ -450,10 +451,10 @@ TEST(State, TheCheckerSaysWhereAndWhat) {
       {"/state/0/shape", {3}, "state[0].init: must be a constant of 12 bytes"},
       {"/state/0/parameter", 1, "state[0].parameter: true or false"},
       {"/state/1/name", "sum", "a second tensor named 'sum'"},
-      {"/state", 3, "state: an array was expected"},
+      {"/state", 3, "state: required: an array"},
       {"/buffers/2/index", 2, "state 2 does not exist: the program has 2"},
       {"/buffers/2/offset", 4, "leaves state 0"},
-      {"/buffers/0/new", true, "only a state has a new value"},
+      {"/buffers/0/new", true, "only a state may have a new value"},
       {"/buffers/3/new", "yes", "buffers[3].new"},
       {"/state/0/init", nullptr, ""},
   };

@@ -151,16 +151,17 @@ TEST(Streams, WhatTheCheckerRefuses) {
   EXPECT_THAT(with([](json &m) { m["commands"][3]["stream"] = 0; }),
               HasSubstr("commands[3]: runs on cpu but uses buffer 1 on cpu:1"));
   EXPECT_THAT(with([](json &m) { m["commands"][0]["from"] = 3, m["commands"][0]["to"] = 4; }),
-              HasSubstr("copies on cpu:1, where neither of its buffers is"));
+              HasSubstr("copies on cpu:1, but neither of its buffers is on that device"));
   EXPECT_THAT(with([](json &m) { std::swap(m["commands"][1], m["commands"][2]); }),
-              HasSubstr("recorded only later: streams would wait for one another for ever"));
+              HasSubstr("recorded by a later command, so that streams would deadlock"));
   EXPECT_THAT(with([](json &m) { m["commands"][4]["event"] = 0; }),
               HasSubstr("was recorded by commands[1] before"));
   EXPECT_THAT(with([](json &m) { m["commands"][2]["event"] = 5; }),
               HasSubstr("which no command records"));
-  EXPECT_THAT(with([](json &m) { m["streams"][0] = "tpu"; }), HasSubstr("'tpu' is no device"));
+  EXPECT_THAT(with([](json &m) { m["streams"][0] = "tpu"; }),
+              HasSubstr("'tpu' is not a device name"));
   EXPECT_THAT(with([](json &m) { m["buffers"][0]["device"] = "cpu:1"; }),
-              HasSubstr("input 'x' is on cpu, the buffer on cpu:1"));
+              HasSubstr("input 'x' is on cpu, but the buffer is on cpu:1"));
   EXPECT_THAT(with([](json &m) { m["commands"][3]["writes"] = {9}; }),
               HasSubstr("the command has only 2 buffers"));
 }
@@ -170,16 +171,18 @@ TEST(Streams, BodiesStayOnTheirStream) {
   json inner = launch("affine", {1, 2}, 1);
   program.manifest["commands"][3] = {
       {"op", "loop"}, {"max", 1}, {"body", json::array({inner})}, {"stream", 2}};
-  EXPECT_THAT(checked(program),
-              HasSubstr("commands[3].body[0]: is on stream 1, what it stands in on stream 2"));
+  EXPECT_THAT(
+      checked(program),
+      HasSubstr("commands[3].body[0]: is on stream 1, but the enclosing command is on stream 2"));
   program.manifest["commands"][3]["body"][0] = wait(0, 2);
-  EXPECT_THAT(checked(program), HasSubstr("events stand outside of if and loop"));
+  EXPECT_THAT(checked(program), HasSubstr("events are not allowed inside if and loop"));
   json &commands = program.manifest["commands"];
   json copy =
       *std::find_if(commands.begin(), commands.end(), [](auto &c) { return c["op"] == "copy"; });
   copy["stream"] = 2;
   commands[3]["body"][0] = copy;
-  EXPECT_THAT(checked(program), HasSubstr("copies between devices stand outside of if and loop"));
+  EXPECT_THAT(checked(program),
+              HasSubstr("copies between devices are not allowed inside if and loop"));
   program.manifest["commands"][3]["body"][0] = launch("affine", {1, 2}, 2);
   EXPECT_EQ(results(program), expected());
 }
@@ -209,7 +212,7 @@ TEST(Streams, AWorkersErrorReachesTheCaller) {
     EXPECT_THAT(errorOf([&] {
                   runOnce(session, {x.data(), &trips}, {y.data()});
                 }),
-                HasSubstr("leaves a buffer that moves along"));
+                HasSubstr("exceeds a buffer that advances"));
     trips = 1;
     runOnce(session, {x.data(), &trips}, {y.data()});
     EXPECT_EQ(y, std::vector<float>(kN, 6));
@@ -283,7 +286,7 @@ TEST(Streams, TracesHaveARowForEach) {
 
 TEST(Streams, OrdersAreChecked) {
   EXPECT_THAT(errorOf([] { results(halves(), "soon"); }),
-              HasSubstr("late:N, first:N or random:SEED; found 'soon'"));
+              HasSubstr("late:N, first:N or random:SEED; found: 'soon'"));
 }
 
 /// Returns the program with cpu:1 replaced by another device.
@@ -314,9 +317,9 @@ TEST_F(Plugin, RunsHostCodeInMemoryOfItsOwn) {
     EXPECT_EQ(session.takeTrace().size(), round % 2 == 0 ? 11u : 0u);
   }
   EXPECT_THAT(errorOf([] { results(moved(halves(), "far:0"), "late:0"); }),
-              HasSubstr("where the host runs all of them; the program uses far:0"));
+              HasSubstr("require streams that the host executes; the program uses far:0"));
   EXPECT_THAT(errorOf([] { results(moved(halves(), "far:7")); }),
-              HasSubstr("there is no device far:7: 2 of kind far are here, far:0 to far:1"));
+              HasSubstr("device not found: far:7: 2 of kind far are available, far:0 to far:1"));
 }
 
 TEST_F(Plugin, TakesAndGivesTensors) {
@@ -355,15 +358,16 @@ TEST(Devices, CountAndName) {
   EXPECT_THAT(errorOf([] {
                 runtime::openDevice({"cpu", 8});
               }),
-              HasSubstr("there is no device cpu:8: 8 of kind cpu are here, cpu to cpu:7"));
+              HasSubstr("device not found: cpu:8: 8 of kind cpu are available, cpu to cpu:7"));
   EXPECT_EQ(runtime::parseDeviceName("cpu:0")->text(), "cpu");
   EXPECT_EQ(runtime::parseDeviceName("cuda")->text(), "cuda:0");
   for (const char *wrong : {"", "Gpu", "cpu:", "cpu:x", "cpu:1x", "cuda:-1", "../x", "1x"})
     EXPECT_FALSE(runtime::parseDeviceName(wrong)) << wrong;
   EXPECT_THAT(
       errorOf([] { runtime::deviceNamed("gpu:1"); }),
-      HasSubstr("'gpu:1' is no device: write cpu, cpu:1 or cuda:0, for example; there are no "
-                "devices of kind 'gpu': no libdlc_gpu.so in "));
+      HasSubstr(
+          "'gpu:1' is not a device name; write for example cpu, cpu:1 or cuda:0; there are no "
+          "devices of kind 'gpu': no libdlc_gpu.so in "));
 }
 
 TEST(Devices, MemoryIsLimitedAndGivenBack) {
@@ -373,9 +377,10 @@ TEST(Devices, MemoryIsLimitedAndGivenBack) {
   {
     runtime::DeviceMemory memory(device, 16384, "a test");
     EXPECT_EQ(device.properties().free_bytes, 4096u);
-    EXPECT_THAT(errorOf([&] { runtime::DeviceMemory(device, 8192, "another"); }),
-                HasSubstr("cpu:5: cannot get 8192 bytes for another: the device has 20480 bytes, "
-                          "of which 16384 are taken"));
+    EXPECT_THAT(
+        errorOf([&] { runtime::DeviceMemory(device, 8192, "another"); }),
+        HasSubstr("cpu:5: cannot allocate 8192 bytes for another: the device has 20480 bytes, "
+                  "of which 16384 are in use"));
   }
   EXPECT_EQ(device.properties().free_bytes, 20480u);
   EXPECT_THROW(runtime::DeviceMemory(device, 32768, "a test"), dlc::MemoryError);
@@ -384,7 +389,7 @@ TEST(Devices, MemoryIsLimitedAndGivenBack) {
   Program large = halves();
   large.manifest["arena"]["cpu:1"] = 65536;
   EXPECT_THAT(errorOf([&] { results(large); }),
-              HasSubstr("cannot get 65536 bytes for the program's arena"));
+              HasSubstr("cannot allocate 65536 bytes for the program's arena"));
   EXPECT_EQ(results(halves()), expected());
   unsetenv("DLC_CPU_MEMORY");
 }

@@ -188,7 +188,7 @@ TEST(TilesConvolutionDescription, WrongOnesAreRefused) {
   EXPECT_TRUE(contains(refusal("src", {1, 2, 3}), "must be [N, channels, spatial...]"));
   EXPECT_TRUE(contains(refusal("strides", {0, 1}), "'strides' must be 2 integers from 1 to"));
   EXPECT_TRUE(contains(refusal("pads", {-1, 1}), "no negative padding"));
-  EXPECT_TRUE(contains(refusal("dst", {3, 33, 7, 7}), "with one batch"));
+  EXPECT_TRUE(contains(refusal("dst", {3, 33, 7, 7}), "of the same batch size"));
   EXPECT_TRUE(contains(refusal("parts", 0), "'parts' must be an integer from 1 to 3"));
   EXPECT_TRUE(contains(refusal("window", "3x3"), "'window' must be 2 integers"));
 }

@@ -167,7 +167,7 @@ TEST(TilesWeightGradientDescription, WrongOnesAreRefused) {
   };
   EXPECT_TRUE(contains(refusal("src", {1, 2, 3}), "must be [N, channels, spatial...]"));
   EXPECT_TRUE(contains(refusal("strides", {0, 1}), "'strides' must be 2 integers from 1 to"));
-  EXPECT_TRUE(contains(refusal("diff_dst", {3, 33, 7, 7}), "with one batch"));
+  EXPECT_TRUE(contains(refusal("diff_dst", {3, 33, 7, 7}), "of the same batch size"));
   EXPECT_TRUE(contains(refusal("dilations", {1 << 30, 1 << 30}), "images are too large"));
 }
 

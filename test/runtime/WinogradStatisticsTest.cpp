@@ -184,7 +184,7 @@ TEST(WinogradStatistics, WrongDescriptions) {
   };
   json bad = describe(l, "convolution_weights", 4, 8);
   bad["statistics"] = true;
-  EXPECT_THAT(message(bad), testing::HasSubstr("not of a gradient of weights"));
+  EXPECT_THAT(message(bad), testing::HasSubstr("not for a gradient of weights"));
   bad = describe(l, "convolution", 4, 8);
   bad["statistics"] = "yes";
   EXPECT_THAT(message(bad), testing::HasSubstr("'statistics' must be true or false"));

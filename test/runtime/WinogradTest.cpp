@@ -209,7 +209,8 @@ TEST(Winograd, WrongDescriptions) {
   EXPECT_THAT(message(bad), testing::HasSubstr("'tile' 2 or 4"));
   bad = good;
   bad["window"] = 7;
-  EXPECT_THAT(message(bad), testing::HasSubstr("'window' must be an integer from 3 to 5, found 7"));
+  EXPECT_THAT(message(bad),
+              testing::HasSubstr("'window' must be an integer from 3 to 5; found: 7"));
   bad = good;
   bad["src"] = {1, 12, 8, 8};
   EXPECT_THAT(message(bad), testing::HasSubstr("whole blocks of 8 channels"));
@@ -218,7 +219,7 @@ TEST(Winograd, WrongDescriptions) {
   EXPECT_THAT(message(bad), testing::HasSubstr("is too large"));
   bad = good;
   bad["steps"] = {{{"do", "sing"}}};
-  EXPECT_THAT(message(bad), testing::HasSubstr("a step must be"));
+  EXPECT_THAT(message(bad), testing::HasSubstr("an epilogue op must be"));
   bad = good;
   bad["kind"] = "pooling";
   EXPECT_THAT(message(bad), testing::HasSubstr("'kind' must be"));

@@ -66,7 +66,7 @@ def show(name, o, folder):
         c["flops"] *= c["times"]
         c["bytes"] *= c["times"]
     whole = about["watched_us"] / 1e3
-    print(f"{name}: {whole:.2f} ms ({about['run_us'] / 1e3:.2f} with nobody watching); limits: {best['fma_gflops']:.0f} GFLOP/s, {best['triad_gb_per_s']:.1f} GB/s", flush=True)
+    print(f"{name}: {whole:.2f} ms ({about['run_us'] / 1e3:.2f} without measuring commands); limits: {best['fma_gflops']:.0f} GFLOP/s, {best['triad_gb_per_s']:.1f} GB/s", flush=True)
     for kind in KINDS:
         some = [c for c in commands if kind_of(c, best) == kind and c["us"] > 0]
         if kind == "arithmetic" and not some:

@@ -110,7 +110,7 @@ class Worker:
     def answer(self):
         line = self.process.stdout.readline()
         if not line:
-            self.error = (self.process.stderr.read().strip().splitlines() or ["died without a word"])[-1]
+            self.error = (self.process.stderr.read().strip().splitlines() or ["exited without a message"])[-1]
             return {}
         return json.loads(line)
 

@@ -39,7 +39,7 @@ def compare(path):
             if got.shape != want.shape or got.dtype != want.dtype:
                 return None, f"{name}: {got.dtype}{got.shape}, ONNX Runtime {want.dtype}{want.shape}"
             if want.size > 1 and want.min() == want.max():
-                return None, f"{name}: every element is {want.flat[0]}: that compares nothing"
+                return None, f"{name}: every element is {want.flat[0]}, so that the comparison proves nothing"
             if want.size:
                 allowed = 1e-3 * np.maximum(np.abs(want), 0.1 * np.abs(want).max()) + 1e-30
                 worst = max(worst, float(np.nan_to_num(np.abs(got - want) / allowed, nan=np.inf).max()))

@@ -134,12 +134,12 @@ def main():
         print(f"medians of {len(rounds)} quiet rounds of {len(noise)}")
         print(f"in sequence, one core        {sequence:9.3f} ms")
         print(f"two devices, one core each   {devices:9.3f} ms   {devices / sequence:.2f} of it")
-        print(f"two processes, half each     {processes / 2:9.3f} ms   {processes / 2 / sequence:.2f} of it: what the machine gives")
+        print(f"two processes, half each     {processes / 2:9.3f} ms   {processes / 2 / sequence:.2f} of it: the limit of the machine")
         fed = make(folder, "fed", fed_chain(options.size, options.steps), 2)
         trace = os.path.join(folder, "trace.json")
         run(fed, 2, 1, "--trace", trace)
         total, behind = hidden(trace)
-        print(f"copies to cpu:1              {total / 1000:9.3f} ms   {behind / total:.0%} of it while products ran")
+        print(f"copies to cpu:1              {total / 1000:9.3f} ms   {behind / total:.0%} of it while matmuls ran")
     return 0
 
 

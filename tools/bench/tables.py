@@ -233,7 +233,7 @@ def quantised(measurements):
 def table(name):
     path = os.path.join(RESULTS, name + ".json")
     if not os.path.exists(path):
-        sys.exit(f"tables: docs/benchmarks/{name}.json is missing: tools/bench/tables.py {name}=RESULTS.json takes results over")
+        sys.exit(f"tables: docs/benchmarks/{name}.json is missing; run tools/bench/tables.py {name}=RESULTS.json to import results")
     with open(path, encoding="utf-8") as f:
         results = json.load(f)
     head = f"`{results['command']}`, {results['machine']}, {results['when']}:"
@@ -277,7 +277,7 @@ def main():
     if made == page:
         return 0
     if check:
-        print("docs/benchmarks.md: its tables are out of date; tools/bench/tables.py writes them")
+        print("docs/benchmarks.md: its tables are out of date; run tools/bench/tables.py")
         return 1
     with open(PAGE, "w", encoding="utf-8") as f:
         f.write(made)

@@ -142,7 +142,7 @@ def main():
     o.threads = o.threads or ("1,2" if o.device == "cpu" else "1")
     for peer in [p for p in o.peers if p in ELSEWHERE and not importlib.util.find_spec(ELSEWHERE[p])]:
         o.peers.remove(peer)
-        print(f"{peer} is not installed: left out", flush=True)
+        print(f"{peer} is not installed and is skipped", flush=True)
     everything, ratios = [], {}
     print(f"{'network':10} {'type':5} {'threads':>7}  {'tool':14} {'min ms':>10} {'median':>10} {'ratio':>6} {'above MiB':>9} {'ready s':>8}", flush=True)
     for precision in o.precision.split(","):

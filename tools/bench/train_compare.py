@@ -148,7 +148,7 @@ def compare(name, o):
             print(f"    step {i:2}  dlc {a:.7f}  torch {b:.7f}")
         print(f"    dlc's peak {about['peak_mib'] - about['before_mib']:.0f} MiB above the state before")
     if set(got) != set(wanted):
-        raise RuntimeError(f"other parameters: {sorted(set(got) ^ set(wanted))[:3]}")
+        raise RuntimeError(f"the names of parameters differ: {sorted(set(got) ^ set(wanted))[:3]}")
 
     statistics = [key for key in wanted if key not in parameters]
 
@@ -167,9 +167,9 @@ def compare(name, o):
     if not statistic <= STATISTICS_LIMIT:
         problems.append("statistics differ")
     if not moved <= MOVED_LIMIT:
-        problems.append("parameters moved elsewhere")
+        problems.append("parameters changed differently")
     if steps > 1 and not max(abs(a - losses[0]) for a in losses) > 0:
-        problems.append("the loss never moved: that compares nothing")
+        problems.append("the loss did not change, so that the comparison proves nothing")
     print(f"{'FAIL' if problems else 'ok  '} {name:10} {steps:3} steps  loss {losses[0]:8.5f} to {losses[-1]:8.5f}, {text}  {'; '.join(problems)}", flush=True)
     for kind in ("one-ulp", "channels-last") if o.own else ():
         print(f"         PyTorch itself, {kind:13}   {'':24} {differences(*with_torch(make(), steps, kind))[-1]}", flush=True)

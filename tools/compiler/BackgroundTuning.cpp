@@ -92,8 +92,7 @@ std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> sourc
                                                    std::shared_ptr<const Ready> first) {
   if (databaseOf(options).empty())
     throw Error(
-        "kernels are measured behind a program into a database; required: a cache folder or "
-        "a database; found: neither");
+        "tuning in the background requires a cache folder or a tuning database; found: neither");
   auto behind = std::make_shared<BackgroundTuning>(first, options.tuneInBackground);
   CompileOptions quiet = options;
   quiet.progress = nullptr;

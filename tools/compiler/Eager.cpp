@@ -71,8 +71,8 @@ void requireSameType(const Operation &operation, const std::vector<Value> &opera
     std::string name;
     for (char c : wanted)
       name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    throw Error(std::string(operation.text) + ": " + kNames[leader] + " is of type " + wanted +
-                ", " + kNames[i] + " of " + std::string(dtypeName(other.dtype())) +
+    throw Error(std::string(operation.text) + ": " + kNames[leader] + " has type " + wanted + ", " +
+                kNames[i] + " has type " + std::string(dtypeName(other.dtype())) +
                 "; convert one: " + kNames[i] + ".to(dlc::DType::" + name + ")");
   }
 }

@@ -91,7 +91,7 @@ optim::Optimizer ruleOf(const json &given) {
   std::string name = given.at("optimizer");
   auto rule = llvm::find_if(rules, [&](const Rule &each) { return each.name == name; });
   if (rule == std::end(rules))
-    throw Error("there is no optimizer '" + name + "'");
+    throw Error("unknown optimizer '" + name + "'");
   Group group(given);
   optim::Optimizer made = rule->make(group);
   group.finish();
@@ -110,7 +110,7 @@ DType gradientsOf(const json &options) {
   std::string name = options.value("gradients", std::string("f32"));
   if (std::optional<DType> type = parseDType(name))
     return *type;
-  throw Error("gradients travel in f32 or bf16; found '" + name + "'");
+  throw Error("the type of exchanged gradients must be f32 or bf16; found '" + name + "'");
 }
 
 StepOptions stepOptionsOf(const json &options) {
@@ -191,8 +191,8 @@ std::shared_ptr<Source> graphStep(const std::string &text,
     auto module = moduleIn(context);
     inputs = inputsOf(module->lookupSymbol<mlir::func::FuncOp>("main"));
     if (step.syncBatchNorm && !takesStatistics(*module))
-      throw Error("sync_batch_norm means nothing to a module without batch norm in training mode; "
-                  "leave it out");
+      throw Error("sync_batch_norm has no effect on a module without batch norm in training mode; "
+                  "remove it");
   }
   for (trace::Spec &input : inputs)
     if (!input.shape.empty())

@@ -47,7 +47,7 @@ std::shared_ptr<runtime::Program> compileSource(Source &source, const Shapes &sh
   if (options.to != Phase::Import) {
     mlir::FailureOr<std::shared_ptr<runtime::Program>> made = compile(*module, options);
     if (mlir::failed(made))
-      throw Error(diagnostics.take(source.path() + ": does not compile"));
+      throw Error(diagnostics.take(source.path() + ": compilation failed"));
     program = *made;
   }
   if (after)
@@ -89,7 +89,8 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
     for (const auto &[name, shape] : shapes)
       given += (given.empty() ? "" : ", ") + name + " " + shapeText(shape);
     throw Error(
-        source->path() + ": its state lives in one program, made for other inputs; required: " +
+        source->path() +
+        ": its state belongs to one program, compiled for other inputs; required: " +
         programs.front().key + "; found: " + given +
         "; give every batch the same shape, or compile the model again and share the state");
   }

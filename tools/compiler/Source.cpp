@@ -133,7 +133,7 @@ Source::Source(std::string name, std::shared_ptr<MLIRContext> context, OwningOpR
   DiagnosticCollector diagnostics(*mlirContext);
   FailureOr<ImportInfo> inspected = inspectModule(std::move(module));
   if (failed(inspected))
-    throw Error(this->name + ": " + diagnostics.take("is no model"));
+    throw Error(this->name + ": " + diagnostics.take("is not a model"));
   take(std::move(*inspected));
 }
 
@@ -150,7 +150,7 @@ void Source::take(ImportInfo found) {
     ValueInfo state = convert(v);
     if (!state.dtype || !state.isStatic())
       throw Error(name + ": state '" + state.name +
-                  "': required: a static shape and a type that dlc has; found: " + state.text());
+                  "': required: a static shape and a supported type; found: " + state.text());
     kept.push_back({state.name, *state.dtype, state.shape, v.isParameter});
   }
   info = std::move(found);
@@ -172,7 +172,7 @@ void Source::openProgram() {
 
 void Source::requireModel(const std::string &before) const {
   if (!form)
-    throw Error(before + name + ": is compiled already; required: a model (" + extensionsText() +
+    throw Error(before + name + ": is already compiled; required: a model (" + extensionsText() +
                 ")");
 }
 
@@ -234,8 +234,8 @@ Shapes Source::complete(const Shapes &given,
       std::string known;
       for (const ValueInfo &v : ins)
         known += (known.empty() ? "" : ", ") + v.name + " " + v.text();
-      throw Error(name + ": no input is named '" + input +
-                  "'; its inputs: " + (known.empty() ? "none" : known));
+      throw Error(name + ": there is no input '" + input +
+                  "'; the inputs are: " + (known.empty() ? "none" : known));
     }
     bool fits = !found->hasRank || found->shape.size() == shape.size();
     for (size_t d = 0; fits && d < shape.size(); ++d)
@@ -254,8 +254,7 @@ Shapes Source::complete(const Shapes &given,
     }
     if (!v.isStatic() && (!v.hasRank || !open))
       throw Error(name + ": input '" + v.name + "' is " + v.text() +
-                  ": its shape must be given to compile it, as in --shape " + v.name +
-                  "=1x3x224x224");
+                  ": required to compile it: its shape; add --shape " + v.name + "=1x3x224x224");
     result[v.name] = v.shape;
     for (size_t d = 0; d < v.shape.size(); ++d)
       if (v.shape[d] < 0)

@@ -48,9 +48,9 @@ void checkClasses(const std::string &name, const Tensor &target, const Classes &
     int64_t label = labels[i];
     if ((label < 0 || label >= classes.count) && label != classes.ignored)
       throw Error("input '" + name + "', element " + std::to_string(i) +
-                  ": required: the number of a class, 0 to " + std::to_string(classes.count - 1) +
+                  ": required: a class index from 0 to " + std::to_string(classes.count - 1) +
                   (classes.ignored ? ", or " + std::to_string(*classes.ignored) : "") +
-                  "; found: " + std::to_string(label) + "; nothing was changed by this batch");
+                  "; found: " + std::to_string(label) + "; this batch has changed no state");
   }
 }
 
@@ -103,8 +103,9 @@ struct Step::Impl {
 
 std::map<std::string, Tensor> Step::Impl::checked(const std::vector<Tensor> &batch) const {
   if (batch.size() != inputs.size())
-    throw Error("a step takes " + std::to_string(inputs.size()) +
-                " tensors, as train() was told; found " + std::to_string(batch.size()));
+    throw Error("required: " + std::to_string(inputs.size()) +
+                " tensors, the number of inputs given to train(); found " +
+                std::to_string(batch.size()));
   std::map<std::string, Tensor> given;
   for (size_t i = 0; i < batch.size(); ++i) {
     given[inputs[i].name] = batch[i];
@@ -155,7 +156,7 @@ void Step::Impl::explain(const Blame &blame, float found) const {
   if (!blame.what.empty())
     throw Error("step " + std::to_string(blame.step) + ": " + blame.what + ", and so the loss is " +
                 std::to_string(found) +
-                "; required: finite numbers; load the last checkpoint to go on");
+                "; required: finite numbers; load the last checkpoint to continue");
 }
 
 void Step::Impl::fetch() {
@@ -213,7 +214,7 @@ const Model &Step::model() const { return impl->model; }
 
 const std::vector<std::vector<float>> &Step::log() {
   if (!impl->options.log)
-    throw Error("this step keeps no log; required: StepOptions::log of 1 or more");
+    throw Error("this step has no log; required: StepOptions::log of 1 or more");
   if (impl->fetched < impl->steps)
     impl->fetch();
   return impl->lines;

@@ -135,8 +135,8 @@ optim::Optimizer optimizerOf(const TrainingOptions &o) {
                                                  {"eps", o.eps.has_value()}};
   for (auto [name, isGiven] : given)
     if (isGiven && !llvm::is_contained(rule.takes, name))
-      throw Error(std::string("--") + name + " means nothing to " + o.optimizer +
-                  ", which takes --lr, --weight-decay, --" + llvm::join(rule.takes, ", --"));
+      throw Error(std::string("--") + name + " has no effect with " + o.optimizer +
+                  ", whose options are --lr, --weight-decay, --" + llvm::join(rule.takes, ", --"));
   optim::Optimizer optimizer = rule.make(o);
   for (const std::string &pattern : o.freeze)
     optimizer.group(pattern, optim::frozen());
@@ -166,7 +166,8 @@ Border borderOf(Source &model, func::FuncOp function) {
     border.inputs.push_back(
         specOf(name ? name.str() : "arg" + std::to_string(i), function.getArgumentTypes()[i]));
     if (border.inputs.back().name == "target")
-      throw Error(model.path() + ": an input is named 'target', which is the loss's; rename it");
+      throw Error(model.path() +
+                  ": the input name 'target' is reserved for the loss; rename the input");
   }
   auto results = function.getBody().front().getTerminator()->getOperands();
   for (unsigned i = 0; i < results.size(); ++i) {
@@ -252,14 +253,15 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
   const Loss &loss = choose(losses, options.loss, "--loss");
   optim::Optimizer optimizer = optimizerOf(options);
   if (loss.target != Target::Classes && (options.labelSmoothing != 0 || options.ignoreIndex))
-    throw Error("--label-smoothing and --ignore-index mean nothing to " + options.loss +
-                ", whose targets are no classes");
+    throw Error("--label-smoothing and --ignore-index have no effect with " + options.loss +
+                ", whose targets are not classes");
   auto moduleIn = [&](MLIRContext &context, const Shapes &taken) {
     std::vector<std::string> needed;
     auto module = model.trainingModule(context, taken, options.seed, needed);
     if (!module)
-      throw Error(model.path() + ": shapes depend on the value of input '" + needed.front() +
-                  "'; required for training: a model whose shapes its inputs' shapes tell");
+      throw Error(
+          model.path() + ": shapes depend on the value of input '" + needed.front() +
+          "'; required for training: a model whose shapes depend only on the shapes of its inputs");
     return module;
   };
   Border border;
@@ -270,17 +272,17 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
     if (options.dataParallel && hasStatistics && !options.syncBatchNorm)
       llvm::errs()
           << "dlc: " << model.path()
-          << ": batch norm takes the statistics of each process's own batch; the running "
-             "statistics that are saved are those of rank 0; --sync-batch-norm takes those "
-             "of all\n";
+          << ": batch norm uses the statistics of each process's batch, and the running statistics "
+             "of rank 0 are saved; add --sync-batch-norm to use those of all processes\n";
     if (options.syncBatchNorm && !hasStatistics)
       throw Error(model.path() +
-                  ": --sync-batch-norm means nothing to a model without batch norm; leave it out");
+                  ": --sync-batch-norm has no effect on a model without batch norm; remove it");
   }
   bool isClasses = loss.target == Target::Classes;
   if (isClasses && border.endsInSoftmax)
-    llvm::errs() << "dlc: " << model.path() << ": ends in a softmax, and " << options.loss
-                 << " takes what stands before it (nll: its logarithm); train a model without it\n";
+    llvm::errs() << "dlc: " << model.path() << ": the model ends with a softmax, but "
+                 << options.loss
+                 << " expects its input (nll: its logarithm); train a model without the softmax\n";
   trace::Spec target = targetOf(model, loss, border.output);
   std::vector<trace::Spec> inputs = border.inputs;
   inputs.push_back(target);

@@ -32,7 +32,7 @@ Turns::Turns() {
   void *memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
-    throw Error("no memory to share with who measures kernels");
+    throw Error("cannot allocate memory shared with the process that measures kernels");
   auto *made = new (memory) Shared();
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);

@@ -42,13 +42,14 @@ Shapes withBatch(const Source &source, const Shapes &given, int64_t batch) {
   for (const ValueInfo &input : source.inputs())
     if (!given.count(input.name) && !input.shape.empty() && input.shape[0] >= 0 &&
         input.shape[0] != batch)
-      throw Error(source.path() + ": input '" + input.name + "' is " + input.text() +
-                  "; required for --batch " + std::to_string(batch) +
-                  ": that first dimension, or an open one (export the model with a dynamic batch)");
+      throw Error(
+          source.path() + ": input '" + input.name + "' is " + input.text() +
+          "; required for --batch " + std::to_string(batch) +
+          ": that first dimension, or a dynamic one (export the model with a dynamic batch)");
   return source.complete(given, [&](const ValueInfo &input, size_t dimension) {
     if (dimension != 0)
       throw Error(source.path() + ": input '" + input.name + "' is " + input.text() +
-                  ": its shape must be given to compile it, as in --shape " + input.name +
+                  ": required to compile it: its shape; add --shape " + input.name +
                   "=1x3x224x224");
     return batch;
   });
@@ -65,11 +66,11 @@ Compiled compileGiven(const CompileArguments &arguments, const CompileOptions &o
   Shapes shapes = withBatch(source, shapesOf(arguments, values), arguments.batch);
   if (arguments.train) {
     if (!values.empty())
-      throw Error("--input means nothing to --train: the data of a step are no part of it");
+      throw Error("--input has no effect with --train: a training step is compiled without data; "
+                  "remove it");
     if (arguments.training.dataParallel && !options.split.empty())
-      throw Error(
-          "--split and --data-parallel cannot be had together: ranks that have parts of one "
-          "step take the same batch; leave one of them out");
+      throw Error("--split and --data-parallel cannot be combined: ranks that split parameters "
+                  "process the same batch; remove one of them");
     TrainingOptions training = arguments.training;
     if (training.dataParallel)
       training.world = options.world;
@@ -104,7 +105,7 @@ int compileCommand(const CompileArguments &arguments) {
   bool wantsText = options.to != Phase::Native;
   if (arguments.output.empty() && !wantsText && !printAll && printed.empty() && !arguments.time)
     throw Error(
-        "required: -o OUT.dlcx (or --to PHASE, --print-after PHASE or --time to look only)");
+        "required: -o OUT.dlcx (or --to PHASE, --print-after PHASE or --time without an output)");
 
   Progress progress;
   std::vector<std::pair<Phase, double>> seconds;

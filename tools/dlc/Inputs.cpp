@@ -63,8 +63,8 @@ std::vector<runtime::NpyArray> arraysFor(const runtime::Session &session, const 
     std::string known;
     for (const runtime::TensorInfo &i : plan.inputs)
       known += (known.empty() ? "" : ", ") + i.name;
-    throw Error("no input is named '" + name +
-                "'; its inputs: " + (known.empty() ? "none" : known));
+    throw Error("there is no input '" + name +
+                "'; the inputs are: " + (known.empty() ? "none" : known));
   }
   std::vector<runtime::NpyArray> arrays;
   for (const runtime::TensorInfo &info : plan.inputs) {
@@ -88,10 +88,10 @@ Shapes completeWithOnes(const Source &source, const Shapes &given) {
   return source.complete(given, [&](const ValueInfo &v, size_t dim) {
     std::string symbol =
         dim < v.symbols.size() && !v.symbols[dim].empty() ? " (" + v.symbols[dim] + ")" : "";
-    std::fprintf(
-        stderr,
-        "dlc: input '%s', dimension %zu%s: not given, taken as 1; --shape %s=... gives it\n",
-        v.name.c_str(), dim, symbol.c_str(), v.name.c_str());
+    std::fprintf(stderr,
+                 "dlc: input '%s', dimension %zu%s: not given, assumed to be 1; set it with "
+                 "--shape %s=...\n",
+                 v.name.c_str(), dim, symbol.c_str(), v.name.c_str());
     return int64_t(1);
   });
 }

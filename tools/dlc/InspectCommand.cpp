@@ -131,9 +131,9 @@ void printValues(const char *title, const std::vector<runtime::TensorInfo> &info
   for (const runtime::TensorInfo &v : infos)
     std::printf(
         "%-8s %s  %s %s%s%s\n", title, v.name.c_str(), std::string(dtypeName(v.dtype)).c_str(),
-        shapeText(v.shape).c_str(), v.value >= 0 ? "  (fixed when it was compiled)" : "",
+        shapeText(v.shape).c_str(), v.value >= 0 ? "  (fixed at compile time)" : "",
         v.counter >= 0
-            ? ("  (or less in dimension " + std::to_string(v.countedDim) + ", as the run finds)")
+            ? ("  (maximum; dimension " + std::to_string(v.countedDim) + " is known after the run)")
                   .c_str()
             : "");
 }
@@ -163,7 +163,7 @@ void printStates(const std::vector<runtime::StateInfo> &states) {
   if (states.size() > kShown + 1)
     std::printf("%-8s ... and %zu more\n", "state", states.size() - kShown);
   if (!states.empty())
-    std::printf("%-8s %zu tensors, %zu of them parameters, %s from run to run\n", "state",
+    std::printf("%-8s %zu tensors, %zu of them parameters, %s between runs\n", "state",
                 states.size(), parameters, bytesText(bytes).c_str());
 }
 
@@ -236,12 +236,12 @@ int inspect(const InspectArguments &given, runtime::World &process) {
   if (arguments.placement && arguments.repeat == 0)
     arguments.repeat = 5;
   if (!arguments.ranks.empty() && arguments.link.empty() && process.size() == 1)
-    throw Error("--ranks: what a step takes in a world depends on what carries its collectives; "
-                "required: --link, or processes started by mpirun, which measure it");
+    throw Error("--ranks: predicting the time of a step requires the link between ranks; add "
+                "--link, or start processes with mpirun to measure it");
   if (!arguments.link.empty() && process.size() > 1)
-    throw Error("--link: " + std::to_string(process.size()) +
-                " processes were started, whose link is measured; required: one process, or no "
-                "--link");
+    throw Error(
+        "--link: " + std::to_string(process.size()) +
+        " processes were started, which measure their link; start one process, or remove --link");
   Source source(arguments.model);
   Values values = readInputs(arguments.inputs, source);
   Shapes shapes = completeWithOnes(source, shapesOf(arguments, values));

@@ -44,7 +44,7 @@ void printPlacement(const runtime::Session &session, const Graph &graph) {
   size_t widest = 9;
   for (const nlohmann::json &operation : operations)
     widest = std::max(widest, std::min<size_t>(40, operation.value("name", "").size()));
-  std::printf("%-8s %-12s %-*s  %s\n", "device", "op", int(widest), "operation", "why there");
+  std::printf("%-8s %-12s %-*s  %s\n", "device", "op", int(widest), "operation", "reason");
   for (const nlohmann::json &operation : operations)
     std::printf("%-8s %-12s %-*s  %s\n", operation.value("device", "").c_str(),
                 operation.value("op", "").c_str(), int(widest), operation.value("name", "").c_str(),

@@ -46,7 +46,7 @@ void printTable(const quantize::Report &report, const std::string &weights) {
               bytesText(double(report.bytesBefore)).c_str(),
               bytesText(double(report.bytesAfter)).c_str());
   for (const quantize::OutputLoss &output : report.outputs)
-    std::printf("output '%s': SNR %.1f dB, the largest element of a row the same in %.2f %%\n",
+    std::printf("output '%s': SNR %.1f dB, argmax of a row unchanged in %.2f %%\n",
                 output.name.c_str(), output.snr, output.sameLargest);
 }
 
@@ -77,8 +77,8 @@ void printJson(const quantize::Report &report, const std::string &weights) {
 int quantizeCommand(const QuantizeArguments &arguments) {
   quantize::Options options = arguments.options;
   if (arguments.data.empty() && !arguments.saysWeights)
-    throw Error("required: --data FILE.npz, to calibrate with; or --weights int8|int4, which "
-                "quantises weights alone");
+    throw Error("required: --data FILE.npz for calibration, or --weights int8|int4 to quantise "
+                "only weights");
   if (!arguments.data.empty())
     options.data = readData(arguments.data);
   Progress progress;
@@ -88,7 +88,7 @@ int quantizeCommand(const QuantizeArguments &arguments) {
   quantize::Report report = quantize::quantize(options);
   progress.clear();
   if (report.samplesLeft)
-    std::fprintf(stderr, "dlc: %lld samples at the end make no whole batch and were left out\n",
+    std::fprintf(stderr, "dlc: the last %lld samples are less than a batch and were ignored\n",
                  static_cast<long long>(report.samplesLeft));
   (arguments.json ? printJson : printTable)(report, options.weights);
   return 0;

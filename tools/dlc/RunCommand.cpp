@@ -189,7 +189,8 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   }
   if (!arguments.outputDir.empty()) {
     if (std::error_code error = llvm::sys::fs::create_directories(arguments.outputDir))
-      throw Error("--output-dir " + arguments.outputDir + ": cannot be made: " + error.message());
+      throw Error("--output-dir " + arguments.outputDir +
+                  ": cannot be created: " + error.message());
     for (size_t i = 0; i < infos.size(); ++i)
       runtime::writeNpy(arguments.outputDir + "/" + fileNameOf(infos[i].name) + ".npy",
                         infos[i].dtype, infos[i].shape, outputs[i]);
@@ -225,13 +226,12 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   if (behind) {
     std::vector<double> last(times.begin() + long(swappedAt), times.end());
     std::nth_element(last.begin(), last.begin() + long(last.size() / 2), last.end());
-    std::printf("measured in the background: %zu times faster kernels came in, %s; the last %zu "
-                "runs: median "
-                "%.3f ms\n",
-                swaps, behind->isDone() ? "all is measured" : "not all is measured", last.size(),
-                last[last.size() / 2]);
+    std::printf(
+        "tuned in the background: %zu kernel swaps, %s; the last %zu runs: median %.3f ms\n", swaps,
+        behind->isDone() ? "tuning is complete" : "tuning is not complete", last.size(),
+        last[last.size() / 2]);
     if (std::string error = behind->error(); !error.empty())
-      std::fprintf(stderr, "dlc: warning: what is measured behind stopped: %s\n", error.c_str());
+      std::fprintf(stderr, "dlc: warning: tuning in the background stopped: %s\n", error.c_str());
   }
   return 0;
 }

@@ -141,8 +141,8 @@ runtime::MessageCost parseLink(const std::string &option, const std::string &tex
   double seconds = quantity(latency, kSeconds), bytes = quantity(rate, kRates);
   if (seconds < 0 || bytes <= 0)
     throw Error(option + " '" + text +
-                "': required: a latency in ns, us, ms or s and a bandwidth in kB/s, MB/s, GB/s or "
-                "Gbit/s, as in 20us,10GB/s");
+                "': required: a latency (ns, us, ms or s) and a bandwidth (kB/s, MB/s, GB/s or "
+                "Gbit/s), such as 20us,10GB/s");
   return {seconds, 1 / bytes};
 }
 

@@ -79,17 +79,17 @@ private:
 std::shared_ptr<runtime::Program> programOf(const std::string &path, const runtime::World &world) {
   Source source(path);
   if (!source.isProgram())
-    throw Error(path + ": required: a compiled step; dlc compile --train " + path +
-                " -o step.dlcx makes one");
+    throw Error(path + ": required: a compiled training step; run dlc compile --train " + path +
+                " -o step.dlcx");
   if (source.program()->manifest.value("state", nlohmann::json::array()).empty())
     throw Error(path + ": has no state, so there is nothing to train; required: a program made by "
                        "dlc compile --train");
   const auto about = source.program()->manifest.value("training", nlohmann::json::object());
   if (int64_t ranks = about.value("world", int64_t(world.size())); ranks != world.size())
-    throw Error(path + ": the step is for " + std::to_string(ranks) + " processes, and " +
+    throw Error(path + ": the step is compiled for " + std::to_string(ranks) + " processes, and " +
                 std::to_string(world.size()) + (world.size() == 1 ? " was" : " were") +
                 " started; start " + std::to_string(ranks) + ", or compile it with --world " +
-                std::to_string(world.size()) + "; a checkpoint goes on in both");
+                std::to_string(world.size()) + "; a checkpoint can be resumed in both");
   return source.program();
 }
 
@@ -128,7 +128,7 @@ Training::Training(const TrainArguments &a, runtime::World &world)
     if (output.dtype != DType::F32 || output.bytes != sizeof(float))
       throw Error(a.program + ": output '" + output.name + "' is " +
                   std::string(dtypeName(output.dtype)) + " " + shapeText(output.shape) +
-                  "; required of a step: single f32 numbers, the loss first");
+                  "; required: f32 scalars as outputs, the loss first");
     figures.push_back({output.name});
   }
   if (figures.empty())
@@ -147,9 +147,8 @@ void Training::takeRates() {
       rates[i] = arguments.lr.value_or(known[inputs[i].name].get<float>());
     }
   if (arguments.lr && rates.empty())
-    throw Error(arguments.program +
-                ": has no learning rate among its inputs, so --lr means nothing "
-                "to it; compile the step with another one");
+    throw Error(arguments.program + ": the learning rate is not an input of the step, so that --lr "
+                                    "has no effect; compile the step with another rate");
 }
 
 /// Returns the settings that must be unchanged for a resumed run to be bitwise identical.
@@ -173,20 +172,20 @@ void Training::resume() {
   const std::string &path = arguments.checkpoint;
   Metadata found = runtime::readSafetensors(path).metadata;
   if (!found.count("dlc.train.steps"))
-    throw Error(path + ": does not say where it stands; required for --resume: a checkpoint of dlc "
-                       "train (--init takes any file's parameters)");
+    throw Error(path + ": contains no training progress; required for --resume: a checkpoint of "
+                       "dlc train (--init loads parameters from any file)");
   for (const auto &[key, value] : identity())
     if (found[key] != value)
       throw Error(path + ": was made with another " + key.substr(strlen("dlc.train.")) + ": '" +
                   found[key] + "'; found now: '" + value +
                   "'; required: the same data and order, or --init " + path +
-                  " to begin anew with its parameters");
+                  " to start again with its parameters");
   session.states().load(path, false, false);
   char *end = nullptr;
   done = std::strtoll(found["dlc.train.steps"].c_str(), &end, 10);
   if (done < 0 || *end || found["dlc.train.steps"].empty())
-    throw Error(path + ": says that '" + found["dlc.train.steps"] +
-                "' steps are done; required: a number");
+    throw Error(path + ": the number of finished steps is '" + found["dlc.train.steps"] +
+                "'; required: a number");
 }
 
 void Training::start() {
@@ -203,7 +202,7 @@ void Training::start() {
     takeState();
   if (all) {
     const std::vector<std::string> lines{"a checkpoint of step " + std::to_string(done)};
-    ranks.world.agree("state to begin with", lines);
+    ranks.world.agree("initial state", lines);
   }
   ranks.share(session.plan(), session.states(), done);
   loader.seek({uint64_t(done / perEpoch), done % perEpoch});
@@ -214,7 +213,7 @@ void Training::takeState() {
     auto file = runtime::readSafetensors(arguments.init);
     for (const runtime::StateInfo &state : session.plan().states)
       if (state.parameter && !file.tensors.count(state.name))
-        throw Error(arguments.init + ": lacks parameter '" + state.name +
+        throw Error(arguments.init + ": does not contain parameter '" + state.name +
                     "'; required: all parameters of the step");
     session.states().load(arguments.init, true, true);
   }
@@ -246,9 +245,10 @@ bool Training::step() {
   session.run(inputs, outputs);
   trace.stepDone();
   if (!std::isfinite(figures[0].value))
-    failAt("the " + figures[0].name + " is " + (std::isnan(figures[0].value) ? "NaN" : "infinite") +
-           "; required: a number; lower --lr, limit gradients (--clip-norm) or look at the data" +
-           (arguments.checkpoint.empty() ? "" : "; the last checkpoint stands"));
+    failAt(
+        "the " + figures[0].name + " is " + (std::isnan(figures[0].value) ? "NaN" : "infinite") +
+        "; required: a finite number; reduce --lr, clip gradients (--clip-norm) or check the data" +
+        (arguments.checkpoint.empty() ? "" : "; the last checkpoint remains valid"));
   ++done;
   losses.push_back(figures[0].value);
   for (size_t i = 0; i < figures.size(); ++i)

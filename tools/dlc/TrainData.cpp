@@ -103,7 +103,7 @@ void checkArray(const std::string &where, const runtime::TensorInfo &input,
     size_t perSample = count / size_t(array.shape[0]);
     throw Error(what + "sample " + std::to_string(size_t(nan) / perSample) + ", element " +
                 std::to_string(size_t(nan) % perSample) +
-                ": is NaN; required: numbers; leave such samples out or fill them in");
+                ": is NaN; required: a number; remove such samples or replace the values");
   }
 }
 
@@ -120,12 +120,11 @@ void checkClasses(const std::string &where, const runtime::TensorInfo &input,
     if ((label >= 0 && label < classes) || (hasIgnored && label == ignored))
       continue;
     size_t perSample = count / size_t(array.shape[0]);
-    throw Error(
-        where + "array '" + input.name + "', sample " + std::to_string(i / perSample) +
-        ": required: a class from 0 to " + std::to_string(classes - 1) +
-        (hasIgnored ? " or the ignored " + std::to_string(ignored) : "") +
-        "; found: " + std::to_string(label) +
-        (hasIgnored ? "" : " (--ignore-index of dlc compile names one that does not count)"));
+    throw Error(where + "array '" + input.name + "', sample " + std::to_string(i / perSample) +
+                ": required: a class from 0 to " + std::to_string(classes - 1) +
+                (hasIgnored ? " or the ignored " + std::to_string(ignored) : "") +
+                "; found: " + std::to_string(label) +
+                (hasIgnored ? "" : " (dlc compile --ignore-index sets a class that is ignored)"));
   }
 }
 
@@ -143,7 +142,7 @@ std::vector<runtime::TensorInfo> batchInputs(const runtime::Plan &plan,
 
 int64_t batchOf(const std::vector<runtime::TensorInfo> &inputs) {
   if (inputs.empty())
-    throw Error("the step has no inputs; required: a batch");
+    throw Error("the step has no inputs; required: at least one");
   for (const runtime::TensorInfo &input : inputs)
     if (input.shape.empty() || input.shape[0] != inputs[0].shape[0] || input.shape[0] < 1)
       throw Error("input '" + input.name + "' is " + typeText(input.dtype, input.shape) +
@@ -165,14 +164,14 @@ data::Dataset trainingData(const std::string &path, const std::vector<runtime::T
         known += (known.empty() ? "'" : ", '") + name + "'";
       throw Error(where + "required: an array '" + input.name + "' of " +
                   typeText(input.dtype, input.shape) +
-                  " a batch; found: " + (known.empty() ? "no arrays" : known));
+                  " per batch; found: " + (known.empty() ? "no arrays" : known));
     }
     checkArray(where, input, found->second);
     if (input.name == "target")
       checkClasses(where, input, found->second, training);
     const runtime::NpyArray &array = found->second;
     if (!fields.empty() && array.shape[0] != fields[0].second.shape()[0])
-      throw Error(where + "required: as many samples in every array; found: " +
+      throw Error(where + "required: the same number of samples in every array; found: " +
                   std::to_string(fields[0].second.shape()[0]) + " in '" + fields[0].first +
                   "' and " + std::to_string(array.shape[0]) + " in '" + input.name + "'");
     // Samples are copied bytewise, so the array may be unaligned in its file.

@@ -18,8 +18,8 @@ void TrainWorld::agree(const std::string &path, const runtime::Program &program,
     return;
   if (runtime::collectiveLines(plan).empty() && runtime::ranksOf(plan) == 0)
     throw Error(path + ": " + std::to_string(world.size()) +
-                " processes were started, and the step is one of a single process; required: a "
-                "step made by dlc compile --train with --data-parallel, or with --split");
+                " processes were started, but the step is compiled for a single process; required: "
+                "a step compiled with dlc compile --train --data-parallel, or with --split");
   world.agree("program", runtime::linesOf(program, plan));
   world.agree("data and settings", settings);
 }

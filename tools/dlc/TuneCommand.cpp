@@ -66,13 +66,13 @@ std::string outcome(const TunedOperation &about) {
     return line + (about.entry->certain ? "" : "  uncertain");
   }
   case From::Disturbed:
-    return about.tried ? "disturbed by other work, again later"
+    return about.tried ? "disturbed by other work, measured again later"
                        : "disturbed by other work, estimated";
   case From::LeftOver:
-    std::snprintf(text, sizeof text, "%10.1f us  left to the model", about.estimate);
+    std::snprintf(text, sizeof text, "%10.1f us  chosen by the cost model", about.estimate);
     return text;
   case From::Rejected:
-    return "all candidates were rejected; --explain says why";
+    return "all candidates were rejected; see --explain";
   }
   return "";
 }
@@ -102,7 +102,7 @@ int tuneMachine(const TuneArguments &arguments) {
                          ? measuredProfileFile(options.cacheDir.value_or(""))
                          : arguments.profileFile;
   if (file.empty())
-    throw Error("there is no file to keep the profile in; required: -o FILE or --cache DIR");
+    throw Error("no file for the profile; required: -o FILE or --cache DIR");
   cpu::Target target = cpu::hostTarget();
   const Profile &nearest = nearestProfile(target);
   Profile profile = measureProfile(options, target, kCalibrationSeconds);
@@ -135,7 +135,7 @@ int tuneCommand(const TuneArguments &arguments) {
   tuning.pinned = false;
   tuning.database = databaseOf(options);
   if (tuning.database.empty())
-    throw Error("there is no file to keep the measurements in; required: --db FILE or --cache DIR");
+    throw Error("no file for the measurements; required: --db FILE or --cache DIR");
   spoilAsAsked(tuning);
 
   Progress progress;
@@ -145,9 +145,9 @@ int tuneCommand(const TuneArguments &arguments) {
     tally.add(about, of);
     std::string name = about.names.empty() ? "(no name)" : about.names.front();
     if (!arguments.explain.empty() && !about.tried && matches(arguments.explain, about))
-      explained.push_back(about.entry
-                              ? contestText(*about.entry, name)
-                              : name + ": not measured; the model takes " + about.chosen + "\n");
+      explained.push_back(about.entry ? contestText(*about.entry, name)
+                                      : name + ": not measured; the cost model chooses " +
+                                            about.chosen + "\n");
     if (progress.visible()) {
       progress.show("tuning", int(done), int(of), endOf(name, 40));
       return;
@@ -165,20 +165,20 @@ int tuneCommand(const TuneArguments &arguments) {
     std::printf("%s\n", text.c_str());
   if (!arguments.explain.empty() && explained.empty())
     throw Error("--explain " + arguments.explain + ": none of the " + std::to_string(tally.all) +
-                " operations is named so, and no key begins so");
+                " operations has a matching name or key");
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::printf("%zu operations with a choice, %zu without, in %.1f s: %zu measured (%zu uncertain), "
-              "%zu known, %zu left to the model, %zu disturbed\n",
+              "%zu known, %zu chosen by the cost model, %zu disturbed\n",
               tally.withChoice, tally.all - tally.withChoice, seconds,
               tally.operations[From::Measured] + tally.operations[From::Rejected], tally.uncertain,
               tally.operations[From::Known], tally.operations[From::LeftOver],
               tally.operations[From::Disturbed]);
   if (tally.resumed > 0)
-    std::printf("%lld timings were there already, of a tuner that was stopped\n",
+    std::printf("%lld timings were reused from an interrupted dlc tune\n",
                 static_cast<long long>(tally.resumed));
   if (tally.disturbed > 0)
     std::printf(
-        "contention: %lld timings overlapped other work on this machine and were taken again\n",
+        "contention: %lld timings overlapped with other work on this machine and were repeated\n",
         static_cast<long long>(tally.disturbed));
   std::printf("database %s\n", tuning.database.c_str());
   return 0;

@@ -15,7 +15,7 @@ namespace {
 
 TuningDatabase opened(const std::string &path) {
   if (!llvm::sys::fs::exists(path))
-    throw Error(path + ": is not there; required: a tuning database, as dlc tune makes it");
+    throw Error(path + ": does not exist; required: a tuning database, written by dlc tune");
   std::string warning;
   TuningDatabase database(path, /*readOnly=*/true, warning);
   if (!warning.empty())
@@ -48,7 +48,7 @@ int merge(const TuneDbArguments &arguments) {
       taken += all.take(entry);
   }
   all.writeTo(arguments.output);
-  std::printf("%s: %zu operations, %zu of them new, %zu measured better\n",
+  std::printf("%s: %zu operations, %zu of them new, %zu with better measurements\n",
               arguments.output.c_str(), all.all().size(), all.all().size() - before,
               taken - (all.all().size() - before));
   return 0;
@@ -80,9 +80,10 @@ int diff(const TuneDbArguments &arguments) {
     double here = behindHere(a, *mine, *theirs), there = behindHere(*b, *theirs, *mine);
     bool same = here <= kTie && there <= kTie;
     ++(same ? within : otherwise);
-    std::printf("%c %s #%s: %s %.1f us, %s %.1f us; each behind the other by %.3f and %.3f\n",
-                same ? '~' : '!', a.name.c_str(), a.key.id().c_str(), mine->implementation.c_str(),
-                mine->median, theirs->implementation.c_str(), theirs->median, here, there);
+    std::printf(
+        "%c %s #%s: %s %.1f us, %s %.1f us; slower than the other's choice by %.3f and %.3f\n",
+        same ? '~' : '!', a.name.c_str(), a.key.id().c_str(), mine->implementation.c_str(),
+        mine->median, theirs->implementation.c_str(), theirs->median, here, there);
   }
   size_t onlySecond = 0;
   for (const auto &[identity, b] : second.all())
@@ -91,8 +92,8 @@ int diff(const TuneDbArguments &arguments) {
       std::printf("> %s #%s\n", b.name.c_str(), b.key.id().c_str());
     }
   size_t both = alike + within + otherwise;
-  std::printf("%zu only in the first, %zu only in the second; of %zu in both %zu chosen alike, %zu "
-              "as fast within 3 %%, %zu otherwise: %.1f %% agree\n",
+  std::printf("%zu only in the first, %zu only in the second; of %zu in both: %zu with the same "
+              "kernel, %zu within 3 %% in speed, %zu different: %.1f %% agree\n",
               onlyFirst, onlySecond, both, alike, within, otherwise,
               both ? 100.0 * double(alike + within) / double(both) : 100.0);
   return onlyFirst + onlySecond + within + otherwise > 0;

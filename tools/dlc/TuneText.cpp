@@ -38,12 +38,12 @@ std::string contestText(const TuningEntry &entry, const std::string &name) {
     sittings = std::max(sittings, c.sittings.size());
   std::string text = name + "  #" + entry.key.id() + (entry.certain ? "" : "  (order uncertain)");
   if (sittings > 1)
-    text += "  " + std::to_string(sittings) + " sittings";
+    text += "  " + std::to_string(sittings) + " sessions";
   text += "\n  " + endOf(entry.key.operation.substr(0, entry.key.operation.find('\n')), 160);
   text += "\n  " + factsText(entry.key.settings);
   text += "\n  " + entry.key.machineText() + "\n";
   text += formatted("  %-34s %11s %11s %11s %7s %6s  %-21s %8s\n", "candidate", "estimate us",
-                    "min us", "median us", "spread", "runs", "behind (95 %)", "error");
+                    "min us", "median us", "spread", "runs", "slower (95 %)", "error");
   const TunedCandidate *choice = entry.choice();
   std::string checked;
   for (const TunedCandidate &c : entry.candidates) {
@@ -59,7 +59,7 @@ std::string contestText(const TuningEntry &entry, const std::string &name) {
     text += formatted("%11.1f %11.1f %6.1f%% %6d  %-21s %8s\n", c.min, c.median, 100 * c.spread,
                       c.runs, behind.c_str(), errorText(c).c_str());
     if (c.disturbed)
-      text += formatted("  %-34s %d timings beside other work were taken again\n", "", c.disturbed);
+      text += formatted("  %-34s %d timings during other work were repeated\n", "", c.disturbed);
     checked = c.checked;
   }
   if (!checked.empty())

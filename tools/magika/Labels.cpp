@@ -13,7 +13,8 @@ namespace magika {
 static nlohmann::json readJson(const std::string &path) {
   std::ifstream file(path);
   if (!file)
-    throw dlc::Error(path + ": cannot be opened; required: the magika package's file of that name");
+    throw dlc::Error(path +
+                     ": cannot be opened; required: the file of that name in the magika package");
   try {
     return nlohmann::json::parse(file);
   } catch (const nlohmann::json::exception &error) {
@@ -28,9 +29,8 @@ Labels::Labels(const std::string &modelDir, const std::string &kindsFile) {
     featureSizes = {config.at("beg_size"), config.at("end_size"), config.at("padding_token"),
                     config.at("block_size"), config.at("min_file_size_for_dl")};
     if (config.at("mid_size") != 0 || config.at("use_inputs_at_offsets") != false)
-      throw dlc::Error(
-          path +
-          ": required: a model of bytes at the beginning and the end; found one of others too");
+      throw dlc::Error(path + ": required: a model that reads bytes at the beginning and the end "
+                              "of a file; found: one that also reads others");
     names = config.at("target_labels_space").get<std::vector<std::string>>();
     thresholds = config.at("thresholds").get<std::map<std::string, double>>();
     instead = config.at("overwrite_map").get<std::map<std::string, std::string>>();

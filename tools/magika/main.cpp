@@ -26,8 +26,8 @@ static std::string findModelDir() {
       if (std::filesystem::exists(model.path() / "model.onnx"))
         found.push_back(model.path());
   if (found.empty())
-    throw dlc::Error("no model found under build/venv/lib/*/site-packages/magika/models: run "
-                     "tools/setup, or give --model-dir");
+    throw dlc::Error("found no model in build/venv/lib/*/site-packages/magika/models; run "
+                     "tools/setup, or set --model-dir");
   return *std::max_element(found.begin(), found.end());
 }
 
@@ -71,16 +71,16 @@ static int identify(std::string modelDir, const std::vector<std::string> &files,
 }
 
 int main(int argc, char **argv) {
-  CLI::App app("names the types of files with a compiled network", "dlc-magika");
+  CLI::App app("prints the types of files, predicted by a compiled network", "dlc-magika");
   std::string modelDir;
   std::vector<std::string> files;
   int threads = 0;
   bool json = false;
   app.add_option("--model-dir", modelDir,
-                 "the folder with model.onnx and config.min.json of the magika package");
-  app.add_option("--threads", threads, "threads to run with; 0: all");
+                 "folder with model.onnx and config.min.json of the magika package");
+  app.add_option("--threads", threads, "number of threads; 0: all");
   app.add_flag("--json", json, "print one JSON array");
-  app.add_option("files", files, "files to name")->required();
+  app.add_option("files", files, "files whose type is printed")->required();
   CLI11_PARSE(app, argc, argv);
   try {
     return identify(modelDir, files, threads, json);

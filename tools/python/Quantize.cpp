@@ -29,7 +29,7 @@ quantize::Data dataOf(const std::vector<Array> &arrays) {
     std::optional<DType> dtype = parseDType(type);
     if (!dtype)
       raise(PyExc_TypeError,
-            "data['" + name + "']: required: an element type that dlc has; found: " + type);
+            "data['" + name + "']: required: a supported element type; found: " + type);
     Tensor tensor(*dtype, shape);
     std::memcpy(tensor.raw(), reinterpret_cast<const void *>(address), tensor.bytes());
     data.arrays.emplace_back(name, tensor);

@@ -98,7 +98,7 @@ VersionedTensor *Results::makePacked(const ExchangeTable &table) const {
     return &(new Reused(like, info.bytes))->packed;
   VersionedTensor *made = nullptr;
   if (table.allocate(&like, &made, nullptr, setErrorOf) != 0) {
-    setErrorOf(nullptr, "MemoryError", "no memory for a result");
+    setErrorOf(nullptr, "MemoryError", "out of memory for a result");
     throw nb::python_error();
   }
   return made;
@@ -157,8 +157,8 @@ nb::object Results::finish(const Family &family, nb::object made, const void *ad
     nb::object types = typesBeyondNumpy();
     if (types.is_none())
       raise(PyExc_TypeError, "output '" + info.name +
-                                 "' is bf16, which NumPy gets from the package ml_dtypes: install "
-                                 "it, or give PyTorch's tensors");
+                                 "' is bf16, which NumPy supports only with the package ml_dtypes; "
+                                 "install ml_dtypes, or pass PyTorch tensors");
     return made.attr("view")(types.attr("bfloat16"));
   }
   if (family.kind == Family::Kind::Numpy || !nb::hasattr(family.object, "__array_namespace__"))

@@ -29,7 +29,7 @@ static size_t indexOf(const std::vector<Value> &values, const std::string &name)
   auto found = std::find_if(values.begin(), values.end(),
                             [&](const Value &value) { return value.name == name; });
   if (found == values.end())
-    raise(PyExc_ValueError, "the program's '" + name + "' is no value of the model");
+    raise(PyExc_ValueError, "the program's '" + name + "' is not a value of the model");
   return size_t(found - values.begin());
 }
 
@@ -98,11 +98,10 @@ std::vector<nb::object> Runner::collect(nb::tuple positional, nb::dict named) co
                               [&](const Value &value) { return value.name == name; });
     if (found == ins.end())
       raise(PyExc_TypeError,
-            "no input is named '" + std::string(name) + "'; the inputs: " + listed(ins));
+            "there is no input '" + std::string(name) + "'; the inputs are: " + listed(ins));
     nb::object &at = arrays[size_t(found - ins.begin())];
     if (at.is_valid())
-      raise(PyExc_TypeError,
-            "input '" + found->name + "' is given twice: by its place and by name");
+      raise(PyExc_TypeError, "input '" + found->name + "' is given twice: by position and by name");
     at = nb::borrow(array);
   }
   for (size_t i = 0; i < arrays.size(); ++i)
@@ -245,7 +244,7 @@ nb::dict Runner::run(nb::dict named) {
 
 void bindRunner(nb::module_ &module) {
   nb::class_<Runner>(module, "Runner", nb::is_weak_referenceable(),
-                     "What dlc.Model is made of: values, sessions and calls.")
+                     "Implementation of dlc.Model: values, sessions and calls.")
       .def(nb::init<std::vector<Value>, std::vector<Value>>(), nb::arg("inputs"),
            nb::arg("outputs"))
       .def("__call__", &Runner::call, nb::arg("arrays"), nb::arg("named"))

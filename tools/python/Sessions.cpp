@@ -44,8 +44,8 @@ Session::~Session() {
 
 runtime::Session &Session::here() const {
   if (!isHere())
-    raise(PyExc_RuntimeError, "the session was made before this process was forked; required: one "
-                              "of this process; load or compile the model here");
+    raise(PyExc_RuntimeError, "the session belongs to the parent of this forked process; load or "
+                              "compile the model in this process");
   return **made;
 }
 
@@ -53,8 +53,8 @@ std::shared_ptr<Session> Session::again() const {
   const runtime::Plan &plan = shared()->plan();
   if (!isHere() && !plan.states.empty())
     raise(PyExc_RuntimeError, "program '" + plan.name +
-                                  "' has state, which another process may have been changing when "
-                                  "this one was forked; load it in this process");
+                                  "' has state that the parent process may have been changing when "
+                                  "this process was forked; load it in this process");
   nb::gil_scoped_release released;
   auto other = std::make_shared<runtime::Session>(shared()->program(),
                                                   runtime::SessionOptions{shared()->threads()});
@@ -142,8 +142,8 @@ static size_t checkedState(const Session &self, size_t index) {
   const runtime::Plan &plan = self.shared()->plan();
   if (index >= plan.states.size())
     raise(PyExc_IndexError, "program '" + plan.name + "' has " +
-                                std::to_string(plan.states.size()) + " states; found: the number " +
-                                std::to_string(index));
+                                std::to_string(plan.states.size()) +
+                                " states; found: state number " + std::to_string(index));
   return index;
 }
 

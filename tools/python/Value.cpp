@@ -89,13 +89,14 @@ void bindValue(nb::module_ &module) {
           },
           nb::arg("name"), nb::arg("dtype"), nb::arg("shape").none(), nb::arg("device"))
       .def_ro("name", &Value::name)
-      .def_ro("dtype", &Value::typeName, "The element type by dlc's name: f32, bf16, i64, bool, ..")
+      .def_ro("dtype", &Value::typeName,
+              "Name of the element type in dlc: f32, bf16, i64, bool, ..")
       .def_prop_ro("shape", shapeOf,
-                   "A tuple; an open dimension is its name, or None; None where even the rank is "
+                   "A tuple, in which a dynamic dimension is its name or None; None if the rank is "
                    "open.")
-      .def_ro("device", &Value::device, "Where the program reads or leaves it: cpu, cuda:0, ..")
+      .def_ro("device", &Value::device, "Device of the value: cpu, cuda:0, ..")
       .def_ro("layout", &Value::layout,
-              "How a program has its elements in memory, as oneDNN writes it; '': row by row.")
+              "Memory layout of the value as an oneDNN format tag; '': row-major.")
       .def("__repr__", [](const Value &value) { return value.name + ": " + value.text(); });
 }
 

@@ -82,7 +82,7 @@ static std::optional<DType> typeOf(const char *format, Py_ssize_t itemBytes) {
 /// Returns the object's own name of its element type.
 static std::string typeText(nb::handle object) {
   nb::object dtype = nb::getattr(object, "dtype", nb::none());
-  return dtype.is_none() ? "an element type that dlc does not have" : nb::str(dtype).c_str();
+  return dtype.is_none() ? "an unsupported element type" : nb::str(dtype).c_str();
 }
 
 static std::string required(const Value &value) {
@@ -109,9 +109,9 @@ void View::openBuffer(nb::handle object) {
 void View::take(const DLTensor &tensor, nb::handle object, const Value &value) {
   if (tensor.device.device_type != kDLCPU && tensor.device.device_type != kDLCUDAHost)
     raise(PyExc_ValueError,
-          required(value) + "a tensor that is not in the host's memory (DLPack's device type " +
+          required(value) + "a tensor that is not in host memory (DLPack device type " +
               std::to_string(int(tensor.device.device_type)) +
-              "); bring it there first, as in x.cpu(): the program takes it to " + value.device);
+              "); copy it first, as in x.cpu(); the program copies it to " + value.device);
   data = static_cast<const char *>(tensor.data) + tensor.byte_offset;
   type = typeOf(tensor.dtype);
   itemBytes = (size_t(tensor.dtype.bits) * tensor.dtype.lanes + 7) / 8;
@@ -127,8 +127,8 @@ void View::openPacked(nb::handle object, const Value &value) {
   if (method.is_none())
     raise(PyExc_TypeError, required(value) + "an object of type " +
                                nb::type_name(object.type()).c_str() +
-                               ", which is no NumPy array and has no __dlpack__; make an array of "
-                               "it first, as in numpy.asarray(x)");
+                               ", which is not a NumPy array and has no __dlpack__; convert it "
+                               "first, as in numpy.asarray(x)");
   try {
     kept = method(nb::arg("max_version") = nb::make_tuple(1, 0));
   } catch (nb::python_error &error) {
@@ -160,8 +160,9 @@ void View::open(nb::handle object, const Value &value) {
   if (numpy && PyObject_TypeCheck(object.ptr(), numpy)) {
     whose = {Family::Kind::Numpy, nullptr, object};
     if (Py_TYPE(object.ptr()) != numpy && nb::hasattr(object, "mask"))
-      raise(PyExc_TypeError, required(value) + "a masked array, whose mask dlc would not see; fill "
-                                               "it first, as in x.filled(0)");
+      raise(PyExc_TypeError,
+            required(value) +
+                "a masked array, whose mask dlc would ignore; fill it first, as in x.filled(0)");
     openBuffer(object);
     // The types of ml_dtypes do not support the buffer protocol, so the array is viewed or
     // converted to a type that does.
@@ -178,8 +179,9 @@ void View::open(nb::handle object, const Value &value) {
     whose = {Family::Kind::Exchange, table, object};
     nb::object tracked = nb::getattr(object, "requires_grad", nb::none());
     if (tracked.ptr() == Py_True)
-      raise(PyExc_ValueError, required(value) + "a tensor that requires gradients, which dlc would "
-                                                "not compute; give x.detach()");
+      raise(PyExc_ValueError,
+            required(value) +
+                "a tensor that requires gradients, which dlc does not compute; pass x.detach()");
     // DLPack only describes the memory. It does not express that a tensor is a lazy negation (such
     // as the imaginary part of a conjugate) or a tensor of zeros without memory, so such tensors
     // are cloned.
@@ -205,12 +207,13 @@ void View::open(nb::handle object, const Value &value) {
                                "; convert it first, as in x." +
                                (whose.kind == Family::Kind::Exchange ? "to(..)" : "astype(..)"));
   if (!value.fits(dims, ndim))
-    raise(PyExc_ValueError, required(value) + "the shape " + shapeText(dims, ndim) +
-                                "; give an array of the required shape, or compile the model for "
-                                "this one");
+    raise(PyExc_ValueError,
+          required(value) + "the shape " + shapeText(dims, ndim) +
+              "; pass an array of the required shape, or compile the model for this shape");
   if (!data && elements() > 0)
-    raise(PyExc_ValueError, required(value) + "an array without memory (a fake tensor, or one "
-                                              "whose storage was given up); give one that has it");
+    raise(PyExc_ValueError, required(value) +
+                                "an array without memory (a fake tensor, or one whose storage was "
+                                "freed); pass an array with memory");
 }
 
 int64_t View::elements() const {

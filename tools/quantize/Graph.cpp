@@ -26,7 +26,7 @@ struct Loader {
                       tensor.data_type() == onnx::TensorProto::UINT4;
     mlir::FailureOr<ref::Tensor> elements = mlir::failure();
     if (isFourBits)
-      reason = "its elements have four bits";
+      reason = "4-bit elements are not supported";
     else
       elements = file.tensor(tensor, &context, reason);
     if (mlir::failed(elements))
@@ -116,8 +116,9 @@ onnx::ModelProto readModel(const std::string &path) {
 void writeModel(const onnx::ModelProto &model, const std::string &path) {
   constexpr size_t kMost = size_t(2) << 30;
   if (model.ByteSizeLong() >= kMost)
-    throw Error(path + ": the model has " + std::to_string(model.ByteSizeLong()) +
-                " bytes, and 2 GiB is the most that one ONNX file holds; quantise a part of it");
+    throw Error(
+        path + ": the model has " + std::to_string(model.ByteSizeLong()) +
+        " bytes; required: at most 2 GiB, the limit of an ONNX file; quantise a part of it");
   std::string bytes = model.SerializeAsString();
   runtime::AtomicFile file(path);
   file.write(bytes.data(), bytes.size());

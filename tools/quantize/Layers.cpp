@@ -90,7 +90,7 @@ std::optional<Layer> layerOf(const Graph &graph, const onnx::NodeProto &node) {
               "",
               {}};
   if (!weights) {
-    layer.kept = "its weights are no constant in f32";
+    layer.kept = "its weights are not an f32 constant";
     return layer;
   }
   layer.shape.assign(weights->dims().begin(), weights->dims().end());
@@ -117,14 +117,13 @@ std::vector<Layer> layersOf(const Graph &graph, const std::string &path) {
   for (const onnx::NodeProto &node : graph.proto().node()) {
     if (isQuantisedKind(node))
       throw Error(path + ": node '" + nameOf(node) + "' is a " + node.op_type() +
-                  ": the model is quantised already; required: the model in f32 that it was made "
-                  "of");
+                  ": the model is already quantised; required: the f32 model that it was made of");
     if (std::optional<Layer> layer = layerOf(graph, node))
       layers.push_back(std::move(*layer));
   }
   if (layers.empty())
-    throw Error(path + ": has no convolution or product by constant weights (Conv, Gemm, MatMul) "
-                       "at its top level, so there is nothing to quantise");
+    throw Error(path + ": has no Conv, Gemm or MatMul with constant weights at its top level, so "
+                       "that there is nothing to quantise");
   return layers;
 }
 

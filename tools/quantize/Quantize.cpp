@@ -38,7 +38,8 @@ void check(const Options &options) {
   requireOneOf("weights", options.weights, {"int8", "int4"});
   requireOneOf("ranges", options.ranges.kind, rangeRules());
   if (options.block < 16 || (options.block & (options.block - 1)))
-    throw Error("block " + std::to_string(options.block) + ": required: a power of two from 16 on");
+    throw Error("block " + std::to_string(options.block) +
+                ": required: a power of two of 16 or more");
   // Written so that NaN is rejected.
   if (!(options.ranges.percentile >= 50 && options.ranges.percentile <= 100))
     throw Error("percentile " + std::to_string(options.ranges.percentile) +
@@ -50,10 +51,10 @@ public:
   explicit Quantizer(const Options &options)
       : options(options), model(readModel(options.model)), graph(model) {
     if (opsetOf(model) < kLeastOpset)
-      throw Error(options.model + ": is of opset " + std::to_string(opsetOf(model)) +
+      throw Error(options.model + ": has opset " + std::to_string(opsetOf(model)) +
                   "; required: " + std::to_string(kLeastOpset) +
-                  " or later, which have a scale for each channel; "
-                  "onnx.version_converter.convert_version(model, 17) makes it one");
+                  " or later, which supports a scale per channel; convert it with "
+                  "onnx.version_converter.convert_version(model, 17)");
     report.bytesBefore = model.ByteSizeLong();
     layers = layersOf(graph, options.model);
     scheme.bits = options.weights == "int4" ? 4 : 8;
@@ -71,9 +72,8 @@ public:
       if (scheme.bits == 8)
         calibrate();
       measureLayers();
-      requireLayers(
-          "every layer loses too much; a lower least SNR allows more loss, and other ranges "
-          "or data may cause less");
+      requireLayers("the SNR of every layer is too low; decrease the minimum SNR (--least-snr), or "
+                    "try other --ranges or data");
     }
     // Removes the scales of values that are now only between layers that remain in f32.
     if (!scheme.scales.empty()) {
@@ -118,11 +118,12 @@ private:
           layer.kept = "keep " + pattern;
         }
       if (layer.isQuantised() && scheme.bits == 4 && layer.depth < 0)
-        layer.kept = "int4 is for products";
+        layer.kept = "int4 supports only matmuls";
     }
     for (const std::string &pattern : options.keep)
       if (!used.count(pattern))
-        throw Error("keep " + pattern + ": no layer has such a name or kind; the first is '" +
+        throw Error("keep " + pattern +
+                    ": no layer has a matching name or operator type; the first is '" +
                     layers.front().name + "', a " + layers.front().node->op_type());
   }
 
@@ -182,7 +183,7 @@ private:
     std::vector<LossOutputs> outputs;
     onnx::ModelProto both = besideEachOther(model, layers, scheme, outputs);
     std::vector<std::pair<double, double>> sums(outputs.size());
-    over("looking at each layer's loss", both, [&](const Arrays &arrays) {
+    over("measuring the error of each layer", both, [&](const Arrays &arrays) {
       for (size_t i = 0; i < outputs.size(); ++i) {
         sums[i].first += double(*arrays.at(outputs[i].signal).data<float>());
         sums[i].second += double(*arrays.at(outputs[i].noise).data<float>());

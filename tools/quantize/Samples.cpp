@@ -39,8 +39,8 @@ bool fits(const ModelValue &input, const std::vector<int64_t> &shape) {
 struct Folder {
   Folder() {
     if (std::error_code error = llvm::sys::fs::createUniqueDirectory("dlc-quantize", path))
-      throw Error("a folder for temporary files cannot be made: " + error.message() +
-                  "; $TMPDIR says where");
+      throw Error("a folder for temporary files cannot be created: " + error.message() +
+                  "; set $TMPDIR to another folder");
   }
   Folder(const Folder &) = delete;
   Folder &operator=(const Folder &) = delete;
@@ -79,16 +79,16 @@ Samples::Samples(const Data &data, const std::string &model,
       continue;
     int64_t size = all.shape()[0];
     if (!first.empty() && size != count)
-      throw Error(data.name +
-                  ": required: as many samples in every array; found: " + std::to_string(count) +
-                  " in '" + first + "' and " + std::to_string(size) + " in '" + input.name + "'");
+      throw Error(data.name + ": required: the same number of samples in every array; found: " +
+                  std::to_string(count) + " in '" + first + "' and " + std::to_string(size) +
+                  " in '" + input.name + "'");
     first = input.name;
     count = size;
     if (input.hasRank && input.shape[0] >= 0) {
       if (fixed && fixed != input.shape[0])
         throw Error(model + ": inputs have " + std::to_string(fixed) + " and " +
                     std::to_string(input.shape[0]) +
-                    " as their first dimension; required: one batch for all");
+                    " as their first dimension; required: the same batch size for all");
       fixed = input.shape[0];
     }
   }

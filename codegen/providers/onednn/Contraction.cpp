@@ -281,11 +281,11 @@ std::optional<Answer> convolution(Builder &b) {
     if (failed(plain))
       return b.no("its weights cannot be read");
     if (e.isInteger() && (e.rhsZeroPoint || !plain->getElementType().isSignlessInteger(8)))
-      return b.no("a convolution of integers whose weights are not i8, or have a zero point");
+      return b.no("integer convolutions require i8 weights without a zero point");
     desc["weights"] = argument(wDims, element, "any");
     b.call.packs.push_back({"weights", *plain, wTag});
   } else if (e.isInteger()) {
-    return b.no("a convolution of integers whose weights are no constants");
+    return b.no("integer convolutions require constant weights");
   } else if (StringRef tag = layoutOf(w.getType()); tag.empty()) {
     desc["weights"] = packedInside(wDims, element, wTag);
     b.addSource("weights", w);
@@ -293,12 +293,13 @@ std::optional<Answer> convolution(Builder &b) {
     // Layouts refer to the dimensions of the operation. The library's dimensions are the same only
     // if there are no groups to split off.
     if (groups > 1 || (transposed && bias))
-      return b.no("weights in layout '" + tag + "' that have other dimensions in the library");
+      return b.no("weights in layout '" + tag +
+                  "', which oneDNN does not support for this operation");
     desc["weights"] = argument(w);
     b.addSource("weights", w);
   }
   if (e.lhsZeroPoint && !isInt32(e.lhsZeroPoint.getType()))
-    return b.no("a zero point in another type than i32");
+    return b.no("zero points must have type i32");
   b.addSource("src", x);
   b.addResult();
   addZeroPoint("src", b.fusion, e.lhsZeroPoint, b.call);
@@ -320,7 +321,7 @@ std::optional<Answer> convolution(Builder &b) {
   };
   std::vector<EpilogueStep> steps;
   if (!describeSteps(b.fusion, e, operandOf, steps, b.call.accumulates))
-    return b.no("a step's operand has a shape or factor that oneDNN does not take");
+    return b.no("an epilogue operand has a shape or factor that oneDNN does not support");
   if (e.isInteger()) {
     addIntegerBias(b, bias, steps, wDims.size() > size_t(rank));
     leaveToConversion(steps, yType.getElementType());
@@ -344,10 +345,10 @@ std::optional<Answer> pool(Builder &b) {
   auto max = dyn_cast<MaxPoolOp>(op);
   auto avg = dyn_cast<AvgPoolOp>(op);
   if (!(max ? addPoolGeometry(desc, max) : addPoolGeometry(desc, avg)))
-    return b.no("its padding is as wide as the window");
+    return b.no("the padding is at least as large as the window");
   auto algorithm = max ? std::optional<std::string>("max") : averageOf(avg);
   if (!algorithm)
-    return b.no("it counts a part of the padding only");
+    return b.no("count_include_pad covers only a part of the padding");
   desc["alg"] = *algorithm;
   b.call.flops = tapsInside(op);
   b.addSource("src", op->getOperand(0));
@@ -361,7 +362,7 @@ std::optional<Answer> contraction(FusionOp fusion, const Query &query) {
   Type element = typeOf(fusion.getResult(0)).getElementType();
   bool isInteger = element.isInteger(32) || element.isInteger(8);
   if (!isInteger && !element.isF32() && !element.isBF16() && !element.isF16())
-    return query.no("element type " + elementName(element) + " is none of oneDNN's");
+    return query.no("element type " + elementName(element) + " is not supported by oneDNN");
   if (isProduct(fusion)) {
     auto product = describeProduct(fusion, /*own=*/false, Refusal{query.why});
     if (product && product->src.element.isInteger(8) && !onednn::sumsInt8Exactly())
@@ -370,11 +371,11 @@ std::optional<Answer> contraction(FusionOp fusion, const Query &query) {
   }
   auto epilogue = matchEpilogue(fusion);
   if (!epilogue)
-    return query.no("not one contraction with steps after it");
+    return query.no("not a single matmul or convolution with an epilogue");
   if (epilogue->isInteger() && (!isa<ConvOp>(epilogue->anchor) || !onednn::sumsInt8Exactly()))
     return query.no("without VNNI its sums of 8-bit integers saturate");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
-    return query.no("empty result");
+    return query.no("the result is empty");
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
   Builder b{fusion, *epilogue, {}, query};

@@ -40,12 +40,12 @@ std::optional<Answer> movement(Operation *op, const Query &query) {
     auto transpose = fusion ? dyn_cast<TransposeOp>(fusion.getBody().front().front())
                             : dyn_cast<TransposeOp>(op);
     if (!transpose)
-      return no("oneDNN has nothing for it");
+      return no("oneDNN has no primitive for this operation");
     x = fusion ? outside(fusion, transpose.getX()) : transpose.getX();
     auto type = typeOf(x);
     auto name = movedName(type.getElementType());
     if (!name || type.getRank() < 2 || type.getRank() > 6 || type.getNumElements() == 0)
-      return no("an element type or rank that oneDNN does not move");
+      return no("oneDNN does not support reorders of this element type or rank");
     // The result's dimension i is the operand's permutation[i]: the operand read in the result's
     // order.
     auto strides = ref::rowMajorStrides(type.getShape());

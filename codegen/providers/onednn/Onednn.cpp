@@ -104,7 +104,8 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
       found = true;
     }
     if (!found)
-      return query.no("oneDNN wants an argument '" + argument.name + "' that has no source");
+      return query.no("oneDNN requires an argument '" + argument.name +
+                      "' that the operation does not have");
   }
   if (described->scratchpadBytes > 0) {
     CallArgument scratch{CallArgument::Kind::Scratch};
@@ -199,7 +200,7 @@ class Onednn : public Provider {
 public:
   Onednn()
       : Provider({.name = "onednn",
-                  .does = "oneDNN: products, convolutions, pools, recurrent layers, reorders"}) {}
+                  .does = "oneDNN: matmuls, convolutions, pools, recurrent layers, reorders"}) {}
 
   void propose(Proposals &proposals) const override {
     Builder b(proposals.op->getContext());

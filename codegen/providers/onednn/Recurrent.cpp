@@ -50,9 +50,9 @@ std::optional<Answer> recurrent(Operation *op, const Query &query) {
   auto xType = typeOf(x), rType = typeOf(op->getOperand(2));
   Type element = xType.getElementType();
   if (!element.isF32())
-    return no("recurrent layers of other types than f32 are composed of products");
+    return no("required: f32; other recurrent layers are decomposed into matmuls");
   if (rType.getDimSize(0) != 1)
-    return no("both directions are two layers");
+    return no("bidirectional layers are decomposed into two layers");
   ref::Tensor constants[3];
   for (int i = 0; i < 3; ++i) {
     ConstantOp constant = constantOf(op->getOperand(i + 1));

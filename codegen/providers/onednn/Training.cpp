@@ -84,7 +84,7 @@ struct Training {
     if (layoutOf(type).empty())
       call.desc["diff_weights"] = packedInside(dims, type.getElementType(), plainTag(dims.size()));
     else if (op.getGroups() > 1)
-      return no("weights in a layout that have other dimensions in the library");
+      return no("weights in a layout that oneDNN does not support for this operation");
     else
       call.desc["diff_weights"] = argument(dims, type.getElementType(), layoutOf(type));
     addGeometry(call.desc, op);
@@ -92,7 +92,7 @@ struct Training {
     call.flops = 2.0 * double(typeOf(op.getDy()).getNumElements()) * double(type.getNumElements()) /
                  double(type.getDimSize(0));
     if (!writes("diff_weights", op.getDw()))
-      return no("its result is not given away");
+      return no("its result is not a result of the fusion");
     return finish(std::move(call), query);
   }
 
@@ -106,35 +106,35 @@ struct Training {
 
   std::optional<Answer> maxPool(MaxPoolPositionsOp op) {
     if (!poolOf("pooling", op, op.getY()))
-      return no("its padding is as wide as the window");
+      return no("the padding is at least as large as the window");
     call.desc["alg"] = "max";
     reads("src", op.getX());
     if (!writes("dst", op.getY()) || !writes("workspace", op.getPosition()))
-      return no("one of its results is not given away");
+      return no("one of its results is not a result of the fusion");
     return finish(std::move(call), query);
   }
 
   std::optional<Answer> maxPoolGradient(MaxPoolGradOp op) {
     if (!poolOf("pooling_backward", op, op.getDy()))
-      return no("its padding is as wide as the window");
+      return no("the padding is at least as large as the window");
     call.desc["alg"] = "max";
     reads("diff_dst", op.getDy());
     reads("workspace", op.getPosition());
     if (!writes("diff_src", op.getDx()))
-      return no("its result is not given away");
+      return no("its result is not a result of the fusion");
     return finish(std::move(call), query);
   }
 
   std::optional<Answer> averagePoolGradient(AvgPoolGradOp op) {
     if (!poolOf("pooling_backward", op, op.getDy()))
-      return no("its padding is as wide as the window");
+      return no("the padding is at least as large as the window");
     auto algorithm = averageOf(op);
     if (!algorithm)
-      return no("it counts a part of the padding only");
+      return no("count_include_pad covers only a part of the padding");
     call.desc["alg"] = *algorithm;
     reads("diff_dst", op.getDy());
     if (!writes("diff_src", op.getDx()))
-      return no("its result is not given away");
+      return no("its result is not a result of the fusion");
     return finish(std::move(call), query);
   }
 };
@@ -149,7 +149,7 @@ std::optional<Answer> training(Operation *op, const Query &query) {
   t.call.op = op;
   Type element = typeOf(single->op->getResult(0)).getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16())
-    return t.no("an element type that is none of oneDNN's");
+    return t.no("an element type that oneDNN does not support");
   for (ValueRange values :
        {ValueRange(single->op->getOperands()), ValueRange(single->op->getResults())})
     for (Value value : values)

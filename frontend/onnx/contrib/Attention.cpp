@@ -90,7 +90,8 @@ void projected(Node &n, Build &b, const Settings &s, Value all, Dims sizes, Valu
   if (!b.require(sizes.size() == 3 && sizes[0] > 0 && sizes[0] == sizes[1] && sizes[2] > 0 &&
                      sizes[0] + sizes[1] + sizes[2] == size,
                  "the projection of " + Twine(size) +
-                     " columns must be those of Q, K and V, as 'qkv_hidden_sizes' says or thirds"))
+                     " columns must consist of Q, K and V with the sizes 'qkv_hidden_sizes', or "
+                     "with equal sizes"))
     return;
   auto part = [&](int64_t from, int64_t count) {
     return splitHeads(b, b.sliceAxis(all, 2, from, count), s.heads);

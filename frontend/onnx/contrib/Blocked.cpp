@@ -53,9 +53,11 @@ void reorderOutput(Node &n, Build &b) {
 Value plainWeights(Build &b, Value w) {
   int64_t block = blockOf(), out = b.dim(w, 0), in = b.dim(w, 1), height = b.dim(w, 2),
           width = b.dim(w, 3), inner = in < block ? 1 : block;
-  if (!b.require(out % block == 0 && in % inner == 0,
-                 "W [" + Twine(out) + ", " + Twine(in) + ", ..] must have whole blocks of " +
-                     Twine(block) + " channels: the file was optimised for another processor"))
+  if (!b.require(
+          out % block == 0 && in % inner == 0,
+          "W [" + Twine(out) + ", " + Twine(in) + ", ..] must have whole blocks of " +
+              Twine(block) +
+              " channels; found another block size: the file was optimised for another processor"))
     return {};
   Value blocks = b.reshape(w, {out / block, in / inner, height, width, inner, block});
   return b.reshape(b.transpose(blocks, {0, 5, 1, 4, 2, 3}), {out, in, height, width});

@@ -19,7 +19,7 @@ Value unpack(Build &b, Value bytes, const Packing &p) {
   }
   Dims shape = b.dims(bytes);
   if (shape.empty())
-    return b.error("packed numbers need a dimension");
+    return b.error("packed integers need a dimension");
   shape.back() *= p.perByte();
   return b.reshape(b.stack(parts, b.rank(bytes)), shape);
 }
@@ -33,7 +33,7 @@ Value zeroPoints(Build &b, Value given, Value scales, int64_t rows, int64_t bloc
   if (!isBytes(b, given)) {
     bool fits = b.elem(given) == b.elem(scales) && b.count(given) == rows * blocks;
     return b.require(fits, "zero_points must be bytes, or " + Twine(rows * blocks) +
-                               " numbers of the scales' type; there are " + Twine(b.count(given)))
+                               " elements of the scales' type; there are " + Twine(b.count(given)))
                ? b.reshape(given, {rows, blocks})
                : Value();
   }
@@ -112,7 +112,8 @@ void matMulNBits(Node &n, Build &b) {
                  "attributes 'K' and 'N' are required, and must be positive") ||
       !b.require(!n.has(4), "input 'g_idx' is not supported; export the model without it") ||
       !b.require(n.integer("weight_prepacked", 0) == 0,
-                 "attribute 'weight_prepacked' must be 0: other weights fit one device only") ||
+                 "attribute 'weight_prepacked' must be 0, since prepacked weights are specific to "
+                 "a device") ||
       !b.require(isBytes(b, w), "B must be of type ui8"))
     return;
   int64_t blocks = (K + p->block - 1) / p->block, bytes = p->block / p->perByte();
@@ -206,7 +207,7 @@ void gatherBlockQuantized(Node &n, Build &b) {
   if (!p || !b.ok() ||
       !b.require(isBytes(b, data) || apart, "data must be of type ui8, i4 or ui4") ||
       !b.require(axis != along && along == rank - 1,
-                 "quantize_axis must be the last, along which numbers are packed, and gather_axis "
+                 "quantize_axis must be the last, along which integers are packed, and gather_axis "
                  "another"))
     return;
   int64_t extent = b.dim(data, axis),

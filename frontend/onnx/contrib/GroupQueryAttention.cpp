@@ -84,7 +84,7 @@ void groupQueryAttention(Node &n, Build &b) {
           Build::isSane(s.heads, 1) && Build::isSane(s.kvHeads, 1) && s.heads % s.kvHeads == 0,
           "num_heads and kv_num_heads are required, and the latter must divide the former") ||
       !b.require(b.rank(query) == 3 && bool(key) == bool(value),
-                 "the query must have rank 3, and key and value come together") ||
+                 "the query must have rank 3, and key and value must be given together") ||
       !b.require(n.has(3) == n.has(4), "past key and past value must be given together"))
     return;
   s.B = b.dim(query, 0);
@@ -97,7 +97,7 @@ void groupQueryAttention(Node &n, Build &b) {
       !b.require(seqlens && b.count(seqlens) == s.B, "seqlens_k must have one element per batch") ||
       !b.require(Build::isSane(s.total, s.T) && s.total - s.T <= s.cached,
                  "the total sequence length, " + Twine(s.total) + ", must be from " + Twine(s.T) +
-                     " to what the past and the new positions give, " + Twine(s.cached + s.T)))
+                     " to the sum of past and new positions, " + Twine(s.cached + s.T)))
     return;
   Value q, k, v;
   if (key) {

@@ -85,7 +85,7 @@ Value product(Node &n, Build &b, const Layer &layer, const Sizes &s, Value x, Va
 Value swiglu(Node &n, Build &b, Value x) {
   int64_t fusion = n.integer("swiglu_fusion", 0), rows = b.dim(x, 0), wide = b.dim(x, 1) / 2;
   if (!b.require(fusion == 1 || fusion == 2,
-                 "attribute 'swiglu_fusion' must be 1 or 2: fc1 holds both halves") ||
+                 "attribute 'swiglu_fusion' must be 1 or 2, since fc1 computes both halves") ||
       !b.require(wide * 2 == b.dim(x, 1), "fc1 must have an even number of columns"))
     return {};
   int64_t step = fusion == 1 ? 2 : 1, second = fusion == 1 ? 1 : wide;
@@ -128,14 +128,14 @@ bool refused(Node &n, Build &b) {
     }
   constexpr int64_t kThird = 8, kRouterWeights = 14;
   for (int64_t i : {kThird, kThird + 1, kThird + 2, kThird + 5})
-    if (!b.require(!n.has(i), "input " + Twine(i) +
-                                  " is not supported: a third product is fused "
-                                  "to the first, as swiglu has it"))
+    if (!b.require(
+            !n.has(i),
+            "input " + Twine(i) +
+                " is not supported: the third matmul must be fused with the first, as in swiglu"))
       return true;
   for (int64_t i = kRouterWeights + 1; i < n.numInputs(); ++i)
     if (!b.require(!n.has(i), "input " + Twine(i) +
-                                  " is of floats of few bits, and 'quant_type' "
-                                  "is int"))
+                                  " is only valid for narrow floats, and 'quant_type' is int"))
       return true;
   return false;
 }
@@ -199,8 +199,9 @@ void mix(Node &n, Build &b, const Layers &layers, const Sizes &s, Value experts,
 void moe(Node &n, Build &b) {
   if (n.integer("use_sparse_mixer", 0))
     return n.unsupported("use_sparse_mixer", "1", "0");
-  if (!b.require(!n.has(6) && !n.has(7), "input 6 is not supported: a third product is fused to "
-                                         "the first, as swiglu has it"))
+  if (!b.require(
+          !n.has(6) && !n.has(7),
+          "input 6 is not supported: the third matmul must be fused with the first, as in swiglu"))
     return;
   auto s = sizesOf(n, b);
   if (!s)

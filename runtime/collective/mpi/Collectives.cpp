@@ -174,9 +174,9 @@ std::vector<MPI_Request> start(MPI_Comm all, int rank, int size, const dlc_engin
   // Indexed by DLC_COLLECTIVE_*.
   constexpr void (*kinds[])(Going &) = {allReduce, allGather, reduceScatter, broadcast};
   if (call.collective < 0 || call.collective >= static_cast<int>(std::size(kinds)))
-    throw Failure("there is no collective of number " + std::to_string(call.collective));
+    throw Failure("unknown collective number " + std::to_string(call.collective));
   if (call.type < 0 || call.type >= kDTypeCount)
-    throw Failure("there is no element type of number " + std::to_string(call.type));
+    throw Failure("unknown element type number " + std::to_string(call.type));
   Going going{
       all, rank, size, call, elements()[call.type].type, dtypeBytes(static_cast<DType>(call.type)),
       {}};

@@ -59,8 +59,8 @@ void begin(World &world) {
   else
     check(MPI_Query_thread(&level), "MPI_Query_thread");
   if (!world.mine && level != MPI_THREAD_MULTIPLE)
-    throw Failure("MPI was initialised by others, for fewer threads than dlc needs; initialise it "
-                  "with MPI_THREAD_MULTIPLE, or after dlc's world");
+    throw Failure("MPI was initialized outside dlc with a lower thread level than dlc requires; "
+                  "initialize it with MPI_THREAD_MULTIPLE, or after dlc's world");
   for (MPI_Comm *own : {&world.all, &world.letters}) {
     check(MPI_Comm_dup(MPI_COMM_WORLD, own), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");

@@ -24,15 +24,15 @@ Block::Block(size_t wanted, const char *purpose) {
   uint64_t physical = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
   if (wanted > physical)
     throw MemoryError(message("the program needs ", wanted, " bytes for its ", purpose,
-                              ", the machine has ", physical));
+                              "; the machine has ", physical));
   bool huge = wanted >= kHugePage;
   bytes = wanted;
   mappedBytes = format::alignUp(wanted, huge ? kHugePage : format::kPage) + (huge ? kHugePage : 0);
   mapping = mmap(nullptr, mappedBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) {
     mapping = nullptr;
-    throw MemoryError(message("cannot get ", wanted, " bytes for the program's ", purpose, ": ",
-                              std::strerror(errno)));
+    throw MemoryError(message("cannot allocate ", wanted, " bytes for the program's ", purpose,
+                              ": ", std::strerror(errno)));
   }
   start = static_cast<char *>(mapping);
   if (huge) {
@@ -69,8 +69,8 @@ Span executableCode(const Program &program) {
   size_t bytes = format::alignUp(code.bytes, format::kPage);
   void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
-    throw MemoryError(
-        message("cannot get ", bytes, " bytes for the program's code: ", std::strerror(errno)));
+    throw MemoryError(message("cannot allocate ", bytes,
+                              " bytes for the program's code: ", std::strerror(errno)));
   Span mapped{memory, code.bytes, std::shared_ptr<const void>(memory, [bytes](const void *p) {
                 munmap(const_cast<void *>(p), bytes);
               })};

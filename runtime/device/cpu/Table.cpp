@@ -64,7 +64,7 @@ int say(char *error, size_t size, const std::string &text) {
 CpuDevice &deviceAt(void *device) { return *static_cast<CpuDevice *>(device); }
 
 int count(char *error, size_t size) {
-  say(error, size, "set DLC_CPU_DEVICES for more");
+  say(error, size, "set DLC_CPU_DEVICES to increase the number");
   return static_cast<int>(std::clamp<uint64_t>(numberIn("DLC_CPU_DEVICES", 8), 1, 64));
 }
 
@@ -100,7 +100,7 @@ int allocate(void *device, uint64_t bytes, void **address, char *error, size_t s
   if (bytes > cpu.limit() - std::min(cpu.used, cpu.limit()))
     return say(error, size,
                message("the device has ", cpu.limit(), " bytes, of which ", cpu.used,
-                       " are taken; release some, or make the batch smaller"));
+                       " are in use; release memory, or reduce the batch size"));
   try {
     Block block(format::alignUp(bytes, format::kPage), "device memory");
     *address = block.data();

@@ -63,7 +63,7 @@ Handle handleOf(const Device &device) {
     if (context == device.context)
       return handle;
   Handle made = nullptr;
-  check(functions().create(&made), "making a handle");
+  check(functions().create(&made), "creating a handle");
   handles.push_back({device.context, made});
   return made;
 }
@@ -100,7 +100,7 @@ Type typeNamed(const std::string &name) {
   if (name == "i32")
     return {I32, 4};
   throw Failure{"cuBLASLt: element type '" + name +
-                "' is not supported; f32, f64, f16, bf16, and i8 with i32 are"};
+                "' is not supported; required: f32, f64, f16, bf16, or i8 with i32"};
 }
 
 int64_t sizeOf(const json &object, const char *key) {
@@ -108,7 +108,7 @@ int64_t sizeOf(const json &object, const char *key) {
   auto found = object.find(key);
   if (found == object.end() || !found->is_number_integer() || found->get<int64_t>() < 1 ||
       found->get<int64_t>() > most)
-    throw Failure{std::string("cuBLASLt: '") + key + "' must be a size, found " +
+    throw Failure{std::string("cuBLASLt: '") + key + "' must be a size; found: " +
                   (found == object.end() ? "nothing" : found->dump())};
   return found->get<int64_t>();
 }
@@ -131,9 +131,10 @@ Matrix matrixOf(const json &desc, const char *name, int64_t rows, int64_t column
   bool straight = matrix.columnStride == 1 && matrix.rowStride >= columns;
   bool crossed = mayTranspose && matrix.rowStride == 1 && matrix.columnStride >= rows;
   if (!straight && !crossed)
-    throw Failure{std::string("cuBLASLt: '") + name + "' of " + std::to_string(rows) + "x" +
-                  std::to_string(columns) + " has strides " + found->dump() +
-                  "; one of the last two must be 1, the other no less than a row"};
+    throw Failure{
+        std::string("cuBLASLt: '") + name + "' of " + std::to_string(rows) + "x" +
+        std::to_string(columns) + " has strides " + found->dump() +
+        "; one of the last two strides must be 1, and the other at least the length of a row"};
   return matrix;
 }
 
@@ -145,7 +146,7 @@ public:
       throw Failure{functions().error +
                     "; compile the program again with --kernels generated, or install the library"};
     if (!desc.is_object() || desc.value("kind", "") != "matmul")
-      throw Failure{"cuBLASLt: only matmul is described, found " + desc.dump()};
+      throw Failure{"cuBLASLt: required: the description of a matmul; found: " + desc.dump()};
     int64_t m = sizeOf(desc, "m"), n = sizeOf(desc, "n"), k = sizeOf(desc, "k");
     batch = sizeOf(desc, "batch");
     Type type = typeNamed(desc.value("dtype", "")), result = typeNamed(desc.value("result", ""));
@@ -177,7 +178,7 @@ public:
     // so setting it does not affect calls in other streams.
     if (hasBias)
       if (Status status = f.matmulDescSet(matmul, BiasPointer, &buffers[2], sizeof(void *)))
-        return std::string("cuBLASLt: giving the bias: ") + f.statusName(status);
+        return std::string("cuBLASLt: setting the bias: ") + f.statusName(status);
     void *y = buffers[hasBias ? 3 : 2];
     // alpha and beta must have the scale type. Zero has the same bit pattern in all scale types.
     float one = 1;
@@ -190,7 +191,7 @@ public:
     // cuBLASLt is column-major and our matrices are row-major, so compute y' = b' a'.
     Status status = f.matmul(handle, matmul, alpha, buffers[1], first, buffers[0], second, beta, y,
                              destination, y, destination, &algorithm, scratch, workspace, stream);
-    return status ? std::string("cuBLASLt: multiplying: ") + f.statusName(status) : "";
+    return status ? std::string("cuBLASLt: running a matmul: ") + f.statusName(status) : "";
   }
 
 private:
@@ -202,14 +203,14 @@ private:
       wanted.push_back({"bias", bias});
     wanted.push_back({"y", needed.begin()[2]});
     if (buffers.size() != wanted.size())
-      throw Failure{"cuBLASLt: matmul takes " + std::to_string(wanted.size()) + " buffers, " +
-                    std::to_string(buffers.size()) + " given"};
+      throw Failure{"cuBLASLt: a matmul requires " + std::to_string(wanted.size()) +
+                    " buffers; found: " + std::to_string(buffers.size())};
     for (size_t i = 0; i < wanted.size(); ++i)
       if (buffers[i].bytes < wanted[i].second)
         throw Failure{std::string("cuBLASLt: buffer '") + wanted[i].first + "' has " +
-                      bytesText(buffers[i].bytes) + ", " + bytesText(wanted[i].second) + " needed"};
+                      bytesText(buffers[i].bytes) + "; required: " + bytesText(wanted[i].second)};
     if (!buffers.back().writable)
-      throw Failure{"cuBLASLt: buffer 'y' is written but lies in a constant or an input"};
+      throw Failure{"cuBLASLt: buffer 'y' is written, but is part of a constant or an input"};
   }
 
   static Layout layoutOf(const Matrix &matrix, DataType type, int64_t batch) {
@@ -219,12 +220,13 @@ private:
             outer = matrix.isTransposed() ? matrix.columns : matrix.rows;
     check(f.layoutCreate(&layout, type, static_cast<uint64_t>(inner), static_cast<uint64_t>(outer),
                          matrix.leading()),
-          "describing a matrix");
+          "creating a matrix layout");
     auto count = static_cast<int32_t>(batch);
     if (batch > 1) {
-      check(f.layoutSet(layout, BatchCount, &count, sizeof count), "describing a batch");
+      check(f.layoutSet(layout, BatchCount, &count, sizeof count),
+            "setting the batch of a matrix layout");
       check(f.layoutSet(layout, BatchStride, &matrix.batchStride, sizeof matrix.batchStride),
-            "describing a batch");
+            "setting the batch of a matrix layout");
     }
     return layout;
   }
@@ -237,9 +239,10 @@ private:
                   : scale == I32                       ? ComputeI32
                   : math == "tf32" && type.type == F32 ? ComputeTf32
                                                        : Compute32;
-    check(f.matmulDescCreate(&matmul, compute, scale), "describing a product");
+    check(f.matmulDescCreate(&matmul, compute, scale), "creating a matmul descriptor");
     auto set = [&](int attribute, auto value) {
-      check(f.matmulDescSet(matmul, attribute, &value, sizeof value), "describing a product");
+      check(f.matmulDescSet(matmul, attribute, &value, sizeof value),
+            "creating a matmul descriptor");
     };
     set(TransA, static_cast<int32_t>(b.isTransposed() ? Transpose : None));
     set(TransB, static_cast<int32_t>(a.isTransposed() ? Transpose : None));
@@ -260,7 +263,7 @@ private:
     const Functions &f = functions();
     handle = handleOf(device);
     Preference preference = nullptr;
-    check(f.preferenceCreate(&preference), "asking for an algorithm");
+    check(f.preferenceCreate(&preference), "selecting an algorithm");
     uint64_t most = desc.contains("workspace") ? static_cast<uint64_t>(sizeOf(desc, "workspace"))
                                                : uint64_t{32} << 20;
     auto alignment = static_cast<uint32_t>(
@@ -277,7 +280,7 @@ private:
     if (status == cublaslt::NotSupported || (status == cublaslt::Success && count == 0))
       throw Failure{"cuBLASLt: no algorithm on " + device.name() + " for " + desc.dump() +
                     "; compile the program for this device"};
-    check(status, "asking for an algorithm");
+    check(status, "selecting an algorithm");
     int wanted = desc.contains("algorithm") ? static_cast<int>(sizeOf(desc, "algorithm")) : 1;
     const Heuristic &chosen = found[wanted <= count ? wanted - 1 : 0];
     algorithm = chosen.algorithm;
@@ -305,7 +308,7 @@ std::unique_ptr<LibraryCall> createCublasLtCall(Device &device, const json &desc
   } catch (const Failure &failure) {
     error = failure.text;
   } catch (const std::exception &wrong) {
-    error = std::string("cuBLASLt: wrong description: ") + wrong.what();
+    error = std::string("cuBLASLt: invalid description: ") + wrong.what();
   }
   return nullptr;
 }

@@ -29,7 +29,7 @@ Session &sessionOf(const Device &device) {
     if (context == device.context)
       return session;
   Handle made = nullptr;
-  check(functions(), functions().create(&made), "making a handle");
+  check(functions(), functions().create(&made), "creating a handle");
   sessions->emplace_back();
   sessions->back().first = device.context;
   sessions->back().second.handle = made;
@@ -87,15 +87,15 @@ public:
     what = planned(device, session->handle, desc);
     const std::vector<Operand> &operands = what->graph.operands;
     if (buffers.size() != operands.size())
-      throw Failure{"cuDNN: " + what->graph.what + " takes " + std::to_string(operands.size()) +
-                    " buffers, " + std::to_string(buffers.size()) + " given"};
+      throw Failure{"cuDNN: " + what->graph.what + " requires " + std::to_string(operands.size()) +
+                    " buffers; found: " + std::to_string(buffers.size())};
     for (size_t i = 0; i < operands.size(); ++i) {
       std::string name = "cuDNN: buffer '" + operands[i].name + "'";
       if (buffers[i].bytes < operands[i].bytes)
-        throw Failure{name + " has " + bytesText(buffers[i].bytes) + ", " +
-                      bytesText(operands[i].bytes) + " needed"};
+        throw Failure{name + " has " + bytesText(buffers[i].bytes) +
+                      "; required: " + bytesText(operands[i].bytes)};
       if (operands[i].written && !buffers[i].writable)
-        throw Failure{name + " is written but lies in a constant or an input"};
+        throw Failure{name + " is written, but is part of a constant or an input"};
       ids.push_back(operands[i].id);
     }
     for (const Number &number : what->graph.numbers)
@@ -107,7 +107,7 @@ public:
     const Functions &f = functions();
     try {
       Owned pack(f, VariantPackKind);
-      const std::string doing = "giving the buffers";
+      const std::string doing = "setting the buffers";
       std::vector<const void *> pointers(buffers, buffers + what->graph.operands.size());
       for (const Number &number : what->graph.numbers)
         pointers.push_back(&number.value);
@@ -117,7 +117,7 @@ public:
       pack.set(PackWorkspace, OfPointer, scratch, doing);
       pack.finalize(doing);
       std::lock_guard<std::mutex> guard(session->mutex);
-      check(f, f.setStream(session->handle, stream), "taking a stream");
+      check(f, f.setStream(session->handle, stream), "setting the stream");
       check(f, f.execute(session->handle, what->plan.plan.get(), pack.get()),
             "running a " + what->graph.what);
       return {};
@@ -142,7 +142,7 @@ std::unique_ptr<LibraryCall> createCudnnCall(Device &device, const json &desc,
   } catch (const Failure &failure) {
     error = failure.text;
   } catch (const std::exception &wrong) {
-    error = std::string("cuDNN: wrong description: ") + wrong.what();
+    error = std::string("cuDNN: invalid description: ") + wrong.what();
   }
   return nullptr;
 }

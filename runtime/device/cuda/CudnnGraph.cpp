@@ -44,7 +44,7 @@ void check(const Functions &f, Status status, const std::string &doing) {
 }
 
 Owned::Owned(const Functions &f, DescriptorKind kind) : f(&f) {
-  check(f, f.make(kind, &raw), "making a descriptor");
+  check(f, f.make(kind, &raw), "creating a descriptor");
 }
 
 void Owned::set(int attribute, ElementKind kind, int64_t count, const void *values,
@@ -70,7 +70,8 @@ Type typeNamed(const std::string &name) {
     return {F16, 2};
   if (name == "bf16")
     return {Bf16, 2};
-  throw Failure{"cuDNN: element type '" + name + "' is not supported; f32, f64, f16 and bf16 are"};
+  throw Failure{"cuDNN: element type '" + name +
+                "' is not supported; required: f32, f64, f16 or bf16"};
 }
 
 } // namespace
@@ -81,7 +82,7 @@ int64_t numberOf(const json &object, const char *key, int64_t least, int64_t oth
     return otherwise;
   if (!found->is_number_integer() || found->get<int64_t>() < least)
     throw Failure{std::string("cuDNN: '") + key + "' must be an integer of at least " +
-                  std::to_string(least) + ", found " + found->dump()};
+                  std::to_string(least) + "; found: " + found->dump()};
   return found->get<int64_t>();
 }
 
@@ -138,7 +139,7 @@ public:
   static Shape shapeIn(const json &object, Type type) {
     Shape shape{numbersOf(object, "dims", 1, 0), {}, type};
     if (shape.dims.size() < 3 || shape.dims.size() > 5)
-      throw Failure{"cuDNN: tensors have 3 to 5 dimensions, found " + object.dump()};
+      throw Failure{"cuDNN: required: tensors of 3 to 5 dimensions; found: " + object.dump()};
     shape.strides = numbersOf(object, "strides", 0, shape.dims.size());
     double extent = 1;
     for (size_t d = 0; d < shape.dims.size(); ++d)
@@ -158,7 +159,7 @@ public:
   /// Adds a virtual tensor: an intermediate value between two operations.
   Descriptor between(Shape shape) {
     shape.type = {compute, 4};
-    return tensor("a value between", shape, nextId++, true);
+    return tensor("an intermediate value", shape, nextId++, true);
   }
 
   void convolution() {
@@ -168,7 +169,7 @@ public:
           y = shapeOf("y", forward ? result : element);
     size_t rank = x.dims.size();
     if (w.dims.size() != rank || y.dims.size() != rank)
-      throw Failure{"cuDNN: x, w and y must have one rank, found " + desc.dump()};
+      throw Failure{"cuDNN: required: x, w and y of one rank; found: " + desc.dump()};
     // Single-channel (depthwise) convolutions have specialized kernels that do not use tensor
     // cores.
     graph.prefersTensorCores = graph.mayRound && element.type != F64 && w.dims[1] > 1;
@@ -194,7 +195,7 @@ public:
             : Kind{WeightGradientKind, WeightAlpha, WeightBeta, WeightConvolution, WeightX,
                    WeightDy,           WeightDw};
     Owned op(f, kind.kind);
-    const std::string doing = "describing a convolution";
+    const std::string doing = "creating a convolution operation";
     op.set(kind.geometry, OfDescriptor, geometry, doing);
     op.set(kind.first, OfDescriptor, first, doing);
     op.set(kind.second, OfDescriptor, second, doing);
@@ -224,10 +225,11 @@ public:
                 y = shapeOf("y", element);
     for (const Shape &shape : {q, k, v, y})
       if (shape.dims.size() != 4)
-        throw Failure{"cuDNN: attention has tensors of 4 dimensions, found " + desc.dump()};
+        throw Failure{"cuDNN: required: attention on tensors of 4 dimensions; found: " +
+                      desc.dump()};
     if (!desc.contains("scale") || !desc["scale"].is_number())
       throw Failure{"cuDNN: 'scale' must be a number, in " + desc.dump()};
-    const std::string doing = "describing an attention";
+    const std::string doing = "creating an attention operation";
     Owned op(f, AttentionKind);
     op.set(AttentionQ, OfDescriptor, operand("q", q, false), doing);
     op.set(AttentionK, OfDescriptor, operand("k", k, false), doing);
@@ -245,7 +247,7 @@ public:
 
   Graph finish(Handle handle) {
     graph.operations = Owned(f, GraphKind);
-    const std::string doing = "describing a graph";
+    const std::string doing = "creating a graph";
     if (handle)
       graph.operations.set(GraphHandle, OfHandle, handle, doing);
     graph.operations.set(GraphOperations, OfDescriptor, static_cast<int64_t>(operations.size()),
@@ -257,7 +259,7 @@ public:
 private:
   Descriptor tensor(const std::string &name, const Shape &shape, int64_t id, bool isVirtual) {
     Owned made(f, TensorKind);
-    const std::string doing = "describing '" + name + "'";
+    const std::string doing = "creating '" + name + "'";
     made.set(TensorType, OfDataType, static_cast<int>(shape.type.type), doing);
     made.set(TensorDimensions, shape.dims, doing);
     made.set(TensorStrides, shape.strides, doing);
@@ -272,7 +274,7 @@ private:
 
   Descriptor number(const std::string &name, int64_t id) {
     Owned made(f, TensorKind);
-    const std::string doing = "describing '" + name + "'";
+    const std::string doing = "creating '" + name + "'";
     const std::vector<int64_t> one(4, 1);
     made.set(TensorType, OfDataType, static_cast<int>(F32), doing);
     made.set(TensorDimensions, one, doing);
@@ -287,7 +289,7 @@ private:
 
   Descriptor describeConvolution(size_t spatial) {
     Owned made(f, ConvolutionKind);
-    const std::string doing = "describing a window";
+    const std::string doing = "creating a window";
     auto count = static_cast<int64_t>(spatial);
     made.set(ConvolutionType, OfDataType, static_cast<int>(compute), doing);
     constexpr int crossCorrelation = 1;
@@ -307,13 +309,15 @@ private:
     if (!desc.contains("post"))
       return extra;
     if (!desc["post"].is_array())
-      throw Failure{"cuDNN: 'post' must be a list of steps, found " + desc["post"].dump()};
+      throw Failure{"cuDNN: required: a list of epilogue ops as 'post'; found: " +
+                    desc["post"].dump()};
     for (const json &step : desc["post"]) {
       if (step.value("op", "") != "add")
         continue;
       Shape shape = shapeIn(step, typeNamed(step.value("dtype", "")));
       if (shape.dims.size() != to.dims.size())
-        throw Failure{"cuDNN: what is added must have the result's rank, found " + step.dump()};
+        throw Failure{"cuDNN: required: an added operand with the result's rank; found: " +
+                      step.dump()};
       extra.push_back(operand("added", shape, false));
     }
     return extra;
@@ -332,8 +336,8 @@ private:
     std::string name = step.value("op", "");
     auto mode = std::find_if(modes.begin(), modes.end(), [&](auto &m) { return m.first == name; });
     if (mode == modes.end())
-      throw Failure{"cuDNN: a step '" + name + "' is not known, in " + desc.dump()};
-    const std::string doing = "describing a step '" + name + "'";
+      throw Failure{"cuDNN: unknown epilogue op '" + name + "' in " + desc.dump()};
+    const std::string doing = "creating epilogue op '" + name + "'";
     Owned how(f, PointwiseKind);
     how.set(PointwiseModeOf, OfPointwiseMode, static_cast<int>(mode->second), doing);
     how.set(PointwisePrecision, OfDataType, static_cast<int>(compute), doing);
@@ -370,7 +374,7 @@ private:
 std::vector<Owned> proposals(const Functions &f, const Graph &graph, Descriptor device,
                              HeuristicMode mode) {
   constexpr int64_t asked = 32;
-  const std::string doing = "asking for engines";
+  const std::string doing = "listing engines";
   Owned heuristic(f, HeuristicKind);
   heuristic.set(HeuristicGraph, OfDescriptor, graph.operations.get(), doing);
   heuristic.set(HeuristicModeOf, OfHeuristicMode, static_cast<int>(mode), doing);
@@ -398,7 +402,7 @@ struct Engine {
 };
 
 Engine engineOf(const Functions &f, const Owned &config) {
-  const std::string doing = "asking about an engine";
+  const std::string doing = "querying an engine";
   Owned engine(f, EngineKind);
   Descriptor raw = engine.get();
   int64_t count = 0;
@@ -415,13 +419,13 @@ Engine engineOf(const Functions &f, const Owned &config) {
 
 Graph graphOf(const Functions &f, const json &desc, Handle handle) {
   if (!desc.is_object())
-    throw Failure{"cuDNN: a description must be an object, found " + desc.dump()};
+    throw Failure{"cuDNN: required: an object as description; found: " + desc.dump()};
   std::string kind = desc.value("kind", "");
   if (kind != "convolution" && kind != "data_gradient" && kind != "weight_gradient" &&
       kind != "attention")
-    throw Failure{"cuDNN: only convolution, data_gradient, weight_gradient and attention are "
-                  "described, found " +
-                  desc.dump()};
+    throw Failure{
+        "cuDNN: required: a convolution, data_gradient, weight_gradient or attention; found: " +
+        desc.dump()};
   Builder builder(f, desc);
   if (kind == "attention")
     builder.attention();
@@ -453,7 +457,7 @@ std::optional<Plan> planFor(const Functions &f, Owned &config, const Engine &eng
     return std::nullopt;
   }
   if (made.workspace > workspace) {
-    refusal = "it wants a workspace of " + std::to_string(made.workspace) + " bytes, " +
+    refusal = "it needs a workspace of " + std::to_string(made.workspace) + " bytes; at most " +
               std::to_string(workspace) + " are allowed";
     return std::nullopt;
   }
@@ -464,7 +468,7 @@ std::optional<Plan> planFor(const Functions &f, Owned &config, const Engine &eng
 
 Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor device,
             uint64_t workspace, int64_t wanted) {
-  std::string refusal = "the library proposes none";
+  std::string refusal = "the library has none";
   std::optional<Plan> last;
   std::vector<std::pair<Owned, Engine>> others; ///< no tensor cores; tried last
   auto take = [&](Owned &config, const Engine &engine) {
@@ -484,11 +488,11 @@ Plan planOf(const Functions &f, const Graph &graph, Handle handle, Descriptor de
     for (Owned &config : configs) {
       Engine engine = engineOf(f, config);
       if (engine.has(Nondeterministic)) {
-        refusal = "what the library proposes gives other results from run to run";
+        refusal = "the library's engines are not deterministic";
       } else if (!graph.mayRound && (engine.has(TensorCore) || engine.has(DownConvertInputs))) {
-        refusal = "what the library proposes rounds f32; allow tf32 (--matmul-precision high)";
+        refusal = "the library's engines round f32; allow tf32 (--matmul-precision high)";
       } else if (graph.prefersTensorCores && !engine.has(TensorCore)) {
-        refusal = "what the library proposes does without tensor cores";
+        refusal = "the library's engines do not use tensor cores";
         others.emplace_back(std::move(config), std::move(engine));
       } else if (take(config, engine)) {
         return std::move(*last);

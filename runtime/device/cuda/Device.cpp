@@ -50,11 +50,11 @@ int open(int index, void **to, char *error, size_t size) {
   const Driver &d = driver();
   *to = nullptr;
   if (!d.error.empty())
-    return report.fail("cuda:" + std::to_string(index) + " is not there: " + d.error);
+    return report.fail("device cuda:" + std::to_string(index) + " not found: " + d.error);
   int devices = 0;
   d.deviceCount(&devices);
   if (index < 0 || index >= devices)
-    return report.fail("cuda:" + std::to_string(index) + " is not there: this machine has " +
+    return report.fail("device cuda:" + std::to_string(index) + " not found: this machine has " +
                        std::to_string(devices) + (devices == 1 ? " GPU" : " GPUs") +
                        ", up to cuda:" + std::to_string(devices - 1));
   auto device = std::make_unique<Device>();
@@ -85,10 +85,9 @@ int properties(void *handle, dlc_device_properties *to, char *error, size_t size
   *to = {};
   size_t free = 0, total = 0;
   if (int failed = report.check(driver().deviceName(to->name, sizeof(to->name), device.ordinal),
-                                device, "be asked for its name"))
+                                device, "report its name"))
     return failed;
-  if (int failed =
-          report.check(driver().memoryInfo(&free, &total), device, "be asked for its memory"))
+  if (int failed = report.check(driver().memoryInfo(&free, &total), device, "report its memory"))
     return failed;
   to->total_bytes = total;
   to->free_bytes = free;
@@ -118,8 +117,8 @@ int Report::check(Result result, const Device &device, const char *what) const {
     return 0;
   std::string text = device.name() + " cannot " + what + ": " + nameOf(result);
   if (isLost(result))
-    text += "; a kernel before this went wrong, and this process cannot use the device any more: "
-            "run it with compute-sanitizer to see which";
+    text += "; an earlier kernel failed, and this process cannot use the device any more; run the "
+            "process with compute-sanitizer to find that kernel";
   return fail(text);
 }
 

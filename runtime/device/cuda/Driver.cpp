@@ -27,16 +27,16 @@ std::string whyNot(const Driver &d, Result result) {
   std::string name = nameOf(d, result);
   switch (result) {
   case NoDevice:
-    return "NVIDIA's driver is installed but sees no GPU: " + name +
-           "; check $CUDA_VISIBLE_DEVICES, and what nvidia-smi says";
+    return "NVIDIA's driver is installed but finds no GPU: " + name +
+           "; check $CUDA_VISIBLE_DEVICES and the output of nvidia-smi";
   case StubLibrary:
-    return "the libcuda.so.1 that was found is only a stub to link with: " + name +
-           "; take the folder 'stubs' out of the library path";
+    return "the libcuda.so.1 that was found is only a stub for linking: " + name +
+           "; remove the folder 'stubs' from the library path";
   case DriverMismatch:
-    return "the driver's library and its kernel module are of different versions: " + name +
-           "; start the machine again after an update";
+    return "the driver's library and its kernel module have different versions: " + name +
+           "; restart the machine after an update of the driver";
   default:
-    return "NVIDIA's driver does not start: " + name + "; see what nvidia-smi says";
+    return "NVIDIA's driver cannot be initialized: " + name + "; check the output of nvidia-smi";
   }
 }
 
@@ -66,8 +66,8 @@ void open(Driver &d) {
     return;
   }
   if (d.version < oldestDriver) {
-    d.error = "NVIDIA's driver is too old: it supports CUDA " + versionText(d.version) +
-              ", and CUDA " + versionText(oldestDriver) + " is needed; update it";
+    d.error = "NVIDIA's driver is too old: required: CUDA " + versionText(oldestDriver) +
+              "; found: CUDA " + versionText(d.version) + "; update the driver";
     return;
   }
   int count = 0;

@@ -13,7 +13,7 @@ int captureBegin(void *handle, void *stream, char *error, size_t size) {
   Current current(device);
   // Thread-local mode lets other threads allocate memory and load modules during the capture.
   return Report{error, size}.check(driver().captureBegin(streamOf(stream), CaptureThreadLocal),
-                                   device, "begin to capture a stream");
+                                   device, "begin stream capture");
 }
 
 int captureEnd(void *handle, void *stream, void **to, char *error, size_t size) {
@@ -23,13 +23,13 @@ int captureEnd(void *handle, void *stream, void **to, char *error, size_t size) 
   *to = nullptr;
   Graph graph = nullptr;
   if (int failed =
-          report.check(driver().captureEnd(streamOf(stream), &graph), device, "capture a stream"))
+          report.check(driver().captureEnd(streamOf(stream), &graph), device, "end stream capture"))
     return failed;
   GraphExec made = nullptr;
   Result result = driver().graphInstantiate(&made, graph, 0);
   driver().graphDestroy(graph);
   *to = made;
-  return report.check(result, device, "make a graph ready to run");
+  return report.check(result, device, "instantiate a graph");
 }
 
 int graphLaunch(void *handle, void *graph, void *stream, char *error, size_t size) {

@@ -34,8 +34,8 @@ int libraryMake(void *handle, const char *library, const char *text, const uint6
       std::find_if(std::begin(kLibraries), std::end(kLibraries),
                    [&](const auto &known) { return std::string_view(known.name) == library; });
   if (row == std::end(kLibraries))
-    return report.fail(device.name() + " has no library '" + library +
-                       "' here; compile the program again, with generated kernels");
+    return report.fail(device.name() + ": library '" + library +
+                       "' is not available; compile the program again with --kernels generated");
   std::vector<LibraryBuffer> buffers;
   buffers.reserve(count);
   for (size_t i = 0; i < count; ++i)

@@ -20,10 +20,10 @@ int allocate(void *handle, uint64_t bytes, void **to, char *error, size_t size) 
   if (result == OutOfMemory) {
     size_t free = 0, total = 0;
     driver().memoryInfo(&free, &total);
-    return report.fail(device.name() + " has no room for " + bytesText(bytes) + ": " +
-                       bytesText(free) + " of its " + bytesText(total) +
-                       " are free; take smaller batches, release other programs' sessions, or see "
-                       "with nvidia-smi who else uses it");
+    return report.fail(device.name() + ": out of device memory: required: " + bytesText(bytes) +
+                       "; found: " + bytesText(free) + " of its " + bytesText(total) +
+                       " free; reduce the batch size, release other sessions, or list the "
+                       "processes that use the device (nvidia-smi)");
   }
   *to = reinterpret_cast<void *>(address);
   return report.check(result, device, "allocate memory");
@@ -45,8 +45,8 @@ int allocatePinned(void *handle, uint64_t bytes, void **to, char *error, size_t 
   Current current(device);
   Result result = driver().hostAllocate(to, bytes, HostPortable);
   if (result == OutOfMemory)
-    return report.fail("the host has no room for " + bytesText(bytes) + " of pinned memory for " +
-                       device.name() + "; pin less, or raise the limit (ulimit -l)");
+    return report.fail("out of pinned host memory: " + bytesText(bytes) + " for " + device.name() +
+                       "; pin less memory, or raise the limit (ulimit -l)");
   return report.check(result, device, "pin host memory");
 }
 
@@ -88,14 +88,15 @@ int copy(void *handle, void *stream, void *to, const void *from, uint64_t bytes,
                         device, "copy within itself");
   case DLC_COPY_FROM_PEER:
     if (!peer)
-      return report.fail("a copy from another device to " + device.name() +
-                         " must name that device");
+      return report.fail("a copy to " + device.name() +
+                         " from another device requires the source device");
     meetPeer(device, deviceOf(peer));
     return report.check(d.copyPeer(addressOf(to), device.context, addressOf(from),
                                    deviceOf(peer).context, bytes, streamOf(stream)),
                         device, "copy from another device");
   default:
-    return report.fail("a copy's direction must be 0 to 3; found " + std::to_string(direction));
+    return report.fail("required: a copy direction from 0 to 3; found: " +
+                       std::to_string(direction));
   }
 }
 

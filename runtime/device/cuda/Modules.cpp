@@ -30,11 +30,11 @@ struct Module {
 std::string mend(const Device &device, Result result) {
   std::string text;
   if (result == NoBinary || result == InvalidImage || result == UnsupportedPtx) {
-    text = "; the code must be made for " + device.architecture +
-           ": compile the program for this device";
+    text = "; the code was compiled for another architecture than " + device.architecture +
+           "; compile the program for this device";
     if (std::string version = nvrtcVersion(); !version.empty())
       text += " (with NVRTC " + version + "; the driver is for CUDA " +
-              versionText(driver().version) + " and takes no code of a later one)";
+              versionText(driver().version) + ", which does not load code of later versions)";
   }
   return text;
 }
@@ -45,7 +45,7 @@ int moduleLoad(void *handle, const void *image, uint64_t bytes, void **to, char 
   Device &device = deviceOf(handle);
   *to = nullptr;
   if (!image || bytes == 0)
-    return report.fail("a module for " + device.name() + " must hold code; found 0 bytes");
+    return report.fail("a module for " + device.name() + " contains no code: found 0 bytes");
   Current current(device);
   char log[2048] = {};
   int options[] = {JitErrorLog, JitErrorLogBytes};
@@ -86,7 +86,7 @@ int function(void *handle, void *pointer, const char *name, void **to, char *err
   Result result = driver().moduleFunction(&made->handle, module->handle, name);
   if (result == NotFound)
     return report.fail(std::string("the module has no kernel '") + name + "' for " + device.name() +
-                       "; the program is damaged, compile it again");
+                       "; the program is damaged; compile the model again");
   if (int failed = report.check(result, device, "find a kernel"))
     return failed;
   driver().functionAttribute(&made->staticShared, FunctionShared, made->handle);
@@ -107,13 +107,13 @@ int allowShared(const Device &device, Function &kernel, uint32_t shared, const R
   if (shared <= kernel.allowedShared.load(std::memory_order_relaxed))
     return 0;
   if (static_cast<int64_t>(shared) + kernel.staticShared > device.sharedLimit)
-    return report.fail("kernel '" + kernel.name + "' wants " +
+    return report.fail("kernel '" + kernel.name + "' requires " +
                        bytesText(uint64_t{shared} + kernel.staticShared) +
-                       " of shared memory a block, and " + device.name() + " has " +
+                       " of shared memory per block; " + device.name() + " has " +
                        bytesText(device.sharedLimit) + "; compile the program for this device");
   if (int failed = report.check(driver().setFunctionAttribute(kernel.handle, FunctionDynamicShared,
                                                               static_cast<int>(shared)),
-                                device, "give a kernel its shared memory"))
+                                device, "set the shared memory of a kernel"))
     return failed;
   kernel.allowedShared.store(shared, std::memory_order_relaxed);
   return 0;

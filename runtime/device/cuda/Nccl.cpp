@@ -54,8 +54,8 @@ const Functions &functions() {
       t->error = library.path + " is NCCL " +
                  (t->version > 9999 ? versionText(t->version) : "of an old version") + "; NCCL " +
                  versionText(kOldestVersion) +
-                 " or later is required: 'pip install nvidia-nccl-cu13' brings one, and "
-                 "$DLC_CUDA_NCCL names its file";
+                 " or later is required; run 'pip install nvidia-nccl-cu13', or set $DLC_CUDA_NCCL "
+                 "to the path of another version";
     return t;
   }();
   return *table;
@@ -85,8 +85,8 @@ std::string textOf(Status status, Comm comm) {
   if (!why.empty())
     text += " (" + why + ")";
   if (status == RemoteError)
-    return text + "; another rank has died or failed, and its own message says why";
-  return text + "; with $NCCL_DEBUG=WARN it says more";
+    return text + "; another rank has failed; see its message";
+  return text + "; set $NCCL_DEBUG=WARN for more details";
 }
 
 int check(Status status, const Report &report, Comm comm, const char *what) {
@@ -123,11 +123,11 @@ int groupMember(void *handle, dlc_device_member *member, char *error, size_t siz
   Device &device = deviceOf(handle);
   const Functions &api = functions();
   if (!api.error.empty())
-    return report.fail("ranks cannot share what lies on " + device.name() + ": " + api.error);
+    return report.fail("collectives are not available on " + device.name() + ": " + api.error);
   *member = {};
   if (int failed =
           report.check(driver().devicePlace(member->device, sizeof member->device, device.ordinal),
-                       device, "be asked for its place"))
+                       device, "report its PCI address"))
     return failed;
   std::snprintf(member->carrier, sizeof member->carrier, "NCCL %s",
                 nccl::versionText(api.version).c_str());
@@ -139,7 +139,7 @@ int groupInvite(void *handle, void *invitation, char *error, size_t size) {
   Device &device = deviceOf(handle);
   Current current(device);
   return check(functions().getUniqueId(static_cast<UniqueId *>(invitation)), {error, size}, nullptr,
-               "open a place for ranks to meet");
+               "create an id for the group of ranks");
 }
 
 int groupJoin(void *handle, const void *invitation, int rank, int ranks, void **to, char *error,
@@ -179,8 +179,8 @@ int groupRun(void *handle, void *to, void *stream, const dlc_engine_call *call, 
     break;
   }
   if (!reduced)
-    return report.fail("NCCL reduces no " + std::string(dtypeName(type)) +
-                       "; convert to i32 or f32 before ranks share it");
+    return report.fail("NCCL does not support reductions of " + std::string(dtypeName(type)) +
+                       "; convert the tensor to i32 or f32 before the collective");
   if (call->collective == DLC_COLLECTIVE_REDUCE_SCATTER)
     return check(api.reduceScatter(call->from, call->to, call->share, reduced->type,
                                    reduced->operation, group.comm, stream),
@@ -195,10 +195,10 @@ int groupTest(void *, void *to, int *busy, char *error, size_t size) {
   const Group &group = groupOf(to);
   Status behind = nccl::Success;
   if (int failed = check(functions().asyncError(group.comm, &behind), report, group.comm,
-                         "say how its group does"))
+                         "report the state of its group"))
     return failed;
   *busy = behind == InProgress;
-  return check(behind, report, group.comm, "go on with its group");
+  return check(behind, report, group.comm, "continue with its group");
 }
 
 void groupAbort(void *handle, void *to) {

@@ -16,7 +16,7 @@ int streamCreate(void *handle, void **to, char *error, size_t size) {
   // process use.
   Result result = driver().streamCreate(&stream, StreamNonBlocking);
   *to = stream;
-  return Report{error, size}.check(result, device, "make a stream");
+  return Report{error, size}.check(result, device, "create a stream");
 }
 
 void streamDestroy(void *handle, void *stream) {
@@ -31,7 +31,7 @@ int streamSynchronize(void *handle, void *stream, char *error, size_t size) {
   Device &device = deviceOf(handle);
   Current current(device);
   return Report{error, size}.check(driver().streamSynchronize(streamOf(stream)), device,
-                                   "finish a stream's work");
+                                   "synchronize a stream");
 }
 
 int eventCreate(void *handle, void **to, char *error, size_t size) {
@@ -40,7 +40,7 @@ int eventCreate(void *handle, void **to, char *error, size_t size) {
   Event event = nullptr;
   Result result = driver().eventCreate(&event, EventDefault);
   *to = event;
-  return Report{error, size}.check(result, device, "make an event");
+  return Report{error, size}.check(result, device, "create an event");
 }
 
 void eventDestroy(void *handle, void *event) {
@@ -61,14 +61,14 @@ int eventWait(void *handle, void *stream, void *event, char *error, size_t size)
   Device &device = deviceOf(handle);
   Current current(device);
   return Report{error, size}.check(driver().streamWait(streamOf(stream), eventOf(event), 0), device,
-                                   "let a stream wait for an event");
+                                   "make a stream wait for an event");
 }
 
 int eventSynchronize(void *handle, void *event, char *error, size_t size) {
   Device &device = deviceOf(handle);
   Current current(device);
   return Report{error, size}.check(driver().eventSynchronize(eventOf(event)), device,
-                                   "reach an event");
+                                   "synchronize an event");
 }
 
 int eventElapsed(void *handle, void *from, void *to, float *milliseconds, char *error,
@@ -76,7 +76,7 @@ int eventElapsed(void *handle, void *from, void *to, float *milliseconds, char *
   Device &device = deviceOf(handle);
   Current current(device);
   return Report{error, size}.check(driver().eventElapsed(milliseconds, eventOf(from), eventOf(to)),
-                                   device, "tell the time between two events");
+                                   device, "measure the time between two events");
 }
 
 } // namespace

@@ -185,9 +185,9 @@ template <size_t N> class Batches {
 public:
   Batches(Dataset dataset, const LoaderOptions &options) : held(std::move(dataset), options) {
     if (size_t found = held.dataset().fields().size(); found != N)
-      throw Error("a loader of " + std::to_string(N) + " tensors a batch for a dataset of " +
-                  std::to_string(found) + " fields; write loader<" + std::to_string(found) +
-                  ">(..)");
+      throw Error("a loader of " + std::to_string(N) +
+                  " tensors per batch does not fit a dataset of " + std::to_string(found) +
+                  " fields; write loader<" + std::to_string(found) + ">(..)");
   }
 
   class Iterator {

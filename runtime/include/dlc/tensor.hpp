@@ -37,7 +37,7 @@ inline DType fromDlpack(DLDataType type) {
     if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
       return static_cast<DType>(i);
   }
-  throw Error("a DLPack element type that dlc does not have");
+  throw Error("this DLPack element type is not supported by dlc");
 }
 
 template <typename T> constexpr DType dtypeOf() {
@@ -219,8 +219,9 @@ public:
   /// Copies the elements of `from`, which may be on any device and have any element type.
   const Tensor &copy_(const Tensor &from) const {
     if (from.dims != dims)
-      throw Error("copy_: the tensor has shape " + detail::shapeText(dims) + ", what is copied " +
-                  detail::shapeText(from.dims) + "; give them the same shape");
+      throw Error("copy_: the tensor has shape " + detail::shapeText(dims) +
+                  ", the source has shape " + detail::shapeText(from.dims) +
+                  "; give them the same shape");
     DLTensor source = from.dlpack(), target = dlpack();
     detail::check(dlc_tensor_copy(&target, &source));
     return *this;
@@ -243,16 +244,17 @@ public:
     static_assert(!std::is_same_v<T, void>);
     if (isPacked(type) || sizeof(T) != dtypeBytes(type))
       throw Error("a tensor of " + std::string(dtypeName(type)) +
-                  " read as a type of another size");
+                  " cannot be read as a type of another size");
     if (!where.isHost())
       throw Error("the tensor is on " + where.name() +
-                  ", whose memory is not the host's; move it first: x.to(\"cpu\")");
+                  ", which the host cannot access; copy it first: x.to(\"cpu\")");
     return static_cast<T *>(raw());
   }
   /// The value of a tensor with one element.
   double item() const {
     if (elements() != 1)
-      throw Error("item() wants one element; found shape " + detail::shapeText(dims));
+      throw Error("item() requires a tensor of one element; found shape " +
+                  detail::shapeText(dims));
     return *convertedTo(DType::F64, {}).data<double>();
   }
 

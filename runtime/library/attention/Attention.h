@@ -19,7 +19,7 @@ struct Attention : describe::Attention {
     const describe::Fields fields(desc, "attention");
     int lanes = static_cast<int>(fields.integer("lanes", 8, 16));
     if (lanes % 8 != 0)
-      fields.complain("8 or 16 lanes expected, found ", lanes);
+      fields.complain("required: 8 or 16 lanes; found: ", lanes);
     return {describe::Attention::read(fields), lanes,
             static_cast<int>(fields.integer("parts", 0, 3, 0))};
   }

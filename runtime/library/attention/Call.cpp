@@ -27,9 +27,9 @@ Units unitsOf(const Attention &request) {
                                      : hasAll({"avx2", "fma"});
   if (!isThere)
     fail("attention: ", request.lanes, " lanes need ",
-         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor has not");
+         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor lacks");
   if (request.parts && !tiles::available())
-    fail("attention: bf16 parts need tiles (AMX), which this processor has not");
+    fail("attention: bf16 parts need AMX tiles, which this processor lacks");
   return {request.lanes == 16 ? &avx512Kernels() : &avx2Kernels(), request.parts};
 }
 

@@ -93,7 +93,7 @@ void checkDescription(const describe::Fields &fields, const Product &product) {
   if (!product.isPacked)
     fields.refuse("b", "packed");
   if (product.change || product.isStrassen)
-    fields.complain("neither a prologue nor Strassen's algorithm can be had");
+    fields.complain("neither a prologue nor Strassen's algorithm is supported");
 }
 
 } // namespace dlc::blocks

@@ -36,7 +36,7 @@ public:
         rowsAtOnce(std::min(rowsOnTiles(shape.k, parts), upTo(operands.product.m, kBlock))) {
     const describe::Fields fields(desc, "blocks");
     if (!tiles::available())
-      fields.complain("this processor has no tiles for bf16 (AMX)");
+      fields.complain("this processor has no AMX tiles for bf16");
     checkDescription(fields, operands.product);
     if (fields.integer("lanes", 8, 16) != kPanel)
       fields.refuse("lanes", std::to_string(kPanel));

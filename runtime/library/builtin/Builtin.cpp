@@ -32,7 +32,7 @@ std::unique_ptr<LibraryCall> createBuiltinCall(const nlohmann::json &desc,
     std::string known;
     for (const auto &[name, make] : makers)
       known += (known.empty() ? "" : ", ") + name;
-    fields.complain("unknown kind '", fields.kind(), "'; known are ", known);
+    fields.complain("unknown kind '", fields.kind(), "'; the known kinds are ", known);
   }
   builtin::Request request(desc, buffers, threads);
   return found->second(request);

@@ -225,7 +225,7 @@ std::unique_ptr<LibraryCall> makeCumulative(Request &request) {
   DType dtype = request.dtype("dtype");
   std::string op = request.word("op", "sum");
   if (op != "sum" && op != "prod")
-    request.complain("op '" + op + "': sum or prod expected");
+    request.complain("required: op sum or prod; found: '" + op + "'");
   bool exclusive = request.flag("exclusive", false), reverse = request.flag("reverse", false);
   request.need("src", lines.elements(), dtype, false);
   request.need("dst", lines.elements(), dtype, true);

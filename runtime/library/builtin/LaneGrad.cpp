@@ -30,7 +30,7 @@ std::unique_ptr<LibraryCall> makeLaneGrad(Request &request) {
                      "each");
   const bool isWide = hostLanes() == 16 && channels >= 16;
   if (hostLanes() < 8 || channels < 8)
-    request.complain("lanes need AVX2 and groups of at least 8 channels");
+    request.complain("the vector kernel requires AVX2 and groups of at least 8 channels");
   const LaneGradKernels *kernels = isWide ? &laneGradAvx512 : &laneGradAvx2;
   for (int d = 0; d < 2; ++d) {
     grad.size[d] = given.src[d];

@@ -49,7 +49,8 @@ struct Geometry {
     images = given.batch;
     pool.channels = request.size("group");
     if (given.rank() != 2 || pool.channels < 1 || channels % pool.channels != 0)
-      request.complain("lanes pool [N, C, H, W] whose channels are whole groups");
+      request.complain("the vector kernel requires [N, C, H, W] whose channels are a multiple of "
+                       "the group size");
     pool.groups = channels / pool.channels;
     auto reach =
         reachesOf(given, request.flag("include_pad", false), countedPads(request, given.rank()));
@@ -101,12 +102,12 @@ std::unique_ptr<LibraryCall> makeLanePool(Request &request) {
   if (!isMax && !isGradient && op != "average")
     request.complain("op must be max, average, max_grad or average_grad");
   if (given.taps > 256)
-    request.complain("a position is a byte: the window must have at most 256 elements");
+    request.complain("positions are bytes, so the window must have at most 256 elements");
   bool tells = isMax && request.buffers == 3;
   DType type = request.dtype("dtype");
   bool isBytes = type == DType::U8 || type == DType::I8;
   if (type != DType::F32 && (!isBytes || !isMax || isGradient || tells))
-    request.complain("lanes pool f32, or take the largest of u8 and i8");
+    request.complain("the vector kernel supports f32, and max pooling of u8 and i8");
   size_t last = isMax && (isGradient || tells) ? 2 : 1;
   auto positions = [&](bool written) {
     if (last == 2)
@@ -125,7 +126,7 @@ std::unique_ptr<LibraryCall> makeLanePool(Request &request) {
   const LanePoolKernels *kernels =
       hostLanes() == 16 && (isBytes || pool.channels % 16 == 0) ? &lanePoolAvx512 : &lanePoolAvx2;
   if (hostLanes() < 8 || pool.channels % 8 != 0)
-    request.complain("lanes need AVX2 and groups of channels that are multiples of 8");
+    request.complain("the vector kernel requires AVX2 and channel groups of a multiple of 8");
   int64_t rows = geometry->rows(isGradient ? pool.size : pool.outSize);
   // A grain has about 8192 elements.
   int64_t each = (isGradient ? pool.size : pool.outSize)[1] * pool.channels;

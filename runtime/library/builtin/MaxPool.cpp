@@ -166,7 +166,7 @@ std::unique_ptr<LibraryCall> makeMaxPoolPositions(Request &request) {
   Pooling pool(request);
   DType dtype = request.dtype("dtype");
   if (pool.taps > 256)
-    request.complain("a position is a byte: the window must have at most 256 elements");
+    request.complain("positions are bytes, so the window must have at most 256 elements");
   request.need("src", pool.sourceElements(), dtype, false);
   request.need("values", pool.resultElements(), dtype, true);
   request.need("positions", pool.resultElements(), DType::U8, true);

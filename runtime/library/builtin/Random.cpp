@@ -153,7 +153,7 @@ std::unique_ptr<LibraryCall> makeRandom(Request &request) {
   else if (op == "bernoulli")
     random.draw = Draw::Bernoulli;
   else
-    request.complain("op '" + op + "': uniform, normal or bernoulli expected");
+    request.complain("required: op uniform, normal or bernoulli; found: '" + op + "'");
   random.dtype = request.dtype("dtype");
   random.count = request.size("count");
   size_t next = 0;
@@ -194,7 +194,7 @@ std::unique_ptr<LibraryCall> makeRandom(Request &request) {
     double bits = 8 * static_cast<double>(dtypeBytes(random.dtype)) - isSigned;
     double range = std::ldexp(1.0, static_cast<int>(std::min(bits, 53.0)));
     if (!(random.low >= (isSigned ? -range : 0) && random.high <= range))
-      request.complain("low and high leave the range of " + std::string(dtypeName(random.dtype)));
+      request.complain("low and high exceed the range of " + std::string(dtypeName(random.dtype)));
   }
   random.dst = static_cast<int>(next++);
   if (random.seedBuffer >= 0)

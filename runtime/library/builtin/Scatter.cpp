@@ -35,7 +35,7 @@ Reduction reductionOf(const Request &request) {
   for (int i = 0; i < 5; ++i)
     if (name == names[i])
       return static_cast<Reduction>(i);
-  request.complain("reduction '" + name + "': none, add, mul, max or min expected");
+  request.complain("required: reduction none, add, mul, max or min; found: '" + name + "'");
 }
 
 template <typename T> T combine(Reduction reduction, T before, T update) {

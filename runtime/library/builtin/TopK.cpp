@@ -380,7 +380,8 @@ std::unique_ptr<LibraryCall> makeTopK(Request &request) {
   bool largest = request.flag("largest", true);
   DType dtype = request.dtype("dtype");
   if (k > lines.len)
-    request.complain("k = " + std::to_string(k) + " of only " + std::to_string(lines.len));
+    request.complain("required: k of at most " + std::to_string(lines.len) +
+                     ", the length of the axis; found: " + std::to_string(k));
   request.need("src", lines.elements(), dtype, false);
   request.need("values", lines.count() * k, dtype, true);
   request.need("indices", lines.count() * k, DType::I64, true);
@@ -402,11 +403,11 @@ std::unique_ptr<LibraryCall> makeArgReduce(Request &request) {
   Lines lines(request);
   std::string op = request.word("op", "");
   if (op != "max" && op != "min")
-    request.complain("op '" + op + "': max or min expected");
+    request.complain("required: op max or min; found: '" + op + "'");
   bool isMax = op == "max", selectLast = request.flag("select_last", false);
   DType dtype = request.dtype("dtype");
   if (lines.len == 0 && lines.count() > 0)
-    request.complain("an axis of no elements has no extreme");
+    request.complain("reduction over an empty axis");
   request.need("src", lines.elements(), dtype, false);
   request.need("indices", lines.count(), DType::I64, true);
   request.end();

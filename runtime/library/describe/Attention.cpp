@@ -12,11 +12,11 @@ Attention Attention::read(const Fields &fields) {
   Attention a;
   std::string kind = fields.kind();
   if (kind != "attention" && kind != "attention_grad")
-    fields.complain("unknown kind '", kind, "': attention or attention_grad expected");
+    fields.complain("required: kind attention or attention_grad; found: '", kind, "'");
   a.isGradient = kind == "attention_grad";
   DType type = fields.dtype("dtype");
   if (type != DType::F32 && type != DType::BF16)
-    fields.complain("f32 or bf16 expected, found '", dtypeName(type), "'");
+    fields.complain("required: f32 or bf16; found: '", dtypeName(type), "'");
   a.narrow = type == DType::BF16;
   a.scale = static_cast<float>(fields.number("scale"));
   a.causal = fields.flag("causal");
@@ -29,12 +29,12 @@ Attention Attention::read(const Fields &fields) {
   a.depth = fields.size("depth", 1);
   a.width = fields.size("width", 1);
   if (__int128(a.heads) * a.queries > kMaxSize)
-    fields.complain(a.heads, " heads of ", a.queries, " queries are too many");
+    fields.complain(a.heads, " heads of ", a.queries, " queries exceed the limit");
   size_t rank = a.batch.size() + 2;
   auto rows = [&](const char *name) {
     View view = viewOf(fields, name, rank);
     if (view.strides.back() != 1)
-      fields.complain("'", name, "' must have rows whose elements lie together");
+      fields.complain("'", name, "' must have contiguous rows");
     return view;
   };
   a.q = rows("q"), a.k = rows("k"), a.v = rows("v"), a.y = rows("y");
@@ -48,7 +48,7 @@ Attention Attention::read(const Fields &fields) {
                : element == DType::BF16 ? MaskKind::BF16
                                         : MaskKind::None;
   if (a.maskKind == MaskKind::None)
-    fields.complain("a mask of bool, f32 or bf16 expected, found '", dtypeName(element), "'");
+    fields.complain("required: a mask of bool, f32 or bf16; found: '", dtypeName(element), "'");
   a.mask = viewOf(fields, "mask", rank);
   return a;
 }

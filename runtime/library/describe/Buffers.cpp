@@ -9,21 +9,21 @@ using runtime::fail;
 
 void Buffers::need(const char *name, int64_t elements, uint64_t each, bool written) {
   if (next >= given.size())
-    fail(library, ": no buffer for '", name, "': ", given.size(), " given");
+    fail(library, ": no buffer for '", name, "': found ", given.size(), " buffers");
   uint64_t needed = 0;
   if (__builtin_mul_overflow(static_cast<uint64_t>(elements), each, &needed) ||
       given[next].bytes < needed)
-    fail(library, ": buffer ", next, " ('", name, "') has ", given[next].bytes, " bytes, ", needed,
-         " needed");
+    fail(library, ": buffer ", next, " ('", name, "') has ", given[next].bytes,
+         " bytes; required: ", needed);
   if (written && !given[next].writable)
     fail(library, ": buffer ", next, " ('", name,
-         "') is written but lies in a constant or an input");
+         "') is written, but is part of a constant or an input");
   ++next;
 }
 
 void Buffers::end() const {
   if (next != given.size())
-    fail(library, ": ", next, " buffers expected, ", given.size(), " given");
+    fail(library, ": required: ", next, " buffers; found: ", given.size());
 }
 
 int64_t reach(std::span<const int64_t> dims, std::span<const int64_t> strides) {
@@ -31,7 +31,8 @@ int64_t reach(std::span<const int64_t> dims, std::span<const int64_t> strides) {
   for (size_t d = 0; d < dims.size(); ++d)
     last += static_cast<__int128>(dims[d] - 1) * strides[d];
   if (last >= (static_cast<__int128>(1) << 60))
-    fail("strides ", runtime::listed(strides), " over ", runtime::listed(dims), " reach too far");
+    fail("strides ", runtime::listed(strides), " over ", runtime::listed(dims),
+         " exceed the address range");
   return static_cast<int64_t>(last) + 1;
 }
 

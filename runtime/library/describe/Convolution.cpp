@@ -20,8 +20,8 @@ static Step stepOf(const Fields &fields) {
     return {.activation = *activation,
             .alpha = activationParameter(*activation, fields.number("alpha", 0)),
             .beta = activationParameter(*activation, fields.number("beta", 0))};
-  fields.complain("a step must be {\"do\": an activation, add, add_channels or multiply_channels, "
-                  "..}, found '",
+  fields.complain("an epilogue op must be {\"do\": an activation, add, add_channels or "
+                  "multiply_channels, ..}; found: '",
                   wanted, "'");
 }
 
@@ -30,7 +30,7 @@ Convolution Convolution::read(const Fields &fields, const Window::Words &words, 
   static_cast<Sliding &>(c) = Sliding::read(fields, words, dst);
   c.groups = fields.integer("groups", 1, kMaxSize, 1);
   if (c.channels % c.groups || c.features % c.groups)
-    fields.complain("groups must divide the channels of both sides, found ", c.groups);
+    fields.complain("groups must divide the input and output channels; found: ", c.groups);
   __int128 weights = __int128(c.features) * (c.channels / c.groups) * c.window.taps();
   if (weights > kMaxSize)
     fields.complain(runtime::listed(c.window.sizes), " weights for ", c.channels, " and ",

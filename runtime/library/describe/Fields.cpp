@@ -18,7 +18,7 @@ static bool isInteger(const json &value, int64_t low, int64_t high) {
 
 Fields::Fields(const json &desc, std::string library) : desc(desc), library(std::move(library)) {
   if (!desc.is_object())
-    complain("an object was expected, found ", desc.dump());
+    complain("required: an object; found: ", desc.dump());
 }
 
 const json *Fields::find(const char *name) const {
@@ -35,7 +35,7 @@ const json &Fields::at(const char *name) const {
 
 void Fields::refuse(const char *name, const std::string &expected) const {
   const json *value = find(name);
-  complain("'", name, "' must be ", expected, ", found ", value ? value->dump() : "nothing");
+  complain("'", name, "' must be ", expected, "; found: ", value ? value->dump() : "nothing");
 }
 
 int64_t Fields::integer(const char *name, int64_t low, int64_t high) const {

@@ -34,7 +34,7 @@ Grouped Grouped::read(const Fields &fields, bool canBePacked) {
   }
   const int64_t most = kMaxSize / std::max<int64_t>(1, g.k) / std::max<int64_t>(1, g.n);
   if (most == 0 || g.groups > most || g.rows > most)
-    fields.complain("more elements than any memory has");
+    fields.complain("the number of elements overflows");
   return g;
 }
 

@@ -46,7 +46,8 @@ Posts Posts::read(const Fields &fields, size_t rank) {
       posts.operandStrides.push_back(op.integers("strides", rank, 0, kMaxSize));
       const std::vector<int64_t> &strides = posts.operandStrides.back();
       if (strides.back() > 1)
-        op.complain("a post-op's operand must lie row by row, found ", runtime::listed(strides));
+        op.complain("a post-op's operand must be row-major; found strides ",
+                    runtime::listed(strides));
       post.operand.row = strides[rank - 2];
       post.operand.column = strides[rank - 1];
     } else {

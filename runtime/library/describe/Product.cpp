@@ -7,10 +7,10 @@ void Product::readChange(const Fields &fields) {
   Change &c = change.emplace();
   std::string of = fields.word("of");
   if (of != "a" && of != "b")
-    fields.complain("a prologue is 'of' a or b, found '", of, "'");
+    fields.complain("a prologue is 'of' a or b; found: '", of, "'");
   c.isOfLeft = of == "a";
   if (!c.isOfLeft && isPacked)
-    fields.complain("a prologue of what is packed already");
+    fields.complain("a prologue of a prepacked operand is not supported");
   c.row = fields.size("row", 1);
   c.prologue.exponential = fields.flag("exp");
   c.hasShift = fields.has("shift");
@@ -29,15 +29,16 @@ void Product::readChange(const Fields &fields) {
     rows &= strides[d] % c.row == 0;
   int64_t columns = !c.across ? k : c.isOfLeft ? m : n;
   if (!rows || columns > c.row)
-    fields.complain("a prologue's operand must lie in rows of ", c.row);
+    fields.complain("a prologue's operand must be stored in rows of ", c.row);
   c.hasSums = fields.flag("sums");
   if (c.hasSums && (!c.across || !batch.empty()))
-    fields.complain("a prologue's sums are over rows that the product sums over, without a batch");
+    fields.complain(
+        "a prologue's sums require a product without a batch that contracts the same rows");
 }
 
 Product Product::read(const Fields &fields) {
   if (std::string kind = fields.kind(); kind != "product")
-    fields.complain("unknown kind '", kind, "': product expected");
+    fields.complain("required: kind product; found: '", kind, "'");
   Product p;
   p.m = fields.size("m", 1);
   p.n = fields.size("n", 1);
@@ -52,7 +53,7 @@ Product Product::read(const Fields &fields) {
     p.bStrides = strides("b");
   p.dstStrides = strides("dst");
   if (p.dstStrides.back() != 1 || (p.m > 1 && p.dstStrides[rank - 2] < p.n))
-    fields.complain("'dst' must lie row by row, found ", runtime::listed(p.dstStrides));
+    fields.complain("'dst' must be row-major; found strides ", runtime::listed(p.dstStrides));
   p.hasBias = fields.flag("bias");
   p.posts = Posts::read(fields, rank);
   if (fields.has("prologue"))

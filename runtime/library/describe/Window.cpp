@@ -68,7 +68,7 @@ Sliding Sliding::read(const Fields &fields, const Window::Words &words, const ch
                        to = fields.sizes(dst, 0, words.least);
   if (from.size() < 3 || from.size() != to.size() || from[0] != to[0])
     fields.complain("'src' and '", dst,
-                    "' must be [N, channels, spatial...] with one batch, found ",
+                    "' must be [N, channels, spatial...] of the same batch size; found: ",
                     runtime::listed(from), " and ", runtime::listed(to));
   Sliding s;
   s.batch = from[0], s.channels = from[1], s.features = to[1];
@@ -80,7 +80,7 @@ Sliding Sliding::read(const Fields &fields, const Window::Words &words, const ch
     if (__int128(s.dst[d]) * s.window.strides[d] +
             __int128(s.window.sizes[d]) * s.window.dilations[d] >
         (__int128(1) << 60))
-      fields.complain("its windows reach too far");
+      fields.complain("the extent of its windows overflows");
   return s;
 }
 

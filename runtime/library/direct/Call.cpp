@@ -17,7 +17,7 @@ namespace {
 const Kernels &kernelsFor(const Convolution &request) {
   if (runtime::hostLanes() < request.lanes)
     fail("direct: blocks of ", request.lanes, " channels need ",
-         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor has not");
+         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor lacks");
   return request.lanes == 16 ? avx512Kernels : avx2Kernels;
 }
 
@@ -129,7 +129,7 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
     // The size is a multiple of 64 bytes, also with blocks of 8 channels.
     packed.data = runtime::allocateWeights(packed.bytes);
     if (!packed.data)
-      fail("no memory for ", packed.bytes, " bytes of weights");
+      fail("cannot allocate ", packed.bytes, " bytes for packed weights");
     parallelFor(threads, request.shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {
       kernels.weights(request.shape, plain, static_cast<float *>(packed.data.get()), begin, end);
     });

@@ -12,15 +12,15 @@ using describe::Fields;
 Convolution Convolution::parse(const nlohmann::json &desc) {
   const Fields fields(desc, "direct");
   if (std::string kind = fields.kind(); kind != "convolution")
-    fields.complain("'kind' must be convolution, found ", kind);
+    fields.complain("'kind' must be convolution; found: ", kind);
   Convolution request;
   static_cast<describe::Convolution &>(request) =
       describe::Convolution::read(fields, describe::kWindowWords);
   request.lanes = static_cast<int>(fields.integer("block", 8, 16));
   if (request.lanes % 8 != 0 || request.rank() != 2 || request.groups != 1 ||
       request.channels % request.lanes != 0 || request.features % request.lanes != 0)
-    fields.complain("'block' must be 8 or 16, and images of two dimensions have whole blocks of "
-                    "channels; found ",
+    fields.complain("required: 'block' of 8 or 16, two spatial dimensions, and channels that are a "
+                    "multiple of the block; found: ",
                     request.lanes, " for ", request.channels, " and ", request.features);
   const describe::Window &window = request.window;
   Shape &shape = request.shape;

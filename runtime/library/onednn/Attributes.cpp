@@ -70,7 +70,7 @@ static dnnl_fpmath_mode_t mathMode(const std::string &name) {
   for (const auto &[word, mode] : known)
     if (name == word)
       return mode;
-  fail("oneDNN: unknown math mode '", name, "': strict, bf16, f16, tf32 or any expected");
+  fail("oneDNN: unknown math mode '", name, "'; required: strict, bf16, f16, tf32 or any");
 }
 
 /// Hardswish and hardsigmoid have their usual defaults of alpha = 1/6 and beta = 1/2.
@@ -125,7 +125,7 @@ void Builder::postOps(dnnl_post_ops_t list) {
       slots.push_back({name, DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, false,
                        std::move(md), op.value("tag", "")});
     } else {
-      fail("oneDNN: unknown post-op '", kind, "': eltwise, sum or binary expected");
+      fail("oneDNN: unknown post-op '", kind, "'; required: eltwise, sum or binary");
     }
   }
 }
@@ -156,15 +156,15 @@ void Builder::quantization(const char *name, bool scales) {
 
 void Builder::attributes() {
   dnnl_primitive_attr_t made = nullptr;
-  check(dnnl_primitive_attr_create(&made), "making attributes");
+  check(dnnl_primitive_attr_create(&made), "creating attributes");
   attr.reset(made);
   check(dnnl_primitive_attr_set_scratchpad_mode(made, dnnl_scratchpad_mode_user),
-        "choosing the scratchpad");
+        "setting the scratchpad mode");
   check(dnnl_primitive_attr_set_fpmath_mode(made, mathMode(word("math", "strict"))),
         "setting the math mode");
   if (has("post_ops") && !desc["post_ops"].empty()) {
     dnnl_post_ops_t list = nullptr;
-    check(dnnl_post_ops_create(&list), "making post-ops");
+    check(dnnl_post_ops_create(&list), "creating post-ops");
     PostOps owned(list);
     postOps(list);
     check(dnnl_primitive_attr_set_post_ops(made, list), "setting post-ops");

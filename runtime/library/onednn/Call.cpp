@@ -29,11 +29,11 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
     for (const Slot &slot : operation.slots)
       names += " " + slot.name;
     fail("oneDNN ", desc.value("kind", "?"), " takes ", count, " buffers (", names.substr(1),
-         ") and perhaps a scratchpad, ", buffers.size(), " given");
+         ") and optionally a scratchpad; found: ", buffers.size());
   }
   auto addMemory = [&](const_dnnl_memory_desc_t md, int execArgument) {
     dnnl_memory_t memory = nullptr;
-    check(dnnl_memory_create(&memory, md, engine(), DNNL_MEMORY_NONE), "making a memory object");
+    check(dnnl_memory_create(&memory, md, engine(), DNNL_MEMORY_NONE), "creating a memory object");
     memories.emplace_back(memory);
     arguments.push_back({execArgument, memory});
     bound.push_back(nullptr);
@@ -43,10 +43,10 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
     uint64_t needed = bytesOf(operation.bufferLayout(slot));
     if (buffers[i].bytes < needed)
       fail("oneDNN ", desc.value("kind", "?"), ": buffer ", i, " ('", slot.name, "') has ",
-           buffers[i].bytes, " bytes, ", needed, " needed");
+           buffers[i].bytes, " bytes; required: ", needed);
     if (slot.isOutput && !buffers[i].writable)
       fail("oneDNN ", desc.value("kind", "?"), ": buffer ", i, " ('", slot.name,
-           "') is written but lies in a constant or an input");
+           "') is written, but is part of a constant or an input");
     addMemory(operation.layout(slot), slot.execArgument);
     if (operation.isStaged(slot)) {
       stagings.push_back(makeStaging(operation, slot, i, staged));
@@ -63,10 +63,10 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
     addMemory(dnnl_primitive_desc_query_md(operation.pd.get(), dnnl_query_scratchpad_md, 0),
               DNNL_ARG_SCRATCHPAD);
   dnnl_primitive_t made = nullptr;
-  check(dnnl_primitive_create(&made, operation.pd.get()), "making a primitive");
+  check(dnnl_primitive_create(&made, operation.pd.get()), "creating a primitive");
   primitive.reset(made);
   dnnl_stream_t madeStream = nullptr;
-  check(dnnl_stream_create(&madeStream, engine(), dnnl_stream_default_flags), "making a stream");
+  check(dnnl_stream_create(&madeStream, engine(), dnnl_stream_default_flags), "creating a stream");
   stream.reset(madeStream);
 }
 
@@ -83,10 +83,11 @@ Call::Staging Call::makeStaging(const Operation &operation, const Slot &slot, si
         "preparing a reorder");
   PrimitiveDesc owned(pd);
   dnnl_primitive_t made = nullptr;
-  check(dnnl_primitive_create(&made, pd), "making a reorder");
+  check(dnnl_primitive_create(&made, pd), "creating a reorder");
   staging.reorder.reset(made);
   dnnl_memory_t memory = nullptr;
-  check(dnnl_memory_create(&memory, outside, engine(), DNNL_MEMORY_NONE), "making a memory object");
+  check(dnnl_memory_create(&memory, outside, engine(), DNNL_MEMORY_NONE),
+        "creating a memory object");
   staging.outside.reset(memory);
   return staging;
 }

@@ -115,10 +115,10 @@ void executeReorder(const_dnnl_memory_desc_t from, const void *source, const_dnn
         "preparing a reorder");
   PrimitiveDesc ownedPd(pd);
   dnnl_primitive_t primitive = nullptr;
-  check(dnnl_primitive_create(&primitive, pd), "making a reorder");
+  check(dnnl_primitive_create(&primitive, pd), "creating a reorder");
   Primitive ownedPrimitive(primitive);
   dnnl_stream_t stream = nullptr;
-  check(dnnl_stream_create(&stream, engine(), dnnl_stream_default_flags), "making a stream");
+  check(dnnl_stream_create(&stream, engine(), dnnl_stream_default_flags), "creating a stream");
   Stream ownedStream(stream);
   dnnl_memory_t src = nullptr, dst = nullptr;
   check(dnnl_memory_create(&src, from, engine(), const_cast<void *>(source)), "binding a source");
@@ -286,7 +286,7 @@ Packed packWeights(const json &desc, std::string_view argument, const void *plai
     std::string tag = plainTag.empty() ? rowMajorTag(dims.size()) : std::string(plainTag);
     MemoryDesc from = parseTag(tag, dims, type);
     if (!from || tag == "any" || opaqueBytes(tag))
-      runtime::fail("oneDNN: '", tag, "' is no plain layout of ", runtime::listed(dims));
+      runtime::fail("oneDNN: '", tag, "' is not a plain layout of ", runtime::listed(dims));
     packed.bytes = bytesOf(to);
     packed.data = allocatePacked(packed.bytes);
     void *memory = packed.data.get();
@@ -319,8 +319,8 @@ std::string reorder(const json &from, const void *source, const json &to, void *
     ThreadScope scope(threadsOr(threads));
     if (!layoutBytes(from) || !layoutBytes(to) || opaqueBytes(from.value("tag", "")) ||
         opaqueBytes(to.value("tag", "")))
-      runtime::fail("oneDNN: a reorder needs two concrete layouts, found ", from.dump(), " and ",
-                    to.dump());
+      runtime::fail("oneDNN: a reorder requires two concrete layouts; found: ", from.dump(),
+                    " and ", to.dump());
     MemoryDesc fromDesc = layoutOf(from, "src"), toDesc = layoutOf(to, "dst");
     executeReorder(fromDesc.get(), source, toDesc.get(), destination);
   });

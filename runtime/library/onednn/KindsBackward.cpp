@@ -44,7 +44,7 @@ void buildPoolingBackward(Builder &builder) {
   if (pool.algorithm == dnnl_pooling_max && !workspace)
     fail("oneDNN: pooling_backward: alg max needs 'workspace'");
   if (pool.algorithm != dnnl_pooling_max && workspace)
-    fail("oneDNN: pooling_backward: only alg max has a workspace");
+    fail("oneDNN: pooling_backward: 'workspace' is only valid with alg max");
   builder.attributes();
   // oneDNN chooses the gradient's implementation by the workspace of the forward primitive that it
   // refers to.
@@ -92,7 +92,7 @@ void buildBatchNormalizationBackward(Builder &builder) {
   auto diffScale = builder.argument("diff_scale", DNNL_ARG_DIFF_SCALE, true, false);
   auto diffShift = builder.argument("diff_shift", DNNL_ARG_DIFF_SHIFT, true, false);
   if (!diffScale != !(flags & dnnl_use_scale))
-    fail("oneDNN: batch_normalization_backward: scale and diff_scale come together or not at all");
+    fail("oneDNN: batch_normalization_backward: scale and diff_scale must be given together");
   if (diffShift)
     flags |= dnnl_use_shift;
   builder.attributes();

@@ -11,7 +11,7 @@ static describe::Window windowOf(const Builder &builder, const_dnnl_memory_desc_
                                  const describe::Window::Words &words) {
   size_t rank = dimsOf(src).size();
   if (rank < 3)
-    builder.complain("src needs at least 3 dimensions, found ", rank);
+    builder.complain("required: src of at least 3 dimensions; found: ", rank);
   return describe::Window::read(builder, rank - 2, words);
 }
 
@@ -30,7 +30,7 @@ Pool::Pool(Builder &builder, const_dnnl_memory_desc_t src)
                                      : dnnl_alg_kind_undef;
   if (algorithm == dnnl_alg_kind_undef)
     fail("oneDNN: ", builder.word("kind", ""), ": unknown alg '", alg,
-         "': max, avg_include or avg_exclude expected");
+         "'; required: max, avg_include or avg_exclude");
 }
 
 void buildConvolution(Builder &builder) {
@@ -89,7 +89,7 @@ void buildPooling(Builder &builder) {
   bool training = builder.argument("workspace", DNNL_ARG_WORKSPACE, true, false);
   Pool pool(builder, src);
   if (training && pool.algorithm != dnnl_pooling_max)
-    fail("oneDNN: pooling: only alg max has a workspace");
+    fail("oneDNN: pooling: 'workspace' is only valid with alg max");
   builder.attributes();
   builder.created(dnnl_pooling_forward_primitive_desc_create(
       &builder.raw, engine(), training ? dnnl_forward_training : dnnl_forward_inference,

@@ -43,7 +43,7 @@ void buildSoftmax(Builder &builder) {
   int64_t axis = builder.integer("axis", 0, rank - 1);
   std::string alg = builder.word("alg", "accurate");
   if (alg != "accurate" && alg != "log")
-    fail("oneDNN: softmax: unknown alg '", alg, "': accurate or log expected");
+    fail("oneDNN: softmax: unknown alg '", alg, "'; required: accurate or log");
   builder.attributes();
   builder.created(dnnl_softmax_forward_primitive_desc_create(
       &builder.raw, engine(), dnnl_forward_inference,
@@ -66,7 +66,7 @@ void buildLayerNormalization(Builder &builder) {
   auto mean = builder.argument("mean", DNNL_ARG_MEAN, false, false);
   auto variance = builder.argument("variance", DNNL_ARG_VARIANCE, false, false);
   if (!mean != !variance)
-    fail("oneDNN: layer_normalization: mean and variance come together or not at all");
+    fail("oneDNN: layer_normalization: mean and variance must be given together");
   if (mean)
     flags |= dnnl_use_global_stats;
   flags |= scaleAndShift(builder);

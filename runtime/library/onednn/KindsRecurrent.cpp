@@ -45,7 +45,7 @@ dnnl_rnn_direction_t direction(Builder &builder) {
   if (name == "sum")
     return dnnl_bidirectional_sum;
   fail("oneDNN: ", builder.word("kind", ""), ": unknown direction '", name,
-       "': l2r, r2l, concat or sum expected");
+       "'; required: l2r, r2l, concat or sum");
 }
 
 } // namespace

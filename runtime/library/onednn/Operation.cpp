@@ -20,7 +20,7 @@ using runtime::listed;
 dnnl_engine_t engine() {
   static dnnl_engine_t cpu = [] {
     dnnl_engine_t made = nullptr;
-    check(dnnl_engine_create(&made, dnnl_cpu, 0), "making the CPU engine");
+    check(dnnl_engine_create(&made, dnnl_cpu, 0), "creating the CPU engine");
     return made;
   }();
   return cpu;
@@ -40,15 +40,14 @@ MemoryDesc layoutOf(const json &layout, const std::string &what) {
     for (const json &value : layout[key]) {
       if (!value.is_number_integer() || value.get<int64_t>() < 0 ||
           value.get<int64_t>() > kMaxElements)
-        fail("oneDNN: '", what, "': ", key, ": found ", value.dump(), ", a size was expected");
+        fail("oneDNN: '", what, "': ", key, ": required: a size; found: ", value.dump());
       values.push_back(value.get<int64_t>());
     }
     return values;
   };
   std::vector<int64_t> dims = integersOf("dims");
   if (dims.empty() || dims.size() > DNNL_MAX_NDIMS)
-    fail("oneDNN: '", what, "' has ", dims.size(), " dimensions, 1 to ", DNNL_MAX_NDIMS,
-         " are possible");
+    fail("oneDNN: '", what, "' has ", dims.size(), " dimensions; required: 1 to ", DNNL_MAX_NDIMS);
   int64_t elements = 1;
   for (int64_t dim : dims)
     if (__builtin_mul_overflow(elements, dim, &elements) || elements > kMaxElements)
@@ -64,7 +63,7 @@ MemoryDesc layoutOf(const json &layout, const std::string &what) {
     if (steps.size() != dims.size() ||
         dnnl_memory_desc_create_with_strides(&md, static_cast<int>(dims.size()), dims.data(), *type,
                                              steps.data()) != dnnl_success)
-      fail("oneDNN: '", what, "': strides ", strides->dump(), " do not suit dims ", listed(dims));
+      fail("oneDNN: '", what, "': strides ", strides->dump(), " do not match dims ", listed(dims));
     return MemoryDesc(md);
   }
   std::string tag = layout.value("tag", "any");
@@ -90,8 +89,8 @@ const_dnnl_memory_desc_t Builder::argument(const char *name, int execArgument, b
     json plain = {
         {"dims", layout["dims"]}, {"dtype", layout.value("dtype", "")}, {"tag", slot.outsideTag}};
     if (slot.outsideTag == "any" || opaqueBytes(slot.outsideTag))
-      fail("oneDNN: '", name, "': \"outside\" must be a layout with a name, found ",
-           layout["outside"].dump());
+      fail("oneDNN: '", name,
+           "': \"outside\" must be a named layout; found: ", layout["outside"].dump());
     slot.outside = layoutOf(plain, name);
   }
   return slots.back().given.get();
@@ -196,8 +195,8 @@ bool keepsOpaqueSizes(const Operation &operation, std::string *complaint) {
     if (found == *promised)
       continue;
     if (complaint)
-      *complaint = runtime::message("oneDNN: '", slot.name, "' was packed as ", *promised,
-                                    " bytes, this machine's oneDNN wants ", found,
+      *complaint = runtime::message("oneDNN: '", slot.name, "' was packed into ", *promised,
+                                    " bytes; required by oneDNN on this machine: ", found,
                                     "; compile the model again");
     return false;
   }
@@ -245,7 +244,7 @@ template <typename Visit> void walk(const json &desc, Visit &&visit) {
         return;
     } while (dnnl_primitive_desc_next_impl(operation.pd.get()) == dnnl_success);
   } catch (const json::exception &error) {
-    fail("oneDNN: wrong description: ", error.what());
+    fail("oneDNN: invalid description: ", error.what());
   }
 }
 
@@ -322,7 +321,7 @@ Operation makeOperation(const json &desc) {
       chosen = std::move(original);
   }
   if (!chosen.pd)
-    fail(complaint.empty() ? "oneDNN: no implementation keeps the layouts of " + desc.dump()
+    fail(complaint.empty() ? "oneDNN: no implementation supports the layouts of " + desc.dump()
                            : complaint);
   return chosen;
 }

@@ -419,7 +419,7 @@ std::unique_ptr<runtime::LibraryCall> makeGrouped(const json &desc, const Form &
   const char *name = "grouped product";
   const Grouped g = Grouped::read(describe::Fields(desc, name), /*canBePacked=*/true);
   if (!form.isHere())
-    runtime::fail(form.name, ": this processor has no such instructions");
+    runtime::fail(form.name, ": this processor lacks the instructions that this kernel uses");
   if (g.dtype != DType::F32 && !(g.dtype == DType::BF16 && form.narrow))
     runtime::fail(form.name, ": grouped product: required: operands of f32",
                   form.narrow ? " or bf16" : "");

@@ -12,7 +12,7 @@ using runtime::fail;
 Operands::Operands(Product described, std::span<const runtime::BufferInfo> buffers)
     : product(std::move(described)) {
   if (!product.form.isHere())
-    fail(product.form.name, ": this processor has no such instructions");
+    fail(product.form.name, ": this processor lacks the instructions that this kernel uses");
   for (int64_t size : product.batch)
     count *= size;
   describe::Buffers given(buffers, "product");

@@ -20,9 +20,10 @@ Product Product::parse(const json &desc, const Form &form) {
   for (const Post &post : std::span(epilogue.posts, size_t(epilogue.count)))
     if (post.kind == PostKind::Sum && product.k > kSummedDepth &&
         (epilogue.count > 1 || post.alpha != 1))
-      fields.complain("a sum must be alone where k is more than ", kSummedDepth);
+      fields.complain("a sum must be the only prologue if k is more than ", kSummedDepth);
   if (product.change && product.change->changes() && !form.parts)
-    fields.complain("only tiles change operands as they are packed, vectors sum them up");
+    fields.complain(
+        "AMX tiles support prologues that change operands; vector kernels support only sums");
   if (product.isStrassen)
     checkStrassen(product);
   return product;

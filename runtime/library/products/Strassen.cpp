@@ -231,12 +231,11 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 void checkStrassen(const Product &product) {
   const Form &form = product.form;
   if (!form.strassen || !product.batch.empty() || product.isPacked)
-    fail("product: Strassen's algorithm is there for vectors alone, for what is not packed and has "
-         "no batch");
+    fail("product: Strassen's algorithm requires vector kernels, unpacked operands and no batch");
   // These limits make every half non-empty and give blocks of rows a size that has a kernel.
   int64_t half = rightHalves(form, product.k, product.n).lanes;
   if (product.m < kStrassenRows || product.n <= half || product.k < 2)
-    fail("product: Strassen's algorithm takes at least ", kStrassenRows, " rows and ",
+    fail("product: Strassen's algorithm requires at least ", kStrassenRows, " rows and ",
          form.columns + 1, " columns, and a depth of 2; found ", product.m, ", ", product.n, ", ",
          product.k);
 }

@@ -35,7 +35,7 @@ Convolution Convolution::parse(const json &desc) {
   static_cast<describe::Convolution &>(c) =
       describe::Convolution::read(fields, describe::kWindowWords);
   if (c.rank() != 2 || c.groups != 1 || c.window.low[0] < 0 || c.window.low[1] < 0)
-    fields.complain("convolutions have two dimensions, one group and no negative padding");
+    fields.complain("required: two spatial dimensions, one group and no negative padding");
   c.parts = partsOf(fields);
   c.posts = describe::Posts::read(fields, 2);
   return c;
@@ -152,7 +152,7 @@ private:
 Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
     : c(Convolution::parse(desc)), threads(std::max(1, threads)) {
   if (!available())
-    fail("tiles: this processor has no tiles for bf16 (AMX)");
+    fail("tiles: this processor has no AMX tiles for bf16");
   steps = blocks(c.depth());
   checkBuffers(buffers);
   planPhases();

@@ -32,7 +32,7 @@ WeightGradient WeightGradient::parse(const json &desc) {
       describe::Convolution::read(fields, describe::kWindowWords, "diff_dst");
   const describe::Window &window = g.window;
   if (g.rank() != 2 || g.groups != 1 || window.low[0] < 0 || window.low[1] < 0)
-    fields.complain("convolutions have two dimensions, one group and no negative padding");
+    fields.complain("required: two spatial dimensions, one group and no negative padding");
   // Positions are numbered in 32 bits.
   __int128 most = (__int128(g.dst[0]) + window.sizes[0] * __int128(window.dilations[0])) *
                   (__int128(g.dst[1]) + window.sizes[1] * __int128(window.dilations[1]));
@@ -97,7 +97,7 @@ private:
 Call::Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
     : g(WeightGradient::parse(desc)), threads(std::max(1, threads)) {
   if (!available())
-    fail("tiles: this processor has no tiles for bf16 (AMX)");
+    fail("tiles: this processor has no AMX tiles for bf16");
   checkBuffers(buffers);
   planPlaces();
   planPictures();

@@ -37,7 +37,7 @@ int64_t lanes() { return runtime::hostLanes(); }
 
 Form formOf(int64_t lanes, int64_t rows) {
   if (lanes != 8 && lanes != 16)
-    runtime::fail("product: 'lanes' must be 8 or 16, found ", lanes);
+    runtime::fail("product: 'lanes' must be 8 or 16; found: ", lanes);
   const Kernels &kernels = lanes == 16 ? avx512Kernels() : avx2Kernels();
   // All blocks have the same number of rows, except for the last one.
   int64_t blocks = (rows + kernels.mostRows - 1) / kernels.mostRows;

@@ -20,7 +20,7 @@ namespace {
 const Kernels &kernelsFor(const Convolution &request) {
   if (runtime::hostLanes() < request.lanes)
     fail("winograd: blocks of ", request.lanes, " channels need ",
-         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor has not");
+         request.lanes == 16 ? "AVX-512" : "AVX2 and FMA", ", which this processor lacks");
   return *(request.lanes == 16 ? avx512Kernels : avx2Kernels)(request.outputs, request.side);
 }
 
@@ -214,7 +214,7 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
     packed.data = runtime::allocateWeights(packed.bytes);
     void *memory = packed.data.get();
     if (!memory)
-      fail("no memory for ", packed.bytes, " bytes of weights");
+      fail("cannot allocate ", packed.bytes, " bytes for packed weights");
     // The padding between points is never read, but it is stored in the program, so it must be
     // initialized.
     std::memset(memory, 0, packed.bytes);

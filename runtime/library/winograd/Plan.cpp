@@ -27,7 +27,7 @@ Convolution Convolution::parse(const json &desc) {
   const describe::Fields fields(desc, "winograd");
   std::string kind = fields.kind();
   if (kind != "convolution" && kind != "convolution_weights")
-    fields.complain("'kind' must be convolution or convolution_weights, found ", kind);
+    fields.complain("'kind' must be convolution or convolution_weights; found: ", kind);
   Convolution request;
   static_cast<describe::Convolution &>(request) =
       describe::Convolution::read(fields, describe::kWindowWords);
@@ -39,8 +39,8 @@ Convolution Convolution::parse(const json &desc) {
     fields.complain("'block' must be 8 or 16, 'tile' 2 or 4, 'window' 3 or 5");
   if (request.rank() != 2 || request.groups != 1 || request.channels % request.lanes != 0 ||
       request.features % request.lanes != 0)
-    fields.complain("images of two dimensions and whole blocks of ", request.lanes,
-                    " channels required, found ", request.channels, " and ", request.features);
+    fields.complain("required: two spatial dimensions and channels that are a multiple of ",
+                    request.lanes, "; found: ", request.channels, " and ", request.features);
   Shape &shape = request.shape;
   shape.batch = request.batch;
   shape.inBlocks = request.channels / request.lanes;
@@ -53,8 +53,7 @@ Convolution Convolution::parse(const json &desc) {
   shape.channelsLast = request.channelsLast;
   request.hasStatistics = fields.flag("statistics");
   if (request.hasStatistics && request.isGradient)
-    fields.complain("'statistics' are those of a convolution's results, not of a gradient of "
-                    "weights");
+    fields.complain("'statistics' are only valid for a convolution, not for a gradient of weights");
   return request;
 }
 

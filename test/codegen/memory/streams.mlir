@@ -62,7 +62,7 @@ exec.program @race inputs [] outputs [] streams ["cpu:1", "cpu:1"] {
   %b = exec.alloc : !exec.buffer<64 on "cpu:1">
   // expected-note @below {{the other command}}
   exec.fill %a with 0 : !exec.buffer<64 on "cpu:1">
-  // expected-error @below {{touches byte 0 of the arena of cpu:1 on stream 1 while stream 0 may still be at it: no event orders the two}}
+  // expected-error @below {{accesses byte 0 of the arena of cpu:1 on stream 1 while stream 0 may still access it, and no event orders the two commands}}
   exec.copy %a to %b bytes 64 {stream = 1 : i64} : !exec.buffer<64 on "cpu:1">, !exec.buffer<64 on "cpu:1">
 }
 
@@ -86,6 +86,6 @@ exec.program @late inputs [] outputs [] states [{name = "s", type = tensor<64xi8
   %a = exec.alloc : !exec.buffer<64>
   // expected-note @below {{the other command}}
   exec.copy %old to %a bytes 64 : !exec.buffer<64>, !exec.buffer<64>
-  // expected-error @below {{touches byte 0 of state 0 on stream 1}}
+  // expected-error @below {{accesses byte 0 of state 0 on stream 1}}
   exec.fill %new with 1 {stream = 1 : i64} : !exec.buffer<64>
 }

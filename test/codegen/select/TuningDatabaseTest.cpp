@@ -170,7 +170,7 @@ TEST(TuningDatabase, AFileOfSomethingElseIsNotTouched) {
   std::ofstream(folder.file("a")) << "my only copy\n";
   std::string told, warning;
   TuningDatabase database = opened(folder.file("a"), &told);
-  EXPECT_NE(told.find("no tuning database"), std::string::npos);
+  EXPECT_NE(told.find("not a tuning database"), std::string::npos);
   database.put(entryOf("x"), warning);
   database.tidy(warning);
   EXPECT_TRUE(database.find(entryOf("x").key));

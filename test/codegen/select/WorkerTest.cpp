@@ -56,7 +56,7 @@ TEST(Worker, OneThatDoesNotEndIsKilled) {
       [](const std::string &) {}, 0.3);
   EXPECT_EQ(end.place, 1u);
   EXPECT_TRUE(end.hung);
-  EXPECT_NE(end.death.find("did not come to an end"), std::string::npos);
+  EXPECT_NE(end.death.find("did not finish"), std::string::npos);
 }
 
 TEST(Worker, OneThatNobodyNeedsIsKilledAndNotBlamed) {

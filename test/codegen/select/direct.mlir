@@ -6,10 +6,10 @@
 // REQUIRES: dlc
 
 // CHECK: dlc.candidates = [{{[^,]*}}, implementation = "direct:avx{{.*}}dlc.kernel = "direct"
-// CHECK: dlc.refused = "{{[^"]*}}direct: its weights are no constant
-// CHECK: dlc.refused = "{{[^"]*}}direct: groups must be 1
+// CHECK: dlc.refused = "{{[^"]*}}direct: its weights are not constant
+// CHECK: dlc.refused = "{{[^"]*}}direct: required: groups of 1
 // CHECK: dlc.refused = "{{[^"]*}}direct: {{both sides must lie in blocks of 16 or 8 channels|whole blocks of}}
-// CHECK: dlc.refused = "{{[^"]*}}direct: not one convolution
+// CHECK: dlc.refused = "{{[^"]*}}direct: not a single convolution
 
 // MADE: library {{.*}}direct:avx
 

@@ -7,7 +7,7 @@
 
 // CHECK-COUNT-4: dlc.candidates = [{{[^]]*}}implementation = "strassen:avx{{.*}}", kernel = "strassen"{{.*}}dlc.kernel = "strassen"
 // CHECK-NOT: dlc.kernel = "strassen"
-// STRICT: strassen: accuracy strict forbids its rounding
+// STRICT: strassen: --accuracy strict does not permit its rounding
 // STRICT-NOT: dlc.kernel = "strassen"
 // RESULT: f32 2x128x64
 

@@ -12,9 +12,9 @@
 // CHECK-SAME: dlc.candidates = [{{[^]]*}}implementation = "tiles:bf16x3", kernel = "tiles"
 // CHECK: strides = array<i64: 2, 2>
 // CHECK: dlc.fusion
-// CHECK-SAME: dlc.refused = "{{.*}}tiles: images of one group required
+// CHECK-SAME: dlc.refused = "{{.*}}tiles: required: two spatial dimensions and groups of 1
 // STRICT-NOT: dlc.kernel = "tiles"
-// STRICT: tiles: accuracy strict forbids its rounding
+// STRICT: tiles: --accuracy strict does not permit its rounding
 // RESULT: f32 1x32x14x14
 
 func.func @main(%x: tensor<1x64x28x28xf32>, %w: tensor<256x64x1x1xf32>, %v: tensor<32x256x3x3xf32>, %u: tensor<32x16x3x3xf32>) -> tensor<1x32x14x14xf32> {

@@ -7,7 +7,7 @@
 // CHECK: dlc.fusion{{.*}}dlc.candidates = [{{[^]]*}}implementation = "tiles:bf16", kernel = "tiles"
 // CHECK: dlc.conv_weight_grad
 // CHECK-NEXT: dlc.cast
-// CHECK: dlc.refused = "{{.*}}tiles: images of one group required
+// CHECK: dlc.refused = "{{.*}}tiles: required: two spatial dimensions and groups of 1
 // RESULT: f32 64x96x3x3
 // RESULT: f32 64x48x3x3
 

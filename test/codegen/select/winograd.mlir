@@ -8,7 +8,7 @@
 // CHECK: dlc.candidates = [{{.*}}dlc.kernel = "winograd"
 // CHECK: dlc.fusion
 // CHECK-NOT: winograd:f
-// CHECK: dlc.refused = "winograd: accuracy strict forbids its rounding
+// CHECK: dlc.refused = "winograd: --accuracy strict does not permit its rounding
 // CHECK: dlc.accuracy = "strict"
 // STRICT-NOT: winograd:f
 // UNKNOWN: accuracy 'sloppy': required: strict, default or fast

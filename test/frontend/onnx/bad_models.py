@@ -121,7 +121,7 @@ def cases(folder):
     yield "external-outside", external("../../../../etc/passwd"), ["outside"]
     yield "external-absolute", external("/etc/passwd"), ["relative"]
     yield "external-missing", external("nothing.bin"), ["nothing.bin"]
-    yield "external-past-end", external("data.bin", 24, 24), ["outside the file"]
+    yield "external-past-end", external("data.bin", 24, 24), ["exceed the file"]
     yield "external-length", external("data.bin", 0, 8), ["24", "8"]
     yield "external-not-a-number", external("data.bin", "many"), ["many"]
     os.symlink("/etc/passwd", os.path.join(folder, "link.bin"))
@@ -158,7 +158,7 @@ def cases(folder):
              "target_treeids": [0, 0], "target_nodeids": [1, 2], "target_ids": [0, 0], "target_weights": [1.0, 2.0]}
     trees = lambda **wrong: classic("TreeEnsembleRegressor", outputs=1, **(stump | wrong))
     yield "tree-length", trees(nodes_values=[0.5]), ["'n'", "nodes_*", "one length"]
-    yield "tree-nowhere", trees(nodes_truenodeids=[7, 0, 0]), ["node 0 of tree 0", "leads nowhere"]
+    yield "tree-nowhere", trees(nodes_truenodeids=[7, 0, 0]), ["node 0 of tree 0", "an invalid successor"]
     yield "tree-mode", trees(nodes_modes=["BRANCH", "LEAF", "LEAF"]), ["node 0 of tree 0", "unknown mode", "BRANCH"]
     yield "tree-twice", trees(nodes_nodeids=[0, 1, 1]), ["node 1 of tree 0", "twice"]
     yield "tree-roots", trees(nodes_falsenodeids=[1, 0, 0]), ["more than one root"]

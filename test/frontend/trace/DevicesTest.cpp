@@ -165,7 +165,7 @@ TEST(Devices, DataParallelSplitsAndGathers) {
 
 TEST(Devices, DataParallelWantsABatchAndDevices) {
   Mlp mlp;
-  EXPECT_CONTAINS(errorOf([&] { data_parallel(mlp, {}); }), "name a device at least");
+  EXPECT_CONTAINS(errorOf([&] { data_parallel(mlp, {}); }), "name at least one device");
   EXPECT_CONTAINS(errorOf([&] {
                     data_parallel(mlp, {"cpu:1", "cpu:1"});
                   }),

@@ -50,7 +50,7 @@ TEST(Errors, Shapes) {
                         return reshape(a, {-1, -1});
                       },
                       {{"a", {2, 3}}}),
-                  "at most one -1");
+                  "at most one may be -1");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return softmax(a, 2); }, {{"a", {2, 3}}}), "-2 to 1");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return sum(a, {0, -2}); }, {{"a", {2, 3}}}), "distinct");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return narrow(a, 0, 1, 2); }, {{"a", {2, 3}}}),
@@ -137,7 +137,7 @@ TEST(Errors, Inputs) {
 
 TEST(Errors, MissingTensors) {
   EXPECT_CONTAINS(messageOf([](Tensor x) { return x + Tensor(); }, {{"x", {2}}}), "missing");
-  EXPECT_CONTAINS(errorOf([] { Tensor().dtype(); }), "never given a value");
+  EXPECT_CONTAINS(errorOf([] { Tensor().dtype(); }), "has no value");
 }
 
 TEST(Errors, LeaveTheNextTraceAlone) {

@@ -100,7 +100,7 @@ TEST(RankPart, BatchNormsAreOfAllRanksWhereThatIsAskedFor) {
   EXPECT_EQ(countOf(text, "dlc.over_ranks = {chunks = 4 : i64, layer = 0 : i64, ranks = 2 : i64}"),
             2u);
   EXPECT_CONTAINS(errorOf([] { textOf({.syncBatchNorm = true}); }),
-                  "where the step is data parallel");
+                  "requires a data-parallel step");
 }
 
 TEST(RankPart, RunningVariancesAreOfAllRanksElements) {

@@ -112,8 +112,8 @@ TEST_F(Safetensors, WrongHeaders) {
   EXPECT_CONTAINS(errorFor(one("\"U8\"", "[4]", "[0]"), 4), "two data_offsets");
   EXPECT_CONTAINS(errorFor(one("\"U8\"", "[4]", "[4,0]"), 4), "must have 4 bytes");
   EXPECT_CONTAINS(errorFor(one("\"U8\"", "[4]", "[0,3]"), 4), "must have 4 bytes");
-  EXPECT_CONTAINS(errorFor(one("\"U8\"", "[4]", "[1,5]"), 5), "follow one another");
-  EXPECT_CONTAINS(errorFor(one("\"U8\"", "[4]", "[0,4]"), 3), "was cut");
+  EXPECT_CONTAINS(errorFor(one("\"U8\"", "[4]", "[1,5]"), 5), "must be adjacent");
+  EXPECT_CONTAINS(errorFor(one("\"U8\"", "[4]", "[0,4]"), 3), "is truncated");
   EXPECT_CONTAINS(errorFor(one("\"U8\"", "[4]", "[0,4]"), 5), "after the last");
   EXPECT_CONTAINS(errorFor("{\"__metadata__\":{\"a\":1}}", 0), "__metadata__");
   EXPECT_CONTAINS(
@@ -131,7 +131,7 @@ TEST_F(Safetensors, WrongFiles) {
   put("");
   EXPECT_CONTAINS(errorOf([&] { safetensors::read(path()); }), "found 0 bytes");
   put(std::string("\xff\xff\xff\xff\xff\xff\xff\xff", 8) + "{}");
-  EXPECT_CONTAINS(errorOf([&] { safetensors::read(path()); }), "must lie in the file");
+  EXPECT_CONTAINS(errorOf([&] { safetensors::read(path()); }), "must be inside the file");
 }
 
 TEST_F(Safetensors, MutatedAndTruncatedFilesEndInAnErrorOrAFile) {

@@ -85,8 +85,8 @@ TEST(Shares, AreForRulesOfElements) {
     return u.value - u.gradient * (u.rate / sqrt(sum(square(u.gradient))));
   });
   EXPECT_CONTAINS(errorOf([&] { textOf(lars, split); }),
-                  "optimizer 'lars' cannot be split over ranks: dlc.reduce takes elements of a "
-                  "parameter together");
+                  "optimizer 'lars' cannot be split over ranks: dlc.reduce combines elements of a "
+                  "parameter");
 }
 
 TEST(Gradients, TravelInTheTypeThatIsAskedFor) {
@@ -106,11 +106,11 @@ TEST(Gradients, TravelOrDoNot) {
   auto mistake = [](const StepOptions &options) {
     return errorOf([&] { textOf(optim::sgd(), options); });
   };
-  EXPECT_CONTAINS(mistake({.gradients = DType::BF16}), "travel where the step is data parallel");
+  EXPECT_CONTAINS(mistake({.gradients = DType::BF16}), "requires a data-parallel step");
   EXPECT_CONTAINS(mistake({.dataParallel = true, .gradients = DType::F16}), "found f16");
   EXPECT_CONTAINS(
       mistake({.dataParallel = true, .gradients = DType::BF16, .world = 2, .chunks = 4}),
-      "found bf16 gradients beside 4 chunks");
+      "found bf16 gradients and 4 chunks");
 }
 
 TEST(Network, IsTrainedByAllProcesses) {
@@ -126,7 +126,7 @@ TEST(Shares, NeedAWorld) {
   options.world = 0;
   EXPECT_CONTAINS(errorOf([&] { textOf(optim::sgd(), options); }), "required: 1 rank or more");
   options = {.world = 2, .shardOptimizer = true};
-  EXPECT_CONTAINS(errorOf([&] { textOf(optim::sgd(), options); }), "must be data parallel");
+  EXPECT_CONTAINS(errorOf([&] { textOf(optim::sgd(), options); }), "require a data-parallel step");
 }
 
 TEST(Chunks, AreAddedInOrder) {

@@ -460,7 +460,7 @@ TEST(Steps, InMicroBatches) {
   EXPECT_CONTAINS(errorOf([&] {
                     traceStep(mlp, loss::cross_entropy, optim::sgd(), batch, {.microBatches = 4});
                   }),
-                  "'x' must divide into 4");
+                  "'x' must be divisible into 4");
 }
 
 TEST(Steps, KeepALog) {

@@ -2,7 +2,7 @@
 
 exec.program @view inputs [] outputs [] {
   %in = exec.input 0 : !exec.buffer<64>
-  // expected-error @below {{C1: the part must lie inside the buffer; found bytes 32 to 96 of 64}}
+  // expected-error @below {{C1: the part must be inside the buffer; found bytes 32 to 96 of 64}}
   %v = exec.view %in at 32 : !exec.buffer<64> -> !exec.buffer<64>
 }
 
@@ -10,7 +10,7 @@ exec.program @view inputs [] outputs [] {
 
 exec.program @launch inputs [] outputs [] {
   %in = exec.input 0 : !exec.buffer<64>
-  // expected-error @below {{C1: positions must name buffers; found 1 of 1}}
+  // expected-error @below {{C1: positions must be indices of buffers; found 1 of 1}}
   exec.launch @k(%in) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>
 }
 
@@ -18,7 +18,7 @@ exec.program @launch inputs [] outputs [] {
 
 exec.program @library inputs [] outputs [] {
   %in = exec.input 0 : !exec.buffer<64>
-  // expected-error @below {{C1: positions must name buffers; found 2 of 1}}
+  // expected-error @below {{C1: positions must be indices of buffers; found 2 of 1}}
   exec.library "onednn"(%in) writes [2] inplace [] flops 0.0 bytes 0.0 desc "{}" : !exec.buffer<64>
 }
 
@@ -27,6 +27,6 @@ exec.program @library inputs [] outputs [] {
 exec.program @copy inputs [] outputs [] {
   %in = exec.input 0 : !exec.buffer<64>
   %out = exec.output 0 : !exec.buffer<32>
-  // expected-error @below {{C1: both buffers must hold the bytes copied; found 64 of 64 and 32}}
+  // expected-error @below {{C1: both buffers must contain the copied bytes; found 64 of 64 and 32}}
   exec.copy %in to %out bytes 64 : !exec.buffer<64>, !exec.buffer<32>
 }

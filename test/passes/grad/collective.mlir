@@ -43,7 +43,7 @@ func.func @root(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @max(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{dlc.all_reduce max has no gradient}}
   %y = dlc.all_reduce max %x : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-note @+1 {{the gradient is asked for here}}
+  // expected-note @+1 {{the gradient is requested here}}
   %dx = dlc.gradient(%y) seeds(%x) in (%x) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %dx : tensor<4xf32>
 }

@@ -31,7 +31,7 @@ func.func @no_rule(%x: tensor<2xf32>) -> tensor<2xf32> {
     dlc.yield %s : tensor<2xf32>
   }
   %y = dlc.reduce sum %f axes [0] : (tensor<2xf32>) -> tensor<f32>
-  // expected-note@+1 {{the gradient is asked for here}}
+  // expected-note@+1 {{the gradient is requested here}}
   %d = dlc.gradient(%y) in (%x) : (tensor<f32>, tensor<2xf32>) -> tensor<2xf32>
   return %d : tensor<2xf32>
 }
@@ -39,9 +39,9 @@ func.func @no_rule(%x: tensor<2xf32>) -> tensor<2xf32> {
 // -----
 
 func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error@+1 {{has no gradient while a shape is not known: found 'tensor<?xf32>'; give the inputs' shapes}}
+  // expected-error@+1 {{has no gradient for a dynamic shape: found 'tensor<?xf32>'; give the inputs' shapes}}
   %y = dlc.reduce sum %x axes [0] : (tensor<?xf32>) -> tensor<f32>
-  // expected-note@+1 {{the gradient is asked for here}}
+  // expected-note@+1 {{the gradient is requested here}}
   %d = dlc.gradient(%y) in (%x) : (tensor<f32>, tensor<?xf32>) -> tensor<?xf32>
   return %d : tensor<?xf32>
 }
@@ -55,7 +55,7 @@ func.func @condition(%x: tensor<f32>, %c: tensor<i1>) -> tensor<f32> {
     %s = dlc.sin %v : (tensor<f32>) -> tensor<f32>
     dlc.yield %c, %s : tensor<i1>, tensor<f32>
   }
-  // expected-note@+1 {{the gradient is asked for here}}
+  // expected-note@+1 {{the gradient is requested here}}
   %d = dlc.gradient(%y) in (%x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %d : tensor<f32>
 }
@@ -69,7 +69,7 @@ func.func @trip(%x: tensor<f32>, %n: tensor<i64>) -> tensor<f32> {
     %s = dlc.sin %v : (tensor<f32>) -> tensor<f32>
     dlc.yield %s : tensor<f32>
   }
-  // expected-note@+1 {{the gradient is asked for here}}
+  // expected-note@+1 {{the gradient is requested here}}
   %d = dlc.gradient(%y) in (%x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %d : tensor<f32>
 }

@@ -3,7 +3,7 @@
 // RUN: not dlc-opt %s --dlc-recompute='max-memory=1000' 2>&1 | FileCheck %s --check-prefix=LEAST
 
 // Counted: w (16384 bytes of state) and the values of 128 KiB that are alive at once.
-// LEAST: required: at most 1000 bytes of memory; found: {{[0-9]+}} with all computed again that can be
+// LEAST: required: at most 1000 bytes of memory; found: {{[0-9]+}} with maximum recomputation
 
 // FREE-NOT: dlc.recomputed
 

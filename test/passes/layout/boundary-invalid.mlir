@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1 costs=assumed' --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{`dlc.layout` of argument 0: required: a layout without padding of a tensor on a processor; found "aBcd16b" for 'tensor<4x20x16x16xf32, #dlc.on<cpu>>'; leave it out where elements lie row by row}}
+// expected-error @+1 {{`dlc.layout` of argument 0: required: a layout without padding, of a tensor on a CPU device; found "aBcd16b" for 'tensor<4x20x16x16xf32, #dlc.on<cpu>>'; remove it if the elements are in row-major order}}
 func.func @padded(%x: tensor<4x20x16x16xf32> {dlc.layout = "aBcd16b"}) -> tensor<4x20x16x16xf32> {
   return %x : tensor<4x20x16x16xf32>
 }

@@ -30,8 +30,8 @@
 // A part on the other device where one does not hold it all.
 // ROOM: dlc.matmul {{.*}} -> tensor<1024x1024xf32, #dlc.on<cpu:1>>
 
-// LITTLE: found no placement within the memory given; on one device it takes about {{[0-9]+}} bytes; given: cpu 5242880 cpu:1 5242880; give more, or one more device
-// ONE: found no placement within the memory given; {{.*}}; given: cpu 5242880; give more
+// LITTLE: found no placement within the memory limits; on one device the model takes about {{[0-9]+}} bytes; limits: cpu 5242880 cpu:1 5242880; increase a limit, or add a device
+// ONE: found no placement within the memory limits; {{.*}}; limits: cpu 5242880; increase a limit
 func.func @main(%x: tensor<1024x1024xf32> {dlc.name = "x"}) -> (tensor<1024x1024xf32> {dlc.name = "y"}) {
   %0 = dlc.matmul %x, %x : (tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<1024x1024xf32> loc("left1")
   %1 = dlc.matmul %0, %0 : (tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<1024x1024xf32> loc("left2")

@@ -1,7 +1,7 @@
 // RUN: dlc-opt %s --dlc-place --split-input-file -verify-diagnostics
 
 func.func @device(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{`dlc.device` must name a device; found "gpu"; write cpu, cpu:1 or cuda:0, for example}}
+  // expected-error @+1 {{`dlc.device` must name a device; found "gpu"; write for example cpu, cpu:1 or cuda:0}}
   %0 = dlc.neg %x {dlc.device = "gpu"} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -9,7 +9,7 @@ func.func @device(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @loop(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<4xf32> {
-  // expected-error @+1 {{stands wholly on one device; 'first' inside is asked to be on cpu, 'second' on cpu:1; give the whole one device}}
+  // expected-error @+1 {{must be on one device as a whole; 'first' inside is requested on cpu, 'second' on cpu:1; request one device for all of it}}
   %y = dlc.loop trip(%n : tensor<i64>) inits(%x : tensor<4xf32>) -> (tensor<4xf32>) {
   ^bb0(%i: tensor<i64>, %c: tensor<4xf32>):
     %0 = dlc.neg %c {dlc.device = "cpu"} : (tensor<4xf32>) -> tensor<4xf32> loc("first")
@@ -22,7 +22,7 @@ func.func @loop(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<4xf32> {
 // -----
 
 func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{stands wholly on one device: it is asked to be on cpu:1 (dlc.device says so), but cpu is asked for by 'inner' inside: dlc.device says so; give the whole one device}}
+  // expected-error @+1 {{must be on one device as a whole: it is requested on cpu:1 (set by dlc.device), but cpu is requested by 'inner' inside: set by dlc.device; request one device for all of it}}
   %y = dlc.if %c : (tensor<i1>) -> tensor<4xf32> {
     %0 = dlc.neg %x {dlc.device = "cpu"} : (tensor<4xf32>) -> tensor<4xf32> loc("inner")
     dlc.yield %0 : tensor<4xf32>

@@ -17,14 +17,14 @@
 // The first pattern counts.
 // FIRST: dlc.neg %{{.*}} -> tensor<4xf32, #dlc.on<cpu:1>>
 // FIRST: dlc.relu %{{.*}} -> tensor<4xf32, #dlc.on<cpu:2>>
-// NOTHING: --place 'encodr/dense=cpu:1': no operation has such a name; found 'encoder/dense' 'encoder/act' 'head'
-// INPUT: --place 'input:z=cpu:1': no input has such a name; found 'x'
-// DEVICE: --place 'head=gpu:0': 'gpu:0' is not a device; write cpu, cpu:1 or cuda:0, for example
+// NOTHING: --place 'encodr/dense=cpu:1': no operation has a name that matches; found 'encoder/dense' 'encoder/act' 'head'
+// INPUT: --place 'input:z=cpu:1': no input has a name that matches; found 'x'
+// DEVICE: --place 'head=gpu:0': 'gpu:0' is not a device; write for example cpu, cpu:1 or cuda:0
 // HOME: --device: 'tpu' is not a device
 // FORM: --place 'head': required: PATTERN=DEVICE
 // BYTES: --place 'auto:cpu=many': required: bytes, as in cpu=2GiB; found 'many'
-// TWICE: --place 'auto:cpu;cpu': cpu stands twice
-// ONCE: `auto:` and `split:` may stand once
+// TWICE: --place 'auto:cpu;cpu': cpu is listed twice
+// ONCE: required: `auto:` or `split:` once
 func.func @main(%x: tensor<4xf32> {dlc.name = "x"}) -> (tensor<4xf32> {dlc.name = "y"}) {
   %0 = dlc.neg %x : (tensor<4xf32>) -> tensor<4xf32> loc("encoder/dense")
   %1 = dlc.relu %0 : (tensor<4xf32>) -> tensor<4xf32> loc("encoder/act")

@@ -19,7 +19,7 @@ func.func @crossing(%x: tensor<2xf32, #dlc.on<cpu>>, %s: tensor<f32, #dlc.on<cpu
 // -----
 
 func.func @fusion(%x: tensor<2xf32, #dlc.on<cpu>>, %y: tensor<2xf32, #dlc.on<cpu:1>>) -> tensor<2xf32, #dlc.on<cpu>> {
-  // expected-error @+1 {{all tensors of an operation must be on one device: operand 0 is on cpu, operand 1 is on cpu:1; put a dlc.transfer between them}}
+  // expected-error @+1 {{all tensors of an operation must be on one device: operand 0 is on cpu, operand 1 is on cpu:1; insert a dlc.transfer between them}}
   %z = dlc.fusion(%a = %x, %b = %y) : (tensor<2xf32, #dlc.on<cpu>>, tensor<2xf32, #dlc.on<cpu:1>>) -> tensor<2xf32, #dlc.on<cpu>> {
     %r = dlc.neg %a : (tensor<2xf32, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu>>
     dlc.yield %r : tensor<2xf32, #dlc.on<cpu>>
@@ -31,10 +31,10 @@ func.func @fusion(%x: tensor<2xf32, #dlc.on<cpu>>, %y: tensor<2xf32, #dlc.on<cpu
 
 // A loop stands wholly on one device.
 func.func @loop(%x: tensor<2xf32, #dlc.on<cpu>>, %n: tensor<i64, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu>> {
-  // expected-note @+1 {{this stands wholly on one device}}
+  // expected-note @+1 {{this operation must be on one device as a whole}}
   %y = dlc.loop trip(%n : tensor<i64, #dlc.on<cpu>>) inits(%x : tensor<2xf32, #dlc.on<cpu>>) -> (tensor<2xf32, #dlc.on<cpu>>) {
   ^bb0(%i: tensor<i64, #dlc.on<cpu>>, %c: tensor<2xf32, #dlc.on<cpu>>):
-    // expected-error @+1 {{all tensors of a loop must be on one device: operand 1 is on cpu, dlc.transfer result 0 is on cpu:1; put a dlc.transfer outside, in front of it or behind it}}
+    // expected-error @+1 {{all tensors of a loop must be on one device: operand 1 is on cpu, dlc.transfer result 0 is on cpu:1; insert a dlc.transfer before or after it}}
     %0 = dlc.transfer %c : (tensor<2xf32, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu:1>>
     %1 = dlc.transfer %0 : (tensor<2xf32, #dlc.on<cpu:1>>) -> tensor<2xf32, #dlc.on<cpu>>
     dlc.yield %1 : tensor<2xf32, #dlc.on<cpu>>

@@ -19,7 +19,7 @@
 // INT8: %[[P:.*]] = dlc.matmul %{{.*}}, %[[C]] :
 // INT8: %[[Y:.*]] = dlc.mul %[[P]], %[[S]]
 // INT8: dlc.matmul %[[Y]],
-// REMARK: remark: 1 weights are kept in int8: 0.0 MiB instead of 0.0; lost:
+// REMARK: remark: 1 weights are stored in int8: 0.0 MiB instead of 0.0; error relative to
 // WRONG: error: weights 'int4': required: f32, bf16 or int8
 func.func @main(%x: tensor<1x64xf32>, %z: tensor<64x96xf32>) -> (tensor<1x4xf32>, tensor<1x96xf32>, tensor<64x96xf32>) {
   %w = dlc.constant dense<0.3> : tensor<64x128xf32>

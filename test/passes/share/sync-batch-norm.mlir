@@ -61,7 +61,7 @@ func.func @unused(%x: tensor<2x3xf32>, %scale: tensor<3xf32>, %bias: tensor<3xf3
 }
 // -----
 func.func @missing(%a: tensor<2x3xf32>, %scale: tensor<3xf32>, %bias: tensor<3xf32>) -> tensor<2x3xf32> {
-  // expected-error @+1 {{its statistics are of 4 chunks of 2 ranks; required: one like it for each chunk of this rank; found: 1}}
+  // expected-error @+1 {{its statistics cover 4 chunks of 2 ranks; required: one such batch norm for each chunk of this rank; found: 1}}
   %y, %m, %v = dlc.batch_norm_train %a, %scale, %bias {eps = 1.0e-5 : f64, dlc.over_ranks = {layer = 0 : i64, chunks = 4 : i64, ranks = 2 : i64}} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
   return %y : tensor<2x3xf32>
 }
@@ -69,7 +69,7 @@ func.func @missing(%a: tensor<2x3xf32>, %scale: tensor<3xf32>, %bias: tensor<3xf
 func.func @statistics(%x: tensor<2x3xf32>, %scale: tensor<3xf32>, %bias: tensor<3xf32>, %s: tensor<3xf32>) -> tensor<2x3xf32> {
   // expected-error @+1 {{dlc.batch_norm_train over all ranks has no gradient of its statistics; leave them out of the loss}}
   %y, %m, %v = dlc.batch_norm_train %x, %scale, %bias {eps = 1.0e-5 : f64, dlc.over_ranks = {layer = 0 : i64}} : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
-  // expected-note @+1 {{the gradient is asked for here}}
+  // expected-note @+1 {{the gradient is requested here}}
   %dx = dlc.gradient(%m) seeds(%s) in (%x) : (tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return %dx : tensor<2x3xf32>
 }

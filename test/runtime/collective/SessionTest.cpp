@@ -145,13 +145,13 @@ TEST(Collectives, RefuseWhatCannotBe) {
     return errorOf([&] { resultIn(&alone, programOf(desc, from, to), Floats(size_t(from))); });
   };
   EXPECT_THAT(refused({{"kind", "gossip"}}, 4, 4), HasSubstr("unknown kind 'gossip'"));
-  EXPECT_THAT(refused({{"kind", "all_reduce"}}, 4, 4), HasSubstr("wrong description"));
+  EXPECT_THAT(refused({{"kind", "all_reduce"}}, 4, 4), HasSubstr("invalid description"));
   EXPECT_THAT(refused({{"kind", "all_reduce"}, {"reduction", "prod"}}, 4, 4),
               HasSubstr("no 'prod' of f32"));
   EXPECT_THAT(refused({{"kind", "all_gather"}, {"size", 2}}, 2, 4),
-              HasSubstr("for a world of 2 ranks, and this one has 1"));
+              HasSubstr("required: 2 ranks, for which the program was compiled; found: 1"));
   EXPECT_THAT(refused({{"kind", "broadcast"}, {"root", 1}}, 4, 4),
-              HasSubstr("rank 1, and the world has 1"));
+              HasSubstr("required: a root from 0 to 0; found: 1"));
 }
 
 /// Runs the body on the given number of ranks and reports exceptions.
@@ -226,9 +226,10 @@ TEST(Ranks, HavePartsOfAStateAndSaveTheWhole) {
   World alone;
   SessionOptions options;
   options.world = &alone;
-  EXPECT_THAT(errorOf([&] { Session session(program, options); }),
-              HasSubstr("is for a world of 2 ranks, which have parts of 'w', and this one has 1; "
-                        "start so many (mpirun -n 2)"));
+  EXPECT_THAT(
+      errorOf([&] { Session session(program, options); }),
+      HasSubstr(
+          "splits 'w' over ranks; required: 2 ranks; found: 1; start that many (mpirun -n 2)"));
 }
 
 /// Returns a program with y = s, where the state s is the collective of x, computed on a second
@@ -300,7 +301,7 @@ TEST(Ranks, EndWhereOneFailsInARun) {
     });
   for (std::thread &thread : threads)
     thread.join();
-  EXPECT_THAT(errors[1], HasSubstr("the loop asks for more than 1 iterations"));
+  EXPECT_THAT(errors[1], HasSubstr("the loop exceeds its maximum of 1 iterations"));
   EXPECT_THAT(errors[0], HasSubstr("rank 1 of 2, step 0: "));
 }
 
@@ -308,7 +309,8 @@ TEST(Ranks, CannotHavePartsThatDoNotFit) {
   for (const char *member : {"dimension", "ranks", "blocks"}) {
     Program program = *programWithPart();
     program.manifest["state"][0]["part"][member] = member == std::string("ranks") ? 0 : 2;
-    EXPECT_THAT(errorOf([&] { checkProgram(program); }), HasSubstr("no part of")) << member;
+    EXPECT_THAT(errorOf([&] { checkProgram(program); }), HasSubstr("cannot be split over"))
+        << member;
   }
 }
 
@@ -344,11 +346,12 @@ TEST(Collectives, OwnRowsAreEachRanksShare) {
   EXPECT_THAT(errorOf([&] {
                 resultIn(&alone, ownRowsProgram({{"bytes", {12, 4}}, {"share", 32}}), {1, 2, 3, 4});
               }),
-              HasSubstr("the program is for 0 ranks at most, and this world has 1; start fewer"));
+              HasSubstr("required: at most 0 ranks; found: 1; start fewer ranks"));
   EXPECT_THAT(errorOf([&] {
                 resultIn(&alone, ownRowsProgram(), {1, 2, 3, 4});
               }),
-              HasSubstr("for a world of 2 ranks, and this one has 1; start so many, or compile it "
+              HasSubstr("required: 2 ranks, for which the program was compiled; found: 1; start 2 "
+                        "ranks, or compile it "
                         "for this world (--world 1)"));
 }
 

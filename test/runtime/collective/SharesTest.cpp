@@ -166,7 +166,7 @@ TEST_F(Shares, ThatAreMissingOrAnothersAreTold) {
   fs::rename(part, folder + "/kept");
   EXPECT_THAT(errorOfReading(), HasSubstr("run.safetensors.0-1of2.part"));
   fs::copy_file(other, part);
-  EXPECT_THAT(errorOfReading(), HasSubstr("its parts do not have all of 'm."));
+  EXPECT_THAT(errorOfReading(), HasSubstr("its parts do not contain all of 'm."));
   fs::remove(part);
   std::ofstream(part) << "no such file";
   EXPECT_THAT(errorOfReading(), HasSubstr("not a usable .safetensors file"));
@@ -183,9 +183,9 @@ TEST_F(Shares, AreNotAll) {
       return std::string();
     };
     EXPECT_THAT(refused([&] { session.states().save(path); }),
-                HasSubstr("'m.share0' is a share of 2 ranks"));
+                HasSubstr("'m.share0' is split over 2 ranks"));
     EXPECT_THAT(refused([&] { session.states().started(); }),
-                HasSubstr("'m.share0' is a share of 2 ranks"));
+                HasSubstr("'m.share0' is split over 2 ranks"));
   });
 }
 
@@ -203,7 +203,7 @@ TEST_F(Shares, MustHaveRoom) {
     return std::string();
   };
   json nine = {{{"name", "a"}, {"shape", {3, 3}}}};
-  EXPECT_THAT(refused({{"of", 2}, {"parts", nine}}), HasSubstr("has no room for 9 elements"));
+  EXPECT_THAT(refused({{"of", 2}, {"parts", nine}}), HasSubstr("is too small for 9 elements"));
   EXPECT_THAT(refused({{"of", 0}, {"parts", json::array()}}), HasSubstr("state[0].shares"));
   json huge = {{{"name", "a"}, {"shape", {uint64_t(1) << 40, uint64_t(1) << 40}}}};
   EXPECT_THAT(refused({{"of", 2}, {"parts", huge}}), HasSubstr("too large"));

@@ -31,7 +31,7 @@ TEST(Watch, OneThatIsStoppedIsNamed) {
   Watch watch(2, 10, 0);
   watch.take({.step = 4}, 1);
   EXPECT_EQ(watch.fault(0, 0, 11), "");
-  EXPECT_THAT(watch.fault(0, 0, 12), HasSubstr("rank 2 has sent no sign for 11 s"));
+  EXPECT_THAT(watch.fault(0, 0, 12), HasSubstr("rank 2 has sent no heartbeat for 11 s"));
 }
 
 TEST(Watch, WhoWasStoppedItselfBlamesNobody) {
@@ -39,7 +39,7 @@ TEST(Watch, WhoWasStoppedItselfBlamesNobody) {
   watch.take({.step = 4, .started = 6}, 1);
   watch.startAnew(100);
   EXPECT_EQ(watch.fault(7, 0, 105), "");
-  EXPECT_THAT(watch.fault(7, 0, 111), HasSubstr("rank 2 has sent no sign for 11 s"));
+  EXPECT_THAT(watch.fault(7, 0, 111), HasSubstr("rank 2 has sent no heartbeat for 11 s"));
 }
 
 TEST(Watch, OneThatDiedIsNamed) {
@@ -54,7 +54,7 @@ TEST(Watch, OneThatIsStoppedDoesNotHang) {
   Watch watch(2, 10, 0);
   watch.take({.step = 4, .started = 6}, 0.5);
   EXPECT_EQ(watch.fault(7, 0.1, 10.4), "");
-  EXPECT_THAT(watch.fault(7, 0.1, 10.6), HasSubstr("rank 2 has sent no sign for 10 s"));
+  EXPECT_THAT(watch.fault(7, 0.1, 10.6), HasSubstr("rank 2 has sent no heartbeat for 10 s"));
 }
 
 TEST(Watch, OneThatLeavesTooEarlyIsNamed) {

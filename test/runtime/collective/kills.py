@@ -80,7 +80,7 @@ for kill in range(KILLS):
     while any(map(runs, there)) and time.monotonic() - began < 30:
         time.sleep(0.1)
     assert not any(map(runs, there)), (kill, there)
-    named += victim is not None and bool(re.search(rf"rank {victim} (died|has sent no sign)", err))
+    named += victim is not None and bool(re.search(rf"rank {victim} (died|has sent no heartbeat)", err))
     take(out + rest, seen)
 # The last world begins where the others have come to.
 status, out, err, _ = worlds.run(1, line(1, *checkpoint), seconds=600)

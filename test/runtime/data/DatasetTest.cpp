@@ -48,11 +48,11 @@ TEST(Dataset, Arrays) {
 TEST(Dataset, ArraysErrors) {
   Tensor x(DType::F32, {3, 2}), t(DType::I64, {4}), scalar(DType::F32, {});
   EXPECT_EQ(errorOf([&] { arrays(x, t); }),
-            "the arrays must have equally many samples; 'x' has 3 and 'target' has 4");
+            "the arrays must have the same number of samples; 'x' has 3 and 'target' has 4");
   EXPECT_NE(errorOf([&] { arrays({{"s", scalar}}); }).find("'s' is 0-d"), std::string::npos);
   EXPECT_NE(errorOf([&] { arrays(NamedTensors{}); }).find("at least one"), std::string::npos);
   Dataset data = arrays({{"x", x}});
-  EXPECT_EQ(errorOf([&] { data[3]; }), "required: a sample from 0 to 2; found: 3");
+  EXPECT_EQ(errorOf([&] { data[3]; }), "required: a sample index from 0 to 2; found: 3");
   EXPECT_THROW(data[-1], Error);
   EXPECT_THROW(data.slice(2, 1), Error);
   EXPECT_THROW(data.slice(0, 4), Error);

@@ -139,9 +139,9 @@ TEST(Loader, ErrorsComeOutWithTheSample) {
       EXPECT_TRUE(loader.next());
     EXPECT_EQ(errorOf([&] { loader.next(); }), "sample 17 (epoch 0, batch 3): the disk is gone");
     EXPECT_EQ(errorOf([&] { loader.next(); }),
-              "sample 23 (epoch 0, batch 4): required: 1 tensors a sample; found: 2");
+              "sample 23 (epoch 0, batch 4): required: 1 tensors in each sample; found: 2");
     EXPECT_EQ(errorOf([&] { loader.next(); }),
-              "sample 28 (epoch 0, batch 5): an exception that is no std::exception");
+              "sample 28 (epoch 0, batch 5): an exception that is not derived from std::exception");
     EXPECT_FALSE(loader.next());
     EXPECT_TRUE(loader.next()); // the next epoch begins
   }

@@ -86,7 +86,7 @@ TEST_F(Npz, StoredAndDeflated) {
       data::npz(path, {"labels"});
       FAIL();
     } catch (const Error &error) {
-      EXPECT_NE(std::string(error.what()).find("its arrays: [odd, target]"), std::string::npos)
+      EXPECT_NE(std::string(error.what()).find("the arrays are: [odd, target]"), std::string::npos)
           << error.what();
     }
   }

@@ -313,11 +313,12 @@ TEST(ModelState, LivesInOneProgram) {
     return given;
   };
   // The batch size is unknown until the first run.
-  EXPECT_NE(messageOf([&] { model.state("w"); }).find("shape must be given"), std::string::npos);
+  EXPECT_NE(messageOf([&] { model.state("w"); }).find("required to compile it: its shape"),
+            std::string::npos);
   model.run(batch(4));
   model.run(batch(4));
   EXPECT_EQ(model.programs(), 1u);
-  EXPECT_NE(messageOf([&] { model.run(batch(5)); }).find("its state lives in one program"),
+  EXPECT_NE(messageOf([&] { model.run(batch(5)); }).find("its state belongs to one program"),
             std::string::npos);
   EXPECT_EQ(messageOf([&] { model.run(batch(4)); }), "no error");
 }
@@ -495,7 +496,7 @@ TEST(ModelState, IsMeasuredBehindAModel) {
   EXPECT_TRUE(std::filesystem::exists(folder / "cache/tuning.jsonl"));
   EXPECT_NE(messageOf([&] {
               folder.compile(counter, {.tuneInBackground = 1, .cacheDir = ""}).run({});
-            }).find("required: a cache folder or a database"),
+            }).find("requires a cache folder or a tuning database"),
             std::string::npos);
 }
 

@@ -189,7 +189,7 @@ TEST(Train, LossesThatDependOnNoParameter) {
   };
   auto ofTarget = [](trace::Tensor, trace::Tensor t) { return mean(cast(t, DType::F32)); };
   std::string text = message(ofTarget);
-  EXPECT_CONTAINS(text, "the loss depends on no parameter");
+  EXPECT_CONTAINS(text, "the loss does not depend on a parameter");
   EXPECT_CONTAINS(text, here(line));
   // The loss does depend on the parameters, but piecewise constantly, so the gradient is zero.
   auto rounded = [](trace::Tensor y, trace::Tensor) { return mean(round(y)); };
@@ -273,7 +273,7 @@ TEST(Train, KeepsALog) {
     EXPECT_NEAR(two.log()[i][0], losses[i], 1e-6);
     EXPECT_EQ(two.log()[i].size(), 2u);
   }
-  EXPECT_CONTAINS(errorOf([&] { one.log(); }), "keeps no log");
+  EXPECT_CONTAINS(errorOf([&] { one.log(); }), "has no log");
 }
 
 struct Normed : nn::Module {

@@ -162,7 +162,7 @@ void measure(size_t mib, int rounds, int threads, bool json, const std::string &
   std::deque<std::vector<char>> small;
   std::vector<Contender> contenders = {
       {"triad", 3.0 * double(elements) * sizeof(float), [&] { arrays.triad(); }},
-      {"triad, stored past the caches", 3.0 * double(elements) * sizeof(float),
+      {"triad, non-temporal stores", 3.0 * double(elements) * sizeof(float),
        [&] { arrays.triadPast(); }},
       {"copy", 2.0 * double(elements) * sizeof(float), [&] { arrays.copy(); }},
   };
@@ -239,16 +239,18 @@ void printLimits(size_t mib, int rounds, int threads) {
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app("memory bandwidth of generated kernels beside plain loops", "dlc-bandwidth");
+  CLI::App app("memory bandwidth of generated kernels, compared with plain loops", "dlc-bandwidth");
   size_t mib = 256;
   int rounds = 10;
   std::vector<int> threads = {1, 2};
   bool json = false, limits = false;
-  app.add_option("--mib", mib, "of each operand: past the last-level cache")->capture_default_str();
+  app.add_option("--mib", mib, "size of each operand in MiB; larger than the last-level cache")
+      ->capture_default_str();
   app.add_option("--rounds", rounds)->capture_default_str();
   app.add_option("--threads", threads)->delimiter(',')->capture_default_str();
   app.add_flag("--json", json);
-  app.add_flag("--limits", limits, "only the machine's: triad and multiplication with addition");
+  app.add_flag("--limits", limits,
+               "only measure the machine's limits: triad bandwidth and fused multiply-add rate");
   CLI11_PARSE(app, argc, argv);
   std::string folder =
       std::filesystem::temp_directory_path() / ("dlc-bandwidth-" + std::to_string(getpid()));

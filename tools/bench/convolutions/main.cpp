@@ -335,9 +335,8 @@ int main(int argc, char **argv) {
   double seconds = argc > 2 ? std::atof(argv[2]) : 0.2;
   std::string tag = argc > 3 ? argv[3] : "acdb";
   int64_t batch = argc > 4 ? std::atoi(argv[4]) : 0;
-  std::printf("%d threads, %s: oneDNN's microseconds, how much faster F(2x2), F(4x4), tiles and, "
-              "forward, direct "
-              "ones are\n%-20s %5s %33s %27s %27s\n",
+  std::printf("%d threads, %s: oneDNN's microseconds, and the speedup of F(2x2), F(4x4), AMX tiles "
+              "and, for forward, direct convolutions\n%-20s %5s %33s %27s %27s\n",
               threads, tag.c_str(), "layer", "batch", "forward", "data gradient",
               "weight gradient");
   for (const Layer &layer : kLayers) {

@@ -103,9 +103,11 @@ double learn(const Plan &plan, const std::string &accuracy, const data::Dataset 
   }
   if (accuracy == "strict" && transforms + parts > 0)
     throw Error("accuracy strict took " + std::to_string(transforms + parts) +
-                " kernels that it must not");
+                " kernels that it does not permit");
   if (accuracy != "strict" && transforms + parts == 0)
-    throw Error("accuracy " + accuracy + " took no transforms and no parts: nothing to compare");
+    throw Error(
+        "accuracy " + accuracy +
+        " used neither Winograd transforms nor bf16 parts, so that there is nothing to compare");
   trace::Spec all = training.inputs[0];
   all.shape[0] = unseen.size();
   double found = accuracyOf(step.predictor({all}), unseen);
@@ -126,14 +128,14 @@ int main(int argc, char **argv) {
   int threads = 0;
   double least = 0.95, apart = 0.015;
   app.add_option("network", plan.network, "resnet-56 or alexnet-r")->required();
-  app.add_option("folder", folder, "Holds digits.npz and digits-test.npz")->required();
-  app.add_option("--size", plan.size, "Pixels a side");
-  app.add_option("--batch", plan.batch, "Examples at once");
-  app.add_option("--epochs", plan.epochs, "Times that each example is seen");
-  app.add_option("--lr", plan.rate, "The largest learning rate");
-  app.add_option("--threads", threads, "0: as many as there are");
-  app.add_option("--least", least, "What each must reach on digits never seen");
-  app.add_option("--apart", apart, "By how much they may differ");
+  app.add_option("folder", folder, "Folder with digits.npz and digits-test.npz")->required();
+  app.add_option("--size", plan.size, "Height and width of the images");
+  app.add_option("--batch", plan.batch, "Batch size");
+  app.add_option("--epochs", plan.epochs, "Number of epochs");
+  app.add_option("--lr", plan.rate, "Maximum learning rate");
+  app.add_option("--threads", threads, "Number of threads; 0: all");
+  app.add_option("--least", least, "Minimum test accuracy");
+  app.add_option("--apart", apart, "Maximum difference of the test accuracies");
   CLI11_PARSE(app, argc, argv);
   try {
     data::Dataset seen = digits(folder + "/digits.npz", plan.size),

@@ -22,7 +22,7 @@ Tensor inputOf(const trace::Spec &spec, const std::string &path) {
   if (!path.empty()) {
     runtime::NpyArray array = runtime::readNpy(path);
     if (array.dtype != spec.dtype || array.shape != spec.shape)
-      throw Error(path + ": must hold the network's input, of the shape that --batch gives, as " +
+      throw Error(path + ": required: the network's input with the batch size of --batch, as " +
                   std::string(dtypeName(spec.dtype)));
     std::memcpy(x.raw(), array.data.data, x.bytes());
     return x;
@@ -44,13 +44,14 @@ int main(int argc, char **argv) {
   int64_t batch = 1;
   int repeat = 5;
   bool text = false;
-  app.add_option("network", name, "One of them, such as resnet-50")->required();
-  app.add_option("--batch", batch, "Examples at once");
+  app.add_option("network", name, "Name of the network, such as resnet-50")->required();
+  app.add_option("--batch", batch, "Batch size");
   app.add_option("--init", init, "Parameters (.safetensors); random when not given");
-  app.add_option("--save", saved, "Where to write its parameters (.safetensors), and stop");
-  app.add_option("--input", input, "The input (.npy)");
-  app.add_option("--output", output, "Where to write the result (.npy)");
-  app.add_option("--repeat", repeat, "Timed runs");
+  app.add_option("--save", saved,
+                 "File to which the parameters are written (.safetensors), without a run");
+  app.add_option("--input", input, "File with the input (.npy)");
+  app.add_option("--output", output, "File to which the result is written (.npy)");
+  app.add_option("--repeat", repeat, "Number of timed runs");
   app.add_flag("--text", text, "Print the traced program and stop");
   addFlags(app, settingsOf(options));
   CLI11_PARSE(app, argc, argv);
@@ -81,7 +82,7 @@ int main(int argc, char **argv) {
       seconds.push_back(now() - start);
     }
     if (!seconds.empty())
-      std::printf("ran in %.3f ms (the least of %d)\n",
+      std::printf("ran in %.3f ms (minimum of %d)\n",
                   *std::min_element(seconds.begin(), seconds.end()) * 1e3, repeat);
     if (!output.empty())
       runtime::writeNpy(output, y.dtype(), y.shape(), y.to("cpu").raw());

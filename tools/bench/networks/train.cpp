@@ -61,7 +61,7 @@ private:
   Tensor read(const std::string &name, const trace::Spec &spec) const {
     auto found = tensors.find(name);
     if (found == tensors.end())
-      throw Error("the file of batches must have a tensor '" + name + "'; found " +
+      throw Error("the file of batches must contain a tensor '" + name + "'; found " +
                   std::to_string(tensors.size()) + " others");
     const trace::Array &array = found->second;
     trace::Shape whole = spec.shape;
@@ -147,22 +147,25 @@ int main(int argc, char **argv) {
   int64_t batch = 0, steps = 20, microBatches = 1, devices = 1;
   double rate = -1;
   bool text = false, serving = false, dataParallel = false, syncBatchNorm = false;
-  app.add_option("network", name, "One of them, such as resnet-50")->required();
-  app.add_option("--batch", batch, "Examples at once; 0: the network's usual number");
+  app.add_option("network", name, "Name of the network, such as resnet-50")->required();
+  app.add_option("--batch", batch, "Batch size; 0: the network's own");
   app.add_option("--init", init, "Parameters to start from (.safetensors); random when not given");
-  app.add_option("--data", data,
-                 "Batches x0, t0, x1, t1, … (.safetensors); made up when not given");
-  app.add_option("--steps", steps, "How many to run, one line of JSON each");
-  app.add_option("--save", save, "Where to write the parameters afterwards (.safetensors)");
-  app.add_option("--lr", rate, "Instead of the network's usual learning rate");
-  app.add_option("--micro-batches", microBatches, "Parts in which each batch is taken");
-  app.add_option("--devices", devices,
-                 "Virtual devices (cpu, cpu:1, ..) of one process that share each batch");
+  app.add_option("--data", data, "Batches x0, t0, x1, t1, … (.safetensors); random if not given");
+  app.add_option("--steps", steps, "Number of steps, each of which prints a line of JSON");
+  app.add_option("--save", save, "File to which the final parameters are written (.safetensors)");
+  app.add_option("--lr", rate, "Learning rate; default: the network's own");
+  app.add_option("--micro-batches", microBatches,
+                 "Number of micro-batches into which each batch is split");
+  app.add_option(
+      "--devices", devices,
+      "Number of virtual devices (cpu, cpu:1, ..) of one process over which each batch is split");
   app.add_flag("--data-parallel", dataParallel,
-               "Share each batch with the other ranks that mpirun has started");
-  app.add_flag("--sync-batch-norm", syncBatchNorm, "Batch norm is over the whole batch then");
+               "Split each batch over the ranks that mpirun has started");
+  app.add_flag("--sync-batch-norm", syncBatchNorm,
+               "Compute batch norm over the whole batch if the batch is split");
   app.add_flag("--text", text, "Print the traced step and stop");
-  app.add_flag("--serve", serving, "Make one step, then time more as lines of stdin ask");
+  app.add_flag("--serve", serving,
+               "Run one step, then time further steps on request by lines of stdin");
   addFlags(app, settingsOf(options));
   CLI11_PARSE(app, argc, argv);
   try {
@@ -181,8 +184,8 @@ int main(int argc, char **argv) {
     }
     for (trace::Spec &input : training.inputs) {
       if (input.shape[0] % ranks != 0)
-        throw Error("a batch of " + std::to_string(input.shape[0]) + " does not divide among " +
-                    std::to_string(ranks) + " ranks");
+        throw Error("a batch of " + std::to_string(input.shape[0]) +
+                    " cannot be split evenly over " + std::to_string(ranks) + " ranks");
       input.shape[0] /= ranks;
     }
     Batches here(training, data, rank, ranks);

@@ -106,7 +106,7 @@ def cost(row):
     with FlopCounterMode(display=False) as counter:
         results = module(*(x.requires_grad_() if x.is_floating_point() else x for x in listing.examples(inputs)))
     if not results or not any(r.is_floating_point() for r in results):
-        raise ValueError("no results of floats")
+        raise ValueError("no float results")
     return parameters, counter.get_total_flops() / 2
 
 
@@ -254,7 +254,7 @@ def main():
     result = {"seed": o.seed, "networks": [], "left_out": {}}
     if o.sizes:
         if drawn.PLACE == drawn.OWN:
-            a.error("--sizes wants DLC_ZOO=FOLDER")
+            a.error("--sizes requires DLC_ZOO=FOLDER")
         result["networks"] = draw_sizes(o.seed, o.sizes)
     for source in SOURCES if not o.sizes else ():
         rows, left_out = (draw(source, o.seed, o.transformers if source == "transformers" else o.families) if source in o.sources.split(",") else
@@ -266,7 +266,7 @@ def main():
         json.dump(result, file, indent=1)
         file.write("\n")
     os.rename(path + ".part", path)
-    print(f"{len(result['networks'])} networks, {len(result['left_out'])} left out")
+    print(f"{len(result['networks'])} networks, {len(result['left_out'])} skipped")
 
 
 if __name__ == "__main__":

@@ -87,10 +87,10 @@ def main():
         print("\n".join(row["name"] for row in rows))
         return
     if o.others and drawn.PLACE == drawn.OWN:
-        a.error("--others wants DLC_ZOO=FOLDER, as build/zoo/other: these graphs are not kept in the repository")
+        a.error("--others requires DLC_ZOO=FOLDER, such as build/zoo/other: these graphs are not stored in the repository")
     unknown = set(o.networks) - {row["name"] for row in rows}
     if unknown:
-        a.error(f"no network {', '.join(sorted(unknown))}; --list prints the names")
+        a.error(f"unknown network {', '.join(sorted(unknown))}; --list prints the names")
     os.makedirs(drawn.GRAPHS, exist_ok=True)
     kept = os.path.join(drawn.GRAPHS, "refused.json")
     refused = json.load(open(kept)) if os.path.exists(kept) else {}

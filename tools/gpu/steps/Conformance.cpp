@@ -28,8 +28,8 @@ public:
       : settings(settings), store(settings, "conformance.json"),
         atOnce(std::clamp(processors(), 1, 16)),
         pool(atOnce, settings.deadline - 5, settings.folder()) {
-    store["what"] = "slices of the conformance suite, K of N; failures with what they said; "
-                    "'alone': what became of the case in a process of its own";
+    store["what"] = "slices of the conformance suite, K of N; failures with their messages; "
+                    "'alone': result of the case in a separate process";
   }
 
   void run(std::vector<Part> given) {

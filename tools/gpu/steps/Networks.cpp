@@ -55,9 +55,9 @@ public:
         pool(atOnce, settings.deadline - 5, settings.folder()) {}
 
   void run() {
-    store["what"] = "inference and training of the benchmark networks on the device, against the "
-                    "processor's in f32; 'again': what became of it with generated kernels alone, "
-                    "and without graphs";
+    store["what"] =
+        "inference and training of the benchmark networks on the device, compared with the CPU in "
+        "f32; 'again': result with generated kernels only, and without graphs";
     for (const Network &network : networksOf(settings))
       for (const char *mode : {"inference", "training"})
         if ((network.trains || mode == std::string("inference")) && isWanted(network, mode))

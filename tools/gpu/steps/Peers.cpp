@@ -10,7 +10,7 @@ void torchStep(const Settings &settings) {
   std::string python = variable("KIT_PYTHON");
   if (python.empty()) {
     Store store(settings, "torch.json");
-    store["skipped"] = "no python3 here has torch; looked at: " + variable("KIT_PYTHONS");
+    store["skipped"] = "found no python3 with torch; searched: " + variable("KIT_PYTHONS");
     store.finish("cases", 0);
     return;
   }
@@ -91,8 +91,7 @@ void sanitizerStep(const Settings &settings) {
   Store store(settings, "sanitizer.json");
   std::string program = variable("KIT_SANITIZER");
   if (program.empty()) {
-    store["skipped"] =
-        "compute-sanitizer was not found: neither in $PATH nor below /usr/local/cuda*";
+    store["skipped"] = "compute-sanitizer was not found in $PATH or below /usr/local/cuda*";
     store.finish("cases", 0);
     return;
   }

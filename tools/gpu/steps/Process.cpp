@@ -217,7 +217,7 @@ void Pool::run(const std::function<void(const Job &, const Outcome &)> &done) {
         continue;
       }
       Outcome lost{Outcome::End::Late, 137, now() - it->second.start, "",
-                   "does not end, not even when it is killed"};
+                   "did not end although it was killed"};
       done(it->second.job, lost);
       it = running.erase(it);
     }

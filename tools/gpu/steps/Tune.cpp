@@ -18,9 +18,9 @@ public:
         pool(1, settings.deadline - 8, settings.folder()) {}
 
   void run() {
-    store["what"] = "model: as the cost model chooses; tuning: how long measuring took, or that it "
-                    "was ended; tuned: as measured. 'fraction': of the limit that machine.json "
-                    "has, memory's or arithmetic's";
+    store["what"] = "model: kernels chosen by the cost model; tuning: duration of the measurement, "
+                    "or that it was stopped; tuned: kernels chosen by measurement. 'fraction': "
+                    "share of the memory or arithmetic limit in machine.json";
     Json machine = readJson(settings.state + "/machine.json");
     Json peaks = machine.is_object() ? machine.value("peaks", Json::object()) : Json::object();
     store["peaks"] = peaks;

@@ -38,8 +38,7 @@ void writeFloats(const std::string &path, const std::vector<float> &values) {
 std::vector<float> readFloats(const std::string &path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file)
-    throw Error(path + ": is not there; the processor's run of this network did not come to its "
-                       "end");
+    throw Error(path + ": does not exist; the CPU run of this network did not come to its end");
   std::vector<float> values(size_t(file.tellg()) / sizeof(float));
   file.seekg(0);
   file.read(reinterpret_cast<char *>(values.data()),
@@ -114,7 +113,7 @@ std::string beyond(const char *what, double found, double most) {
   if (found <= most)
     return "";
   char text[160];
-  std::snprintf(text, sizeof text, "%s lies %.2g apart, %.2g is allowed", what, found, most);
+  std::snprintf(text, sizeof text, "%s differs by %.2g; required: at most %.2g", what, found, most);
   return text;
 }
 
@@ -144,7 +143,7 @@ Json compareInference(const Task &task, int rounds, const std::string &folder) {
     differ += got != first;
     std::string name = "the output of run " + std::to_string(i);
     judge(result, difference.bad ? name + " has " + std::to_string(difference.bad) +
-                                       " elements that are no numbers"
+                                       " elements that are not finite"
                                  : beyond(name.c_str(), difference.norm, tolerances.output));
     if (!result["ok"])
       break;
@@ -185,7 +184,7 @@ Json compareTraining(const Task &task, int steps, const std::string &folder) {
   judge(result, beyond("the loss", apart, tolerances.loss));
   judge(result, beyond("the update", update.norm, tolerances.update));
   if (update.bad)
-    judge(result, std::to_string(update.bad) + " parameters are no numbers");
+    judge(result, std::to_string(update.bad) + " parameters are not finite");
   return result;
 }
 

@@ -208,7 +208,7 @@ Bench::Bench(std::shared_ptr<runtime::Program> program, const std::vector<trace:
     auto found = std::find_if(inputs.begin(), inputs.end(),
                               [&](const trace::Spec &spec) { return spec.name == info.name; });
     if (found == inputs.end())
-      throw Error("the program has an input '" + info.name + "' that nothing was made for");
+      throw Error("the program has an unexpected input '" + info.name + "'");
     const Tensor &tensor = batch[size_t(found - inputs.begin())];
     arrays->inputs.push_back(place(info.bytes));
     runtime::copyBytes(arrays->inputs.back().data, *arrays->device, tensor.raw(), host, info.bytes);

@@ -14,7 +14,7 @@
 using namespace dlc::gpu;
 
 int main(int argc, char **argv) {
-  CLI::App app("One measurement of dlc on a GPU");
+  CLI::App app("A measurement of dlc on a GPU");
   app.require_subcommand(1);
   Task task;
   Peaks peaks;
@@ -23,22 +23,22 @@ int main(int argc, char **argv) {
   int rounds = 10, steps = 3;
   auto command = [&](const char *name, const char *what) {
     CLI::App *made = app.add_subcommand(name, what);
-    made->add_option("--device", task.device, "where it runs");
-    made->add_option("--rounds", rounds, "timed runs");
-    made->add_option("--folder", folder, "for files of a moment, and what references leave");
+    made->add_option("--device", task.device, "device to measure");
+    made->add_option("--rounds", rounds, "number of timed runs");
+    made->add_option("--folder", folder, "folder for temporary files and reference results");
     return made;
   };
   auto sized = [&](const char *name, const char *what) {
     CLI::App *made = command(name, what);
-    made->add_option("--size", size, "bytes, elements, rows or kernels");
+    made->add_option("--size", size, "problem size: bytes, elements, rows or kernels");
     return made;
   };
   auto ofNetwork = [&](const char *name, const char *what) {
     CLI::App *made = command(name, what);
-    made->add_option("network", task.network, "such as resnet-50")->required();
+    made->add_option("network", task.network, "name of the network, such as resnet-50")->required();
     made->add_option("--mode", task.mode, "inference or training")
         ->check(CLI::IsMember({"inference", "training"}));
-    made->add_option("--batch", task.batch, "examples at once; 0: the network's usual number");
+    made->add_option("--batch", task.batch, "batch size; 0: the network's own");
     return made;
   };
   auto precise = [&](CLI::App *made) {
@@ -46,25 +46,27 @@ int main(int argc, char **argv) {
         ->check(CLI::IsMember({"f32", "tf32", "bf16"}));
     return made;
   };
-  CLI::App *open = command("open", "what the device says about itself");
-  CLI::App *copy = sized("copies", "copies within the device, to it and from it");
-  CLI::App *vector = sized("vectors", "a generated kernel bound by memory");
-  CLI::App *square = sized("product", "a product of square matrices");
+  CLI::App *open = command("open", "device properties");
+  CLI::App *copy = sized("copies", "copies within the device, to the device and from the device");
+  CLI::App *vector = sized("vectors", "memory-bound generated kernel");
+  CLI::App *square = sized("product", "matmul of square matrices");
   square->add_option("--precision", task.precision, "f32, tf32, bf16 or int8 (sums in i32)")
       ->check(CLI::IsMember({"f32", "tf32", "bf16", "int8"}));
-  square->add_flag("--tune", task.tune, "measure who can do it");
+  square->add_flag("--tune", task.tune, "measure all candidate kernels");
   CLI::App *launch = sized("launches", "many small kernels");
-  CLI::App *made = ofNetwork("reference", "a network on the processor, kept in the folder");
-  made->add_option("--steps", steps, "of training");
-  CLI::App *compared = precise(ofNetwork("compare", "the same on the device, against that"));
-  compared->add_option("--steps", steps, "of training");
-  CLI::App *tuned = precise(ofNetwork("tune", "measures kernels into the tuning database"));
-  CLI::App *profiled = precise(ofNetwork("profile", "where the time goes"));
-  profiled->add_option("--gigabytes", peaks.gigabytes, "GB/s of the device's memory");
+  CLI::App *made =
+      ofNetwork("reference", "run a network on the CPU and save the results in the folder");
+  made->add_option("--steps", steps, "number of training steps");
+  CLI::App *compared = precise(
+      ofNetwork("compare", "run the network on the device and compare with the saved results"));
+  compared->add_option("--steps", steps, "number of training steps");
+  CLI::App *tuned = precise(ofNetwork("tune", "measure kernels into the tuning database"));
+  CLI::App *profiled = precise(ofNetwork("profile", "profile the kernels of the network"));
+  profiled->add_option("--gigabytes", peaks.gigabytes, "memory bandwidth of the device in GB/s");
   profiled->add_option("--f32", peaks.f32, "TFLOP/s");
   profiled->add_option("--tf32", peaks.tf32, "TFLOP/s");
   profiled->add_option("--bf16", peaks.bf16, "TFLOP/s");
-  CLI::App *served = precise(ofNetwork("serve", "runs for as long as lines of stdin ask"));
+  CLI::App *served = precise(ofNetwork("serve", "run on request by lines of stdin"));
   CLI11_PARSE(app, argc, argv);
   try {
     Json result;

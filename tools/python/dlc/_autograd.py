@@ -39,7 +39,7 @@ class EagerCalls(TorchFunctionMode):
         if func == torch.Tensor.data.__get__:  # type: ignore[attr-defined]
             return args[0].detach()
         if func in _REFUSED and not (func == torch.Tensor.grad_fn.__get__ and args[0].is_leaf):  # type: ignore[attr-defined]
-            raise Refused(f"the module or the loss {_REFUSED[func]}; required: gradients as PyTorch's operators have them; {_EAGER}")
+            raise Refused(f"the module or the loss {_REFUSED[func]}; required: the gradients of PyTorch's operators; {_EAGER}")
         if func in _REQUIRES:
             wanted = args[1] if len(args) > 1 else kwargs.get("requires_grad", True)
             if args[0].is_leaf and args[0].requires_grad and not wanted:
@@ -84,7 +84,7 @@ def without_python_random() -> Iterator[None]:
     states = [random.getstate(), repr(np.random.get_state())]
     yield
     if states != [random.getstate(), repr(np.random.get_state())]:
-        raise Refused("the module or the loss draws random numbers of Python or NumPy, which a compiled step would not draw again; required: PyTorch's, as torch.rand; use these")
+        raise Refused("the module or the loss draws random numbers of Python or NumPy, which a compiled step would not repeat; required: PyTorch's random numbers; use for example torch.rand")
 
 
 def _nodes(loss: torch.Tensor) -> Iterator[Any]:
@@ -106,7 +106,7 @@ def check_graph(loss: torch.Tensor, functions: TracedFunctions) -> None:
     for node in _nodes(loss):
         function = getattr(type(node), "_forward_cls", None) if isinstance(node, BackwardCFunction) else None
         if function is not None and function not in functions.traced:
-            raise Refused(f"torch.autograd.Function '{name_of(function)}' is defined while the module runs; required: functions that are there before; define it outside of forward")
+            raise Refused(f"torch.autograd.Function '{name_of(function)}' is defined while the module runs; required: functions that exist before the run; define it outside of forward")
         if type(node).__name__ == "CppFunction":
             raise Refused(f"the module or the loss has a custom backward function in C++, '{node.name()}', which cannot be traced; required: operators of PyTorch; {_EAGER}")
 

@@ -32,7 +32,7 @@ REMEMBERED = 4096
 #: Number of calls without a parameter change after which parameters become constants of programs again.
 SETTLED = 8
 #: Reason why a view remains in PyTorch.
-VIEW = "a view of memory that is there"
+VIEW = "a view of existing memory"
 #: Reason why an operator remains in PyTorch although dlc supports it. With `strict`, dlc runs it.
 FASTER = "PyTorch's own kernel takes less time"
 FASTER_IN_PYTORCH = {
@@ -228,7 +228,7 @@ def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Coll
 
 
 def _strict(message: str) -> ValueError:
-    return ValueError(f"options={{'strict': True}}: required: a graph that dlc runs whole; found: {message}; leave strict out to let PyTorch run the rest")
+    return ValueError(f"options={{'strict': True}}: required: a graph that dlc supports completely; found: {message}; remove strict to let PyTorch run the rest")
 
 
 def _refusals(graph: fx.Graph) -> dict[str, str]:
@@ -236,7 +236,7 @@ def _refusals(graph: fx.Graph) -> dict[str, str]:
     found = {name: reason.split("): ", 1)[-1] for name, reason in _graph.refusals(graph).items()}
     for node in graph.nodes:
         if node.name in found and _random.is_random(node):
-            found[node.name] = "random numbers are PyTorch's"
+            found[node.name] = "PyTorch generates random numbers"
     return found
 
 
@@ -392,7 +392,7 @@ class _Specialised:
 
     def _in_pytorch(self, arguments: Sequence[Any], key: Any) -> Any:
         if not self._spent:
-            self._report.notes.append(f"dynamic dimensions: PyTorch runs other sizes until that took as long as making a program, and all beyond {KEPT} sets of them")
+            self._report.notes.append(f"dynamic dimensions: PyTorch runs other sizes until it has taken as long as a compilation, and all sizes beyond {KEPT} sets")
             self._report.tell()
         start = perf_counter()
         with torch.no_grad():
@@ -405,7 +405,7 @@ class _Specialised:
         from torch.fx.experimental.proxy_tensor import make_fx
 
         sizes = ", ".join("x".join(map(str, each)) for each in key if isinstance(each, tuple) and each)
-        self._report.notes.append(f"dynamic dimensions: programs for {sizes} alone")
+        self._report.notes.append(f"dynamic dimensions: programs only for {sizes}")
         with _graph.tracing(), torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
         # Later programs take parameters as inputs, because each program would hold its own packed copy of the weights.
@@ -444,7 +444,7 @@ class _Frozen:
             self._run = self._split(dict(zip([self._names[i] for i in self._static], parameters)))
             return self._run
         if self._plain is None:
-            self._report.notes.append("a parameter changed: another program takes parameters as inputs, until they have settled")
+            self._report.notes.append("a parameter changed: a program with parameters as inputs is used until they no longer change")
             self._plain = self._split({})
         return self._plain
 
@@ -526,7 +526,7 @@ def _decompositions() -> Any:
 
 
 def _untraced(module: fx.GraphModule, error: str, options: Options) -> None:
-    reason = f"PyTorch cannot trace the graph of autograd: {error}"
+    reason = f"PyTorch cannot trace the autograd graph: {error}"
     if options.strict:
         raise _strict(reason)
     calls = [str(getattr(node.target, "__name__", node.target)) for node in module.graph.nodes if node.op.startswith("call_")]

@@ -54,7 +54,7 @@ def _copied(step: TrainStep) -> tuple[torch.nn.Module, Any, torch.optim.Optimize
             del fields[name]
         return copy.deepcopy((step.module, step.loss, step.optimizer))
     except Exception as error:
-        raise ValueError(f"check=True: the module, the loss or the optimizer cannot be copied: {error}; leave the check out") from error
+        raise ValueError(f"check=True: the module, the loss or the optimizer cannot be copied: {error}; remove check=True") from error
     finally:
         for fields, name, value in results:
             fields[name] = value
@@ -112,7 +112,7 @@ def draws(text: str) -> bool:
 
 
 def skipped() -> None:
-    warnings.warn("dlc.train_step: check=True compares nothing here: the module draws random numbers (dropout), which are others than PyTorch's; call module.eval(), or set their probability to 0", stacklevel=6)
+    warnings.warn("dlc.train_step: check=True has no effect: the module draws random numbers (dropout), which differ from PyTorch's; call module.eval(), or set their probability to 0", stacklevel=6)
 
 
 def _allowed(step: TrainStep, dtype: torch.dtype) -> float:
@@ -142,7 +142,7 @@ def compare(step: TrainStep, wanted: Expected, loss: torch.Tensor) -> None:
     for name, (before, after) in wanted.values.items():
         found = now.get(name)
         if found is None:
-            raise RuntimeError(f"check=True: '{name}': required: a state after the step, as eager PyTorch has it; found: none; report this as a fault of dlc")
+            raise RuntimeError(f"check=True: '{name}': required: a value after the step, as in eager PyTorch; found: none; report this as a bug of dlc")
         gradient = wanted.gradients.get(name.split(": ")[0])
         floats = after.is_floating_point()
         # Parameters are compared by their updates. The rounding error of the parameter itself is subtracted from the difference.

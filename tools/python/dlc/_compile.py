@@ -63,7 +63,7 @@ def compile(
     options = (device, threads, precision, accuracy)
     if source.is_program:
         if (device, precision, accuracy) != ("cpu", "none", "default") or shapes:
-            raise ValueError(f"{source.path}: is compiled already; required: a model (.onnx, .mlir) for device, shapes, precision or accuracy")
+            raise ValueError(f"{source.path}: is already compiled; required: a model (.onnx, .mlir) for device, shapes, precision or accuracy")
         return source.load(threads)
     compiler = Compiler(source, options, progress)
     overridden = [value for value in compiler.defaults if value.name in (shapes or {})]
@@ -88,7 +88,7 @@ def _torch_source(model: Any, example_inputs: Any) -> Any:
         if _export.is_module(model):
             return _export.source_of(model, example_inputs)
     if example_inputs is not None:
-        raise TypeError(f"example_inputs: required: a torch.nn.Module to export with them; found: {type(model).__name__}")
+        raise TypeError(f"example_inputs: required: a torch.nn.Module, which is exported with them; found: {type(model).__name__}")
     return None
 
 
@@ -114,7 +114,7 @@ class Compiler:
     def session(self, shapes: Shapes, values: Mapping[str, tuple[str, bytes]]) -> _runtime.Session:
         with _compiling:
             if self._busy:
-                raise RuntimeError("the model is being compiled; required: a `progress` (or a handler of signals) that does not call it")
+                raise RuntimeError("the model is being compiled; required: a `progress` (or a signal handler) that does not call the model")
             if self._process != os.getpid():
                 self._open()
             self._busy = True

@@ -60,7 +60,7 @@ class _Context:
         """Used by forward-mode derivatives only, which a training step does not need."""
 
     def mark_dirty(self, *tensors: torch.Tensor) -> None:
-        raise Refused(f"torch.autograd.Function '{self._name}' changes its inputs (mark_dirty); required: one that returns new tensors; copy the input in its forward")
+        raise Refused(f"torch.autograd.Function '{self._name}' changes its inputs (mark_dirty); required: a function that returns new tensors; copy the input in its forward")
 
     def mark_non_differentiable(self, *tensors: torch.Tensor) -> None:
         self.non_differentiable = tensors

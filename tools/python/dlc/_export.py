@@ -44,17 +44,17 @@ def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
         node.meta.setdefault("val", constants[node.name])
     for spec in signature.output_specs:
         if spec.kind != OutputKind.USER_OUTPUT:
-            raise ValueError(f"the module changes '{spec.target}' when it runs; required: one that changes nothing; call module.eval() first, or use torch.compile(module, backend=\"dlc\")")
+            raise ValueError(f"the module changes '{spec.target}' when it runs; required: a module that changes no state; call module.eval() first, or use torch.compile(module, backend=\"dlc\")")
     _complex.in_pairs(graph, constants)
     results = [node for node in graph.output_node().args[0]]
     if not all(isinstance(node, fx.Node) for node in results):
-        raise ValueError("required: a module whose results are tensors; found: one that returns another value")
+        raise ValueError("required: a module whose results are tensors; found: another type of result")
     _dead(graph, names)
     refused = _graph.refusals(graph)
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
         reasons = sorted({f"{overloads[name]}: {reason.split('): ', 1)[-1]}" for name, reason in refused.items()})
-        raise ValueError(f"dlc does not take {len(refused)} operators of the module: {'; '.join(reasons)}; torch.compile(module, backend=\"dlc\") leaves them to PyTorch")
+        raise ValueError(f"dlc does not support {len(refused)} operators of the module: {'; '.join(reasons)}; torch.compile(module, backend=\"dlc\") runs them in PyTorch")
     outputs = [("output" if len(results) == 1 else f"output_{i}", node) for i, node in enumerate(results)]
     try:
         text = _graph.text(graph, constants, names, outputs)

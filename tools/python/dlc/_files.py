@@ -22,6 +22,6 @@ def require_target(path: str) -> None:
         raise IsADirectoryError(errno.EISDIR, "is a folder; required: the name of a file to write", path)
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
-        raise FileNotFoundError(errno.ENOENT, "its folder is not there; make it first", path)
+        raise FileNotFoundError(errno.ENOENT, "its folder does not exist; create it first", path)
     if not os.access(folder, os.W_OK):
-        raise PermissionError(errno.EACCES, "nothing may be written into its folder", path)
+        raise PermissionError(errno.EACCES, "its folder is not writable", path)

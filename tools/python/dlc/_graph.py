@@ -61,8 +61,8 @@ def why_no_type(value: Any) -> str:
     if not isinstance(value, torch.Tensor):
         return f"a {type(value).__name__} instead of a tensor"
     if any(type(size) is not int for size in value.shape):
-        return f"a shape that is not known, {list(map(str, value.shape))}"
-    return f"{value.dtype} and {value.layout}, which dlc has not"
+        return f"a dynamic shape, {list(map(str, value.shape))}"
+    return f"{value.dtype} and {value.layout}, which dlc does not support"
 
 
 def is_item(node: fx.Node) -> bool:
@@ -73,7 +73,7 @@ def name_of(node: fx.Node) -> str:
     """Returns the name of a node's overload, such as add.Tensor. Names outside of the namespace aten are qualified, such as dlc::recurrent.default."""
     target = node.target
     if not isinstance(target, torch._ops.OpOverload):
-        raise Refused(f"{target} is no operator of PyTorch's")
+        raise Refused(f"{target} is not an operator of PyTorch")
     name = f"{target._opname}.{target._overloadname}"
     return name if target.namespace == "aten" else f"{target.namespace}::{name}"
 
@@ -84,7 +84,7 @@ def encode(value: Any) -> Any:
         if is_item(value):
             return {"of": value.args[0].name, "at": value.args[1]}
         if not isinstance(value.meta.get("val"), (torch.Tensor, list, tuple)):
-            raise Refused("an argument is a number that only a run tells")
+            raise Refused("an argument is a number that is known only at run time")
         return {"of": value.name}
     if isinstance(value, float):
         return repr(value)
@@ -139,7 +139,7 @@ def results(node: fx.Node) -> list[Any]:
         if at in wanted and found is None:
             raise Refused(f"result {at} is {why_no_type(each)}")
         if at in wanted and each.device.type != "cpu":
-            raise Refused(f"result {at} is on {each.device}; required: the host's memory")
+            raise Refused(f"result {at} is on {each.device}; required: host memory")
         types.append(found)
     return types
 

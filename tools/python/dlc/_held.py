@@ -50,11 +50,14 @@ class Held:
 
     def _bind(self, tensor: torch.Tensor) -> None:
         if tensor.device.type != "cpu":
-            raise ValueError(f"'{self.name}' is on {tensor.device}; required: the host's memory; move the module and begin with a new optimizer, as in module.cpu()")
+            raise ValueError(f"'{self.name}' is on {tensor.device}; required: host memory; move the module, as in module.cpu(), and create a new optimizer")
         if ELEMENTS.get(tensor.dtype) != self._element or tuple(tensor.shape) != self._shape:
-            raise Stale(f"'{self.name}' is {tensor.dtype} of the shape {list(tensor.shape)}; required: {self._element} of the shape {list(self._shape)}; give it what it had, or call the step with a new optimizer")
+            raise Stale(
+                f"'{self.name}' is {tensor.dtype} of the shape {list(tensor.shape)}; required: {self._element} of the shape {list(self._shape)}; "
+                "restore its type and shape, or create the step with a new optimizer"
+            )
         if _reach(tensor) > tensor.untyped_storage().nbytes():
-            raise ValueError(f"'{self.name}': required: a tensor whose elements are in memory; found: one whose storage was given up")
+            raise ValueError(f"'{self.name}': required: a tensor whose elements are in memory; found: a tensor whose storage was freed")
         plain = tensor.is_contiguous() and tensor.data_ptr() % tensor.element_size() == 0
         inner = None if plain else torch.empty(tensor.shape, dtype=tensor.dtype)
         place = tensor if inner is None else inner

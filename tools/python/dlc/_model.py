@@ -50,14 +50,14 @@ class Model(_runtime.Runner):
             given = ", ".join(f"{name} {list(shape)}" for name, shape in shapes.items())
             here = [_shapes(session) for session in self._sessions]
             if given in here:
-                raise ValueError(f"no program for these values of the inputs that decide about shapes ({given}): those here are for other values; compile the model for these")
-            raise ValueError(f"no program for {given}; those here are for {'; '.join(here)}; compile the model for these shapes")
+                raise ValueError(f"no program for these values of the inputs that determine shapes ({given}): the programs are for other values; compile the model for these values")
+            raise ValueError(f"no program for {given}; the programs are for {'; '.join(here)}; compile the model for these shapes")
         return self._compiler.session(shapes, values)
 
     def prepare(self, shapes: Mapping[str, Sequence[int]] | None = None) -> None:
         """Compiles for these shapes now instead of at the first call. Inputs with a static shape may be omitted."""
         if self._compiler is None:
-            raise ValueError("the model is compiled already; required: one that dlc.compile made of .onnx or .mlir")
+            raise ValueError("the model is already compiled; required: a model that dlc.compile made from .onnx or .mlir")
         self._add(self._compiler.session({} if shapes is None else sizes_of(shapes), {}))
 
     def _one(self, shapes: Mapping[str, Sequence[int]] | None, doing: str) -> _runtime.Session:
@@ -110,9 +110,9 @@ class Model(_runtime.Runner):
     def __reduce__(self) -> tuple[Any, ...]:
         sessions = self._sessions
         if not sessions:
-            raise ValueError("the model is not compiled yet, so there is nothing to pickle; call it, or give dlc.compile the shapes")
+            raise ValueError("the model is not compiled yet, so that there is nothing to pickle; call it, or pass shapes to dlc.compile")
         if any(session.has_state for session in sessions):
-            raise ValueError("the program has state, which a pickle would not hold; save it and load it where it is needed")
+            raise ValueError("the program has state, which a pickle would not contain; save the program and load it instead")
         values = [[(v.name, v.dtype, v.shape, v.device) for v in these] for these in (self.inputs, self.outputs)]
         return _restore, (type(self), values, [_bytes(session) for session in sessions], sessions[0].threads)
 

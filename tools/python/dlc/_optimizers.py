@@ -57,7 +57,7 @@ def kind_of(optimizer: Any) -> Kind:
         raise ValueError(f"optimizer: required: one of {names}; found: {type(optimizer).__module__}.{type(optimizer).__qualname__}; train with one of these, or use torch.compile(module, backend=\"dlc\")")
     unknown = sorted(name for name, value in optimizer.defaults.items() if value and name not in (*found.options, *WITHOUT_EFFECT))
     if unknown:
-        raise ValueError(f"optimizer: required: options that dlc has; found: {', '.join(unknown)}; leave them out, or use torch.compile(module, backend=\"dlc\")")
+        raise ValueError(f"optimizer: required: options that dlc supports; found: {', '.join(unknown)}; remove them, or use torch.compile(module, backend=\"dlc\")")
     check_calls(optimizer)
     return found
 
@@ -66,11 +66,11 @@ def check_calls(optimizer: Optimizer) -> None:
     """Rejects hooks and replacements of the optimizer's step, because a compiled step does not call them."""
     ours = (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks)
     if any((*ours, torch_optimizer._global_optimizer_pre_hooks, torch_optimizer._global_optimizer_post_hooks)):
-        raise ValueError("optimizer: has hooks on its step, which is not called here; required: none; call them beside the step")
+        raise ValueError("optimizer: has hooks on its step(), which dlc does not call; required: none; call the hooks before or after the step")
     # Learning rate schedulers wrap the method to count its calls; this is allowed.
     step = optimizer.__dict__.get("step")
     if step is not None and not getattr(step, "_wrapped_by_lr_sched", False):
-        raise ValueError("optimizer: its step() was replaced, and is not called here; required: the step of its class; call the other function beside the step")
+        raise ValueError("optimizer: its step() was replaced, and dlc does not call it; required: the step() of its class; call the other function before or after the step")
 
 
 def settings_of(kind: Kind, group: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -89,7 +89,7 @@ def rate_of(group: Mapping[str, Any]) -> float:
 def options_of(kind: Kind, group: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the options of a group in the format of tools/compiler/GraphSteps.h, without the parameters."""
     if group.get("differentiable"):
-        raise ValueError("optimizer: required: differentiable=False; found: True, for gradients through the update, which dlc does not take")
+        raise ValueError("optimizer: required: differentiable=False; found: True, for gradients through the update, which dlc does not support")
     options: dict[str, Any] = {"optimizer": kind.name(group)}
     for option in kind.options:
         value = group.get(option)

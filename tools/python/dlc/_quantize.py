@@ -60,9 +60,9 @@ class QuantizeReport:
         text = aligned(["layer", "weights", "SNR (dB)", "becomes"], lines, {"layer", "weights", "becomes"})
         text.append(f"{quantised} of {len(self.layers)} layers quantised; {before} before, {after} after")
         for output in self.outputs:
-            text.append(f"output '{output.name}': SNR {output.snr_db:.1f} dB, the largest element of a row the same in {output.same_largest_percent:.2f} %")
+            text.append(f"output '{output.name}': SNR {output.snr_db:.1f} dB, argmax of a row unchanged in {output.same_largest_percent:.2f} %")
         if self.samples_left:
-            text.append(f"{self.samples_left} samples at the end make no whole batch and were left out")
+            text.append(f"{self.samples_left} samples at the end are less than a batch and were ignored")
         return "\n".join(text)
 
 

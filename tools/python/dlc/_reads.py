@@ -179,7 +179,7 @@ class Reads:
     def _check_changes(self) -> None:
         """Rejects attributes that forward reads and then changes: a compiled step would use the first value forever."""
         if self._outside != self._frozen_outside():
-            raise Refused("the loss changes a value from outside of it, which a compiled step cannot repeat; required: values that stay; hold what changes in a buffer of a loss module")
+            raise Refused("the loss changes a value outside of it, which a compiled step cannot repeat; required: values that do not change; store the value in a buffer of a loss module")
         for module, seen in self._seen.items():
             for name, (value, was) in seen.items():
                 if _is_same(now := _value(module, name), value, was):
@@ -190,8 +190,8 @@ class Reads:
                     continue
                 where = ".".join(each for each in (self._names[module], name) if each)
                 raise Refused(
-                    f"the module's forward reads and changes its attribute '{where}', which a compiled step cannot repeat; required: attributes that stay, and buffers for what changes; "
-                    "hold it in a tensor, as in self.register_buffer(name, tensor)"
+                    f"the module's forward reads and changes its attribute '{where}', which a compiled step cannot repeat; required: attributes that do not change, "
+                    "and buffers for values that change; hold it in a tensor, as in self.register_buffer(name, tensor)"
                 )
 
     def assigned(self) -> Iterator[tuple[str, dict[str, Any], str, Any]]:

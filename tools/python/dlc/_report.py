@@ -63,7 +63,7 @@ class Report(list):
     """The graphs in order. Prints one line per graph, and one for each overload that remains in PyTorch."""
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self)) or "torch.compile has handed no graph to dlc"
+        return "\n".join(map(str, self)) or "torch.compile has passed no graph to dlc"
 
     __repr__ = __str__
 

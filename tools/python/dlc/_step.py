@@ -111,7 +111,7 @@ class _Program:
         elif fresh and any(group.get("dampening") for group in step.optimizer.param_groups):
             # With dampening, the first gradient is not dampened, so the step count must be 0.
             if fresh < len(self.slots):
-                raise ValueError("optimizer: required with dampening: a momentum of every parameter, or of none; found: some; begin with a new optimizer")
+                raise ValueError("optimizer: required with dampening: a momentum of every parameter, or of none; found: a momentum of some; create a new optimizer")
             step._steps = 0
             steps.fill_(0)
         elif not fresh and step._steps == 0 and self.slots:
@@ -125,7 +125,7 @@ class _Program:
         """Called before a step of several processes. Checks that all processes are at the same step, and takes rank 0's state before the first one."""
         _runtime.set_step(step._steps + 1)
         rates = [f"learning rate {self._numbers[at].item():g} of group {group}" for at, group in self._rates.items()]
-        _runtime.agree("step", self._meaning + rates, "give the processes batches of one size, the same module and the same settings")
+        _runtime.agree("step", self._meaning + rates, "use the same batch size, module and settings in all processes")
         if step._is_shared:
             return
         self.session.share_states()
@@ -226,7 +226,7 @@ class TrainStep:
         """Serializes calls, and rejects recursive ones."""
         with self._lock:
             if self._busy:
-                raise RuntimeError("the training step is under way; required: a module, a loss and a `progress` that do not call it")
+                raise RuntimeError("the training step is already running; required: a module, a loss and a `progress` that do not call the step")
             self._busy = True
             try:
                 yield
@@ -255,7 +255,7 @@ class TrainStep:
         require_target(path)
         with self._turn():
             if not self._programs:
-                raise ValueError("save: the step is not compiled yet; required: a call, or example_inputs for dlc.train_step")
+                raise ValueError("save: the step is not compiled yet; call it first, or pass example_inputs to dlc.train_step")
             program = next(reversed(self._programs.values()))
             program.prepare(self)
             name = getattr(self.loss, "__name__", type(self.loss).__name__)
@@ -283,11 +283,11 @@ class TrainStep:
         for each in flat:
             if not isinstance(each, torch.Tensor):
                 if not isinstance(each, (bool, int, float, str, type(None))):
-                    raise TypeError(f"an input is a {type(each).__name__}; required: tensors, and numbers that stay the same; convert it, as in torch.as_tensor(x)")
+                    raise TypeError(f"an input is a {type(each).__name__}; required: tensors, and numbers that do not change; convert it, as in torch.as_tensor(x)")
                 shapes.append(each)
                 continue
             if each.device.type != "cpu":
-                raise ValueError(f"an input is on {each.device}; required: the host's memory; move it, as in x.cpu()")
+                raise ValueError(f"an input is on {each.device}; required: host memory; move it, as in x.cpu()")
             tensors.append(each.detach())
             shapes.append((each.shape, each.dtype))
         kind = self._kind
@@ -310,8 +310,8 @@ class TrainStep:
             self._made_in_a_row += 1
             if self._made_in_a_row == MANY:
                 warnings.warn(
-                    f"dlc.train_step: the last {MANY} calls were compiled each: inputs have other shapes, options of the optimizer other than the "
-                    "learning rate change (a scheduler with cycle_momentum=True does that), or attributes that the module reads change; keep them the same",
+                    f"dlc.train_step: each of the last {MANY} calls was compiled again, since shapes of inputs, options of the optimizer other than the "
+                    "learning rate (a scheduler with cycle_momentum=True changes them), or attributes that the module reads changed; keep them the same",
                     stacklevel=4,
                 )
         else:
@@ -341,9 +341,9 @@ class TrainStep:
         for at, group in enumerate(self.optimizer.param_groups):
             for i, parameter in enumerate(group["params"]):
                 if id(parameter) not in known:
-                    raise ValueError(f"optimizer: parameter {i} of group {at}, {list(parameter.shape)}, is none of the module's or the loss's; required: an optimizer of module.parameters()")
+                    raise ValueError(f"optimizer: parameter {i} of group {at}, {list(parameter.shape)}, is not a parameter of the module or the loss; required: an optimizer of module.parameters()")
                 if parameter.device.type != "cpu":
-                    raise ValueError(f"optimizer: parameter {i} of group {at} is on {parameter.device}; required: the host's memory; move the module first, as in module.cpu()")
+                    raise ValueError(f"optimizer: parameter {i} of group {at} is on {parameter.device}; required: host memory; move the module first, as in module.cpu()")
                 if parameter.requires_grad:
                     trained[id(parameter)] = parameter
         return trained
@@ -356,5 +356,5 @@ class TrainStep:
             return flat
         for each in flat:
             if isinstance(each, torch.Tensor) and (not each.dim() or each.shape[0] % parts):
-                raise ValueError(f"accumulate={parts}: required: inputs whose first size divides into {parts} parts; found: the shape {list(each.shape)}")
+                raise ValueError(f"accumulate={parts}: required: inputs whose first size is divisible by {parts}; found: the shape {list(each.shape)}")
         return [each[: each.shape[0] // parts] if isinstance(each, torch.Tensor) else each for each in flat]

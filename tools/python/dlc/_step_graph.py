@@ -152,8 +152,8 @@ def _keep_detach(node: fx.Node, buffers: Collection[str], parameters: Mapping[st
     given = node.args[0]
     if given.name not in buffers:
         raise Refused(
-            f"the module changes '{parameters.get(given.name, given.name).removeprefix('module.')}' in place through detach() or data (max_norm of an embedding does that); required: one that "
-            "changes buffers alone; copy what it changes first"
+            f"the module changes '{parameters.get(given.name, given.name).removeprefix('module.')}' in place through detach() or data (max_norm of an embedding does that); "
+            "required: a module that changes only buffers; copy the tensor before the change"
         )
     # The memory of the buffer is modified, and no gradient reaches the written values.
     for writer in writers:
@@ -192,7 +192,7 @@ def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProg
     except Refused:
         raise
     except Exception as error:
-        raise ValueError(f"the module with its loss cannot be exported; required: one that torch.export.export takes, and a loss of (output, target); found: {error}") from error
+        raise ValueError(f"the module with its loss cannot be exported; required: a module that torch.export.export supports, and a loss of (output, target); found: {error}") from error
     _keep_detached(program)
     table = _graph.decompositions()
     table.pop(torch.ops.aten.detach_copy.default, None)
@@ -203,7 +203,7 @@ def _decomposed(whole: _Whole, flat: Sequence[Any]) -> torch.export.ExportedProg
 def _loss_node(node: Any) -> fx.Node:
     value = node.meta.get("val") if isinstance(node, fx.Node) else node
     if not isinstance(value, torch.Tensor) or not isinstance(node, fx.Node):
-        raise ValueError(f"the loss: required: a tensor with one number; found: {type(value).__name__}; let it return its result alone")
+        raise ValueError(f"the loss: required: a tensor with one number; found: {type(value).__name__}; return only the loss")
     if value.dim() or not value.is_floating_point():
         raise ValueError(f"the loss: required: a tensor with one number, of floats; found: {value.dtype} of the shape {list(value.shape)}; reduce it, as in loss.mean()")
     return node
@@ -214,7 +214,7 @@ def _check(graph: fx.Graph, seed: int) -> None:
     if refused:
         overloads = {node.name: str(node.target) for node in graph.nodes}
         reasons = sorted({f"{overloads[name]}: {reason.split('): ', 1)[-1]}" for name, reason in refused.items()})
-        raise ValueError(f"dlc does not take {len(refused)} operators of the module and its loss: {'; '.join(reasons)}; torch.compile(module, backend=\"dlc\") leaves them to PyTorch")
+        raise ValueError(f"dlc does not support {len(refused)} operators of the module and its loss: {'; '.join(reasons)}; torch.compile(module, backend=\"dlc\") runs them in PyTorch")
 
 
 def _merge_tied(graph: fx.Graph, tensors: dict[str, torch.Tensor]) -> None:
@@ -255,7 +255,7 @@ def graph_of(
     _merge_tied(graph, {name: table[key] for name, (table, key) in places.items()})
     for each in signature.output_specs:
         if each.kind not in (OutputKind.USER_OUTPUT, OutputKind.BUFFER_MUTATION):
-            raise ValueError(f"the module changes '{each.target}' when it runs; required: one that changes buffers alone; copy what it changes first")
+            raise ValueError(f"the module changes '{each.target}' when it runs; required: a module that changes only buffers; copy the tensor before the change")
 
     held = {**program.state_dict, **program.constants}
     changed = set(mutated.values())

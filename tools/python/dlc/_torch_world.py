@@ -26,7 +26,7 @@ TYPES = {name: dtype for dtype, name in ELEMENTS.items()}
 def carrier() -> Carrier:
     """Creates the carrier for the processes of torch.distributed, or else for those that torchrun has started."""
     if not distributed.is_available() or not distributed.is_gloo_available():
-        raise RuntimeError("torch.distributed: required: PyTorch with gloo, which carries dlc's collectives; found: one without; install another, or start the processes by mpirun")
+        raise RuntimeError("torch.distributed: required: PyTorch with gloo, which dlc's collectives use; found: PyTorch without gloo; install another build, or start the processes with mpirun")
     if distributed.is_initialized():
         return Carrier(distributed.distributed_c10d._get_default_store(), distributed.get_rank(), distributed.get_world_size())
     store, rank, size = next(distributed.rendezvous("env://"))

@@ -70,11 +70,11 @@ def train_step(
     require_texts(precision=precision, accuracy=accuracy, gradients=gradients)
     require_flags(data_parallel=data_parallel, sync_batch_norm=sync_batch_norm, check=check)
     if check and data_parallel:
-        raise ValueError("check: compares a step of one process; required: data_parallel=False; check the step of one process first")
+        raise ValueError("check=True supports only a step of one process; required: data_parallel=False; check the step in one process first")
     if gradients not in ("f32", "bf16"):
         raise ValueError(f"gradients: required: 'f32' or 'bf16'; found: {gradients!r}")
     if not data_parallel and (sync_batch_norm or gradients != "f32"):
-        raise ValueError(f"{'sync_batch_norm' if sync_batch_norm else 'gradients'}: means nothing to a step of one process; required: data_parallel=True beside it")
+        raise ValueError(f"{'sync_batch_norm' if sync_batch_norm else 'gradients'}: has no effect on a step of one process; required: data_parallel=True")
     require_threads(threads)
     require_number("accumulate", accumulate, 1, 1 << 31)
     require_number("seed", seed, 0, (1 << 63) - 1)

@@ -44,10 +44,10 @@ def world() -> World:
             sys.excepthook = _ending(sys.excepthook)
             atexit.register(_leave)
     if _process != os.getpid():
-        raise RuntimeError("the world is that of the process which this one was forked from; required: a process that a launcher has started; train there")
+        raise RuntimeError("the world belongs to the parent of this forked process; required: a process started by a launcher; train in that process")
     size = _torch_size()
     if size not in (1, _formed.size):
-        raise RuntimeError(f"torch.distributed has {size} processes, and dlc's world was formed of {_formed.size} before that; required: torch.distributed.init_process_group before dlc.world and dlc.train_step")
+        raise RuntimeError(f"torch.distributed has {size} processes, but dlc's world was created before with {_formed.size}; call torch.distributed.init_process_group before dlc.world and dlc.train_step")
     return _formed
 
 

@@ -34,7 +34,7 @@ def needs(wheel):
             newest = max(newest, *((2, int(minor)) for minor in re.findall(r"\bGLIBC_2\.(\d+)", read_elf("-VW", path))), (0, 0))
             for library in re.findall(r"\(NEEDED\).*\[(.*)\]", read_elf("-dW", path)):
                 if library not in EXPECTED | inside:
-                    problems.append(f"{name} needs {library}; required: one of this wheel, or of {', '.join(sorted(EXPECTED))}")
+                    problems.append(f"{name} needs {library}; required: a library of this wheel, or one of {', '.join(sorted(EXPECTED))}")
     return newest, problems
 
 

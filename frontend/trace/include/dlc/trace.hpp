@@ -384,7 +384,7 @@ Graph trace(F &&function, const std::vector<Spec> &inputs, const TraceOptions &o
   constexpr size_t arity = detail::tensorArity<F>();
   if constexpr (arity > 16) {
     static_assert(std::is_invocable_v<F &, const std::vector<Tensor> &>,
-                  "trace() wants a callable that takes up to 16 dlc::trace::Tensor, or one "
+                  "trace() requires a callable with up to 16 dlc::trace::Tensor parameters, or one "
                   "std::vector of them");
     return traceFunction(
         [&](const std::vector<Tensor> &xs) { return detail::listOf(function(xs)); }, inputs,

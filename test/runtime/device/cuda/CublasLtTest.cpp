@@ -218,11 +218,11 @@ TEST_F(CublasLt, WrongCallsAreRefused) {
   auto expectIn = [](const std::string &text, const char *part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  expectIn(refusal("kind", "conv"), "only matmul");
+  expectIn(refusal("kind", "conv"), "the description of a matmul");
   expectIn(refusal("dtype", "i16"), "element type 'i16' is not supported");
   expectIn(refusal("dtype", "i8"), "no algorithm on cuda:0");
-  expectIn(refusal("dtype", 3), "wrong description");
-  expectIn(refusal("m", 0), "'m' must be a size, found 0");
+  expectIn(refusal("dtype", 3), "invalid description");
+  expectIn(refusal("m", 0), "'m' must be a size; found: 0");
   expectIn(refusal("a", {55, 10, 1}), "'a' of 5x11 has strides [55,10,1]");
   expectIn(refusal("a", {55, 11}), "'a' must be [batch stride, row stride, column stride]");
   expectIn(refusal("y", {35, 1, 5}), "'y' of 5x7 has strides");
@@ -233,7 +233,7 @@ TEST_F(CublasLt, WrongCallsAreRefused) {
            "buffer 'a' has 219 bytes, 220 bytes needed");
   expectIn(make(desc, {220, 308, 139}, {0, 0, 1}).error, "buffer 'y' has 139 bytes");
   expectIn(make(desc, {220, 308, 140}, {0, 0, 0}).error,
-           "'y' is written but lies in a constant or an input");
+           "'y' is written, but is part of a constant or an input");
   Made good = make(desc, {220, 308, 140}, {0, 0, 1});
   EXPECT_EQ(good.error, "");
   table().library_destroy(device, good.call);

@@ -285,26 +285,27 @@ TEST_F(Cudnn, WrongCallsAreRefused) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   expectIn(refusal("kind", "pool"),
-           "only convolution, data_gradient, weight_gradient and attention");
+           "required: a convolution, data_gradient, weight_gradient or attention");
   expectIn(refusal("dtype", "i8"), "element type 'i8' is not supported");
-  expectIn(refusal("dtype", 3), "wrong description");
+  expectIn(refusal("dtype", 3), "invalid description");
   expectIn(refusal("x", 3), "'x' must have dims and strides");
   expectIn(refusal("x", {{"dims", {2, 4}}, {"strides", {4, 1}}}), "3 to 5 dimensions");
   expectIn(refusal("x", {{"dims", {2, 4, 7, 6}}, {"strides", {168, 42, 6}}}),
            "'strides' must be 4 integers");
-  expectIn(refusal("strides", {0, 1}), "'strides' must be 2 integers of at least 1, found [0,1]");
+  expectIn(refusal("strides", {0, 1}), "'strides' must be 2 integers of at least 1; found: [0,1]");
   expectIn(refusal("low", {-1, 0}), "'low' must be 2 integers of at least 0");
-  expectIn(refusal("post", 1), "'post' must be a list");
+  expectIn(refusal("post", 1), "required: a list of epilogue ops as 'post'");
   expectIn(refusal("post", {{{"op", "sqrt"}}}), "a step 'sqrt' is not known");
   for (const json &wrong : {json(-1), json(1e300), json("1")})
     expectIn(refusal("engine", wrong), "'engine' must be an integer of at least 0");
   expectIn(refusal("alignment", 1e300), "'alignment' must be an integer of at least 1");
-  expectIn(refusal("y", tensor({2, 6, 7, 5}, false)), "describing a convolution");
+  expectIn(refusal("y", tensor({2, 6, 7, 5}, false)), "creating a convolution operation");
   expectIn(refusal("post", {{{"op", "relu"}}}), "no engine for this convolution");
   json desc = descOf(c, "convolution");
   expectIn(make(desc, {bytes[0], bytes[1]}, {0, 1}).error, "takes 3 buffers, 2 given");
   expectIn(make(desc, {bytes[0] - 1, bytes[1], bytes[2]}, {0, 0, 1}).error, "buffer 'x' has ");
-  expectIn(make(desc, bytes, {0, 0, 0}).error, "'y' is written but lies in a constant or an input");
+  expectIn(make(desc, bytes, {0, 0, 0}).error,
+           "'y' is written, but is part of a constant or an input");
   Made good = make(desc, bytes, {0, 0, 1});
   EXPECT_EQ(good.error, "");
   table().library_destroy(device, good.call);

@@ -93,7 +93,7 @@ TEST_F(Gpu, CopiesBetweenTwo) {
   EXPECT_EQ(values, iota(1000));
   EXPECT_NE(failing(table().copy, other, t, there, static_cast<const void *>(here), uint64_t{4000},
                     int{DLC_COPY_FROM_PEER}, static_cast<void *>(nullptr))
-                .find("must name that device"),
+                .find("from another device requires the source device"),
             std::string::npos);
 }
 

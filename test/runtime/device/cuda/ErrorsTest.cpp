@@ -19,23 +19,22 @@ void expectIn(const std::string &text, std::initializer_list<const char *> parts
 TEST(Driver, MissingIsSaidWithWhereItWasSought) {
   expectIn(probe("DLC_CUDA_DRIVER=/none/libcuda.so.1"),
            {"0 devices: no NVIDIA driver: libcuda: missing", "install NVIDIA's driver",
-            "/none/libcuda.so.1: no such file", "open: cuda:0 is not there"});
+            "/none/libcuda.so.1: no such file", "open: device cuda:0 not found"});
 }
 
 TEST(Driver, TooOldIsSaid) {
   if (!emulated())
     GTEST_SKIP();
   expectIn(probe("DLC_EMULATED_VERSION=11040"),
-           {"0 devices", "too old: it supports CUDA 11.4, and CUDA 12.0 is needed"});
+           {"0 devices", "too old: required: CUDA 12.0; found: CUDA 11.4"});
   expectIn(probe("DLC_CUDA_DRIVER=libm.so.6"), {"0 devices", "too old", "has no cuInit"});
 }
 
 TEST(Driver, NoGpuIsSaid) {
   if (!emulated())
     GTEST_SKIP();
-  expectIn(probe("DLC_EMULATED_DEVICES=0"), {"0 devices", "sees no GPU", "CUDA_ERROR_NO_DEVICE"});
-  expectIn(probe("DLC_EMULATED_INIT=803"),
-           {"0 devices", "kernel module are of different versions"});
+  expectIn(probe("DLC_EMULATED_DEVICES=0"), {"0 devices", "finds no GPU", "CUDA_ERROR_NO_DEVICE"});
+  expectIn(probe("DLC_EMULATED_INIT=803"), {"0 devices", "kernel module have different versions"});
   expectIn(probe("DLC_EMULATED_INIT=34"), {"0 devices", "only a stub"});
 }
 
@@ -43,7 +42,7 @@ TEST_F(Gpu, NoSuchDevice) {
   char error[256] = "";
   void *none = nullptr;
   EXPECT_NE(table().open(77, &none, error, sizeof(error)), 0);
-  expectIn(error, {"cuda:77 is not there: this machine has ", "GPU"});
+  expectIn(error, {"cuda:77 not found: this machine has ", "GPU"});
   EXPECT_NE(table().open(-1, &none, error, sizeof(error)), 0);
   // A short buffer truncates the message.
   char little[8] = "";
@@ -58,7 +57,7 @@ TEST_F(Gpu, MemoryRunsOutAndComesBack) {
   uint64_t most = p.free_bytes / 10 * 9;
   ok(table().allocate, device, most, &first);
   std::string error = failing(table().allocate, device, most, &second);
-  expectIn(error, {"has no room for", "are free", "smaller batches"});
+  expectIn(error, {"out of device memory: required:", "free", "reduce the batch size"});
   EXPECT_EQ(second, nullptr);
   // The device remains usable.
   void *s = stream(), *small = allocate(400);
@@ -76,7 +75,7 @@ TEST_F(Gpu, ModulesMustBeForTheDevice) {
                    uint64_t{image.size()}, &module);
   };
   expectIn(loading(std::vector<char>(1000, 'x')), {"cannot load a module of 1000 bytes"});
-  expectIn(loading({}), {"must hold code; found 0 bytes"});
+  expectIn(loading({}), {"contains no code: found 0 bytes"});
   if (!emulated())
     return;
   Elf64_Ehdr header = {};
@@ -84,7 +83,7 @@ TEST_F(Gpu, ModulesMustBeForTheDevice) {
   header.e_machine = 190; // machine type of a real GPU's image
   std::vector<char> real(sizeof(header));
   std::memcpy(real.data(), &header, sizeof(header));
-  expectIn(loading(real), {"NO_BINARY_FOR_GPU", "made for sm_90", "emulated"});
+  expectIn(loading(real), {"NO_BINARY_FOR_GPU", "another architecture than sm_90", "emulated"});
   auto older = dlc::cuda::compileCuda("extern \"C\" __global__ void k() {}", "k.cu", "sm_80");
   ASSERT_EQ(older.error, "");
   expectIn(loading(older.cubin), {"NO_BINARY_FOR_GPU", "the image is for sm_80"});
@@ -93,7 +92,7 @@ TEST_F(Gpu, ModulesMustBeForTheDevice) {
 TEST_F(Gpu, KernelsMustBeInTheModule) {
   void *module = load("extern \"C\" __global__ void k() {}"), *found = nullptr;
   expectIn(failing(table().function, device, module, "other", &found),
-           {"has no kernel 'other'", "compile it again"});
+           {"has no kernel 'other'", "compile the model again"});
 }
 
 TEST_F(Gpu, LaunchesMustFit) {
@@ -114,7 +113,7 @@ TEST_F(Gpu, CopiesMustStayWithin) {
   expectIn(error, {"cannot copy from the host"});
   error = failing(table().copy, device, stream(), a, static_cast<const void *>(values.data()),
                   uint64_t{4}, 9, static_cast<void *>(nullptr));
-  expectIn(error, {"direction must be 0 to 3; found 9"});
+  expectIn(error, {"direction from 0 to 3; found: 9"});
 }
 
 TEST(Plugin, NeedsTheSystemsLibraryAlone) {

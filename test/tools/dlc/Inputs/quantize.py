@@ -107,7 +107,7 @@ def digits():
     onnx.save(model, "digits21.onnx")
     report = hold("digits21.onnx", "x", data["x"], ["--data", "calibration.npz", "--weights", "int4"], data["target"], points=1)
     check("blocks are DequantizeLinear's from opset 21 on", not any(n.op_type == "MatMulNBits" for n in onnx.load("quantised.onnx").graph.node))
-    check("int4 leaves convolutions", "f32 (int4 is for products)" in report)
+    check("int4 leaves convolutions", "f32 (int4 supports only matmuls)" in report)
 
 
 def files():

@@ -71,7 +71,7 @@ assert min(again) == max(found) + 1 and all(again[step] == long[step] for step i
 print("interrupted: all stop, and it goes on")
 
 status, out, err, _ = worlds.run(2, line("whole"))
-assert status != 0 and err.count("the step is one of a single process") == 1, (status, out, err)
+assert status != 0 and err.count("the step is compiled for a single process") == 1, (status, out, err)
 os.rename(f"{folder}/data.npz", f"{folder}/gone.npz")
 status, out, err, _ = worlds.run(2, line("half"))
 os.rename(f"{folder}/gone.npz", f"{folder}/data.npz")
