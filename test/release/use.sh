@@ -1,13 +1,13 @@
 #!/bin/sh
-# Uses an unpacked release archive as somebody does who has nothing else: no compiler, Python or LLVM.
-# use.sh FOLDER INPUTS: INPUTS holds models, data, and programs that were built against the archive. Its last line counts.
+# Uses an unpacked release archive on a machine without compiler, Python or LLVM.
+# use.sh FOLDER INPUTS: INPUTS contains models, data, and programs that were built against the archive. The last line has the counts.
 folder=$1 inputs=$2 passed=0 failed=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# Every symbol is looked for at once.
+# Resolves every symbol at load time.
 export LD_BIND_NOW=1 DLC_CACHE_DIR="$work/cache"
 
-# try WHAT TEXT COMMAND..: it ends well, and says TEXT, if any.
+# try WHAT TEXT COMMAND..: checks that the command succeeds and that its output contains TEXT, if given.
 try() {
   what=$1 text=$2
   shift 2

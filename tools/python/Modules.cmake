@@ -1,5 +1,5 @@
-# The two modules of C++, dlc._runtime and dlc._compiler, for the Python that Python_EXECUTABLE names; into `folder`. Used by the everyday build and by
-# the wheel (wheel/CMakeLists.txt). dlc._compiler brings LLVM along: dlc loads it when something is compiled.
+# Builds the two C++ modules, dlc._runtime and dlc._compiler, for the Python of Python_EXECUTABLE, into `folder`. Used by the everyday build and by
+# the wheel (wheel/CMakeLists.txt). dlc._compiler links LLVM, so that dlc loads it only to compile.
 function(dlc_python_modules folder runtime compiler)
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
   execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_DIR OUTPUT_STRIP_TRAILING_WHITESPACE
@@ -16,7 +16,7 @@ function(dlc_python_modules folder runtime compiler)
   target_link_libraries(dlc_python_compiler PRIVATE ${compiler} ${runtime})
   foreach(module runtime compiler)
     target_include_directories(dlc_python_${module} PRIVATE ${root} ${root}/runtime/include ${root}/passes/include ${root}/tools/compiler/include)
-    # A call is measured in microseconds.
+    # Optimized in every build type, since a call takes microseconds.
     target_compile_options(dlc_python_${module} PRIVATE -O2)
     set_target_properties(dlc_python_${module} PROPERTIES OUTPUT_NAME _${module} LIBRARY_OUTPUT_DIRECTORY ${folder} CXX_VISIBILITY_PRESET hidden)
   endforeach()

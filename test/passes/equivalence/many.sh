@@ -1,6 +1,6 @@
 #!/bin/bash
-# Random functions before and after all passes, by the thousands: many.sh BUILD-FOLDER SEEDS [FIRST]. Of each seed 40 functions of 40
-# operations, in turn of vectors and matrices, of images, and of hybrids. What fails stays in BUILD-FOLDER/random-graphs.
+# Compares thousands of random functions before and after all passes: many.sh BUILD-FOLDER SEEDS [FIRST]. Each seed gives 40 functions of 40
+# operations, alternately on vectors and matrices, on images, and on both. Failing functions are saved in BUILD-FOLDER/random-graphs.
 set -uo pipefail
 build=$(cd "$1" && pwd) seeds=$2 first=${3:-1000}
 here=$(cd "$(dirname "$0")" && pwd)

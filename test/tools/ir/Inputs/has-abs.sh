@@ -1,4 +1,4 @@
 #!/bin/sh
-# Interesting (status 1) while the module holds a dlc.abs.
+# Interesting (status 1) if the module contains a dlc.abs.
 grep -q 'dlc.abs' "$1" && exit 1
 exit 0
