@@ -1,7 +1,7 @@
 // REQUIRES: fma
 // RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1 vector-bits=256' -dlc-emit-kernels='vector-bits=256' -cse | FileCheck %s
 
-// Rows that are enlarged are loaded whole, and lanes are picked from them.
+// Resized rows are loaded completely, and lanes are selected by shuffles (monotonic gather).
 // CHECK-LABEL: llvm.func @k0_gather
 // CHECK-NOT: masked.gather
 // CHECK: llvm.load {{.*}} -> vector<8xf32>

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -dlc-lower-kernels | FileCheck %s
 
-// A constant is made once, wherever it is needed; one of another type is another.
+// A constant is created once for all uses of the same type.
 // CHECK-LABEL: llvm.func @k
 // CHECK-DAG: %[[LONG:.*]] = llvm.mlir.constant(8 : i64) : i64
 // CHECK-DAG: %[[SHORT:.*]] = llvm.mlir.constant(8 : i32) : i32

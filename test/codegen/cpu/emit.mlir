@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -split-input-file -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1 vector-bits=512' -dlc-emit-kernels='vector-bits=512' -cse | FileCheck %s
 
-// Light work is done two registers at a time, and the tail is a vector of what remains; nothing is masked.
+// Cheap bodies process two registers per iteration, and the tail is a shorter vector without masks.
 // CHECK-LABEL: llvm.func @k0_add
 // CHECK: scf.for
 // CHECK: llvm.load {{.*}} -> vector<32xf32>
@@ -15,7 +15,7 @@ func.func @main(%x: tensor<197xf32>, %y: tensor<197xf32>) -> tensor<197xf32> {
 
 // -----
 
-// Dimensions that all operands treat alike are one.
+// Dimensions that all operands access contiguously are merged.
 // CHECK-LABEL: llvm.func @k0_relu
 // CHECK-COUNT-1: scf.for
 // CHECK: scf.for
@@ -29,8 +29,8 @@ func.func @main(%x: tensor<8x16x32xf32>) -> tensor<8x16x32xf32> {
 
 // -----
 
-// The row's statistics are taken before its loop, with four registers of partial sums. The maximum is that of the numbers,
-// and a mask tells of NaN.
+// The row's statistics are computed before its loop, with four registers of partial sums. The maximum ignores NaN,
+// and a mask records NaN.
 // CHECK-LABEL: llvm.func @k0_reduce
 // CHECK: iter_args({{.*}}) -> (vector<64xf32>, vector<16xi1>)
 // CHECK-COUNT-2: arith.cmpf uno, {{.*}} : vector<16xf32>
@@ -47,7 +47,7 @@ func.func @main(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
 
 // -----
 
-// A reduction over rows keeps its lanes along the columns.
+// A reduction over rows is vectorized along the columns.
 // CHECK-LABEL: llvm.func @k0_reduce
 // CHECK: iter_args({{.*}}) -> (vector<32xf32>)
 // CHECK: llvm.load {{.*}} -> vector<32xf32>
@@ -60,7 +60,7 @@ func.func @main(%x: tensor<100x64xf32>) -> tensor<64xf32> {
 
 // -----
 
-// bf16 is computed in f32 and rounded when stored, in integers.
+// bf16 is computed in f32 and rounded with integer operations when stored.
 // CHECK-LABEL: llvm.func @k0_mul
 // CHECK: llvm.load {{.*}} -> vector<32xi16>
 // CHECK: arith.mulf {{.*}} : vector<32xf32>
@@ -72,8 +72,8 @@ func.func @main(%x: tensor<64xbf16>) -> tensor<64xbf16> {
 
 // -----
 
-// Sums over a batch: units in the order of memory, partial sums in scratch memory, rows four at a time, one kernel for both
-// sums. Another kernel adds what 16 units have left, in f64.
+// Sums over a batch: work units in memory order, partial sums in scratch memory, four rows per iteration, one kernel for both
+// sums. Another kernel adds the partial sums of 16 units in f64.
 // CHECK-LABEL: llvm.func @k0_reduce_mul_reduce
 // CHECK-SAME: %{{.*}}: i64, %[[SCRATCH:[^ ]*]]: !llvm.ptr, %{{.*}}: !llvm.ptr)
 // CHECK: llvm.getelementptr %[[SCRATCH]]
@@ -98,7 +98,7 @@ func.func @main(%x: tensor<8192x128xf32>, %dy: tensor<8192x128xf32>) -> (tensor<
 
 // -----
 
-// Few columns: eight rows are added in f32, and what they come to in f64; memory is asked for what comes.
+// Few columns: sums of eight rows in f32 are added in f64; the following rows are prefetched.
 // CHECK-LABEL: llvm.func @k0_reduce
 // CHECK: "llvm.intr.prefetch"
 // CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xf32>
@@ -113,8 +113,8 @@ func.func @main(%x: tensor<8192x16xf32>) -> tensor<16xf32> {
 
 // -----
 
-// A result that no cache would hold is stored past the caches, if the caller's memory is aligned and the kernel does not
-// work in place. Four parts of it are walked side by side: several runs of memory come faster than one.
+// A result that is larger than the caches is written with non-temporal stores, if the caller's memory is aligned and the kernel does not
+// work in place. Four parts of it are processed in an interleaved order, since several memory streams are faster than one.
 // CHECK-LABEL: llvm.func @k0_exp
 // CHECK: llvm.ptrtoint
 // CHECK: scf.if
@@ -133,8 +133,8 @@ func.func @main(%x: tensor<8192x1024xf32>) -> tensor<8192x1024xf32> {
 
 // -----
 
-// A long sum is taken in blocks, and what each loses by rounding goes into the next. Rows that are walked twice ask for the
-// next row's memory.
+// A long sum is computed in blocks, and the rounding error of each is added to the next one. Rows that are read twice prefetch the
+// next row.
 // CHECK-LABEL: llvm.func @k0_reduce
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>, vector<64xf32>)
 // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<64xf32>)
@@ -148,7 +148,7 @@ func.func @main(%x: tensor<64x32768xf32>) -> tensor<64x32768xf32> {
 
 // -----
 
-// Short rows are walked several at a time, in two runs of memory: what belongs to the channels is loaded before their loop.
+// Several short rows are processed at a time, in two memory streams; values of the channels are loaded before the loop over rows.
 // CHECK-LABEL: llvm.func @k0_mul_add
 // CHECK: scf.for
 // CHECK-COUNT-2: llvm.load {{.*}} -> vector<16xf32>
@@ -166,7 +166,7 @@ func.func @main(%x: tensor<4x12544x16xf32>, %s: tensor<4x1x16xf32>, %b: tensor<1
 
 // -----
 
-// The last chunk of them is a short one: some rows may be left over.
+// The last chunk of rows may be shorter.
 // CHECK-LABEL: llvm.func @k0_mul
 // CHECK: scf.for
 // CHECK: llvm.load
@@ -185,7 +185,7 @@ func.func @main(%x: tensor<4x12541x16xf32>, %s: tensor<4x1x16xf32>) -> tensor<4x
 
 // -----
 
-// Places are compared with a label by their distance from the first lane's, in 32 bits.
+// Indices are compared with a label by their distance from the index of the first lane, in 32 bits.
 // CHECK-LABEL: llvm.func @k0_iota_compare
 // CHECK: arith.minsi {{.*}} : i64
 // CHECK: arith.maxsi {{.*}} : i64
@@ -202,7 +202,7 @@ func.func @main(%t: tensor<64x1xi64>, %x: tensor<64x160xf32>) -> tensor<64x160xf
 
 // -----
 
-// Outputs that are large together go past the caches; where the first one lies where an operand does, the other still goes.
+// Outputs that are large together use non-temporal stores. If the first one is stored in place, the other still uses them.
 // CHECK-LABEL: llvm.func @k0_mul_add
 // CHECK: scf.if
 // CHECK-COUNT-8: nontemporal
@@ -223,7 +223,7 @@ func.func @main(%x: tensor<2048x1024xf32>) -> (tensor<2048x1024xf32>, tensor<204
 
 // -----
 
-// Parts of rows are stored past them where each begins with a register.
+// Parts of rows use non-temporal stores if each part is aligned to a register.
 // CHECK-LABEL: llvm.func @k0_concat_mul
 // CHECK: nontemporal
 // CHECK: llvm.return
@@ -246,7 +246,7 @@ func.func @main(%x: tensor<80000x24xf32>, %y: tensor<80000x40xf32>, %s: tensor<6
 
 // -----
 
-// A tile of registers whose elements are all one number.
+// A tile of registers that contain a splat.
 // CHECK-LABEL: llvm.func @k0_transpose
 // CHECK: vector.shuffle
 func.func @main() -> tensor<64x64x4x32xf32> {
@@ -257,7 +257,7 @@ func.func @main() -> tensor<64x64x4x32xf32> {
 
 // -----
 
-// What is padded is loaded where it is inside.
+// A padded operand is read by masked loads of the elements inside.
 // CHECK-LABEL: llvm.func @k0_pad
 // CHECK: arith.cmpi ult, {{.*}} : vector<{{.*}}xi32>
 // CHECK: llvm.intr.masked.load
@@ -270,7 +270,7 @@ func.func @main(%x: tensor<64x100xf32>, %p: tensor<f32>) -> tensor<64x106xf32> {
 
 // -----
 
-// Between the ends of a row that is continued beyond them, lanes are neighbours.
+// In the interior of a row with edge padding, lanes are contiguous.
 // CHECK-LABEL: llvm.func @k0_pad
 // CHECK: scf.if
 // CHECK: llvm.load {{.*}} -> vector<32xf32>

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -split-input-file -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1 vector-bits=512' -dlc-emit-kernels='vector-bits=512' -cse | FileCheck %s
 
-// Parts of one size share their code: a loop over them takes their pointers from the launch's list. The factors of a part's
+// Parts of the same size share code: a loop over the parts reads their pointers from the argument list. The factors of a part's
 // channels are loaded before the loop over its rows.
 // CHECK-LABEL: llvm.func @k0_concat_mul_relu
 // CHECK-SAME: %[[LIST:[^ ]*]]: !llvm.ptr,
@@ -32,7 +32,7 @@ func.func @main(%a: tensor<1x14x14x64xf32>, %b: tensor<1x14x14x32xf32>, %c: tens
 
 // -----
 
-// Sums over each of them, too: one branch for a run of parts.
+// The same for sums over each part: one branch for consecutive parts of the same size.
 // CHECK-LABEL: llvm.func @k0_concat_reduce
 // CHECK-COUNT-2: scf.if
 // CHECK: llvm.load {{.*}} invariant
@@ -46,7 +46,7 @@ func.func @main(%a: tensor<1x56x56x64xf32>, %b: tensor<1x56x56x32xf32>, %c: tens
 
 // -----
 
-// A part that all elements are made of is in no run: its pointer stays what it is.
+// A part that all elements use is not part of such a loop and keeps its own pointer.
 // CHECK-LABEL: llvm.func @k0_concat_mul
 // CHECK: scf.for
 // CHECK: llvm.store

@@ -1,4 +1,4 @@
-// What is reduced over a row and the dimensions before it is computed once for all rows that need it: these rows are one unit.
+// A reduction over a row and the dimensions before it is computed once for all rows that use it: these rows are one work unit.
 // RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1 vector-bits=512' | FileCheck %s
 
 // CHECK: exec.launch @k0_mul_mul_reduce_rsqrt{{[a-z_]*}}({{.*}} extent 32 grain

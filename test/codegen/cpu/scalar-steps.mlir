@@ -1,4 +1,4 @@
-// What is computed of a reduction to one number, made a scalar, belongs to the elements that meet it; a scalar has no rows.
+// Operations on a reduction to a scalar are computed with the elements that use the scalar, since a scalar has no rows.
 // RUN: dlc run %s --cache none | FileCheck %s
 // REQUIRES: dlc
 

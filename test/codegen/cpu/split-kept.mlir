@@ -1,5 +1,5 @@
-// A reduction over a batch is cut into units (schedule parts) whatever else of the reduced shape comes with it: the second
-// kernel makes a factor that no reduction gives.
+// A reduction over a batch is split into work units (schedule parts) even if the fusion has other values of the reduced shape: the second
+// kernel computes a factor that is not a reduction.
 // RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1 vector-bits=512' | FileCheck %s
 
 // CHECK: exec.kernel @[[FIRST:k[0-9]+_sub_reduce[a-z_]*]] attributes {schedule = "parts"}

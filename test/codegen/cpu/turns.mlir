@@ -1,7 +1,7 @@
 // REQUIRES: fma
 // RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1 vector-bits=256' -dlc-emit-kernels='vector-bits=256' -cse --split-input-file | FileCheck %s
 
-// Pairs that are turned: each part is computed in lanes of its own, and the two are interleaved.
+// Rotated pairs (rotary embedding): each part is computed in separate vectors, and the two are interleaved.
 // CHECK-LABEL: llvm.func @k0
 // CHECK-NOT: masked.gather
 // CHECK: vector.interleave
@@ -19,7 +19,7 @@ func.func @main(%x: tensor<64x32x2xf32>, %c: tensor<64xf32>) -> tensor<64x64xf32
 
 // -----
 
-// As a result, too.
+// The same as a result of the fusion.
 // CHECK-LABEL: llvm.func @k0
 // CHECK: vector.interleave
 // CHECK: llvm.return
@@ -32,7 +32,7 @@ func.func @main(%a: tensor<64x32x1xf32>, %b: tensor<64x32x1xf32>) -> tensor<64x6
 
 // -----
 
-// Elements that runs of lanes share are loaded once and repeated.
+// Elements that groups of lanes share are loaded once and repeated by a shuffle.
 // CHECK-LABEL: llvm.func @k0
 // CHECK-NOT: masked.gather
 // CHECK: vector.shuffle {{.*}} [0, 0, 1, 1, 2, 2, 3, 3

@@ -1,9 +1,9 @@
-// Contractions of integers of 8 bits on tensor cores; GPUs before sm_80 have no such products.
+// Contractions of 8-bit integers on tensor cores; GPUs before sm_80 do not support them.
 // RUN: cuda-text --for sm_90a %s | FileCheck %s
 // RUN: cuda-text --for sm_75 %s | FileCheck %s --check-prefix OLD
 
-// The largest tiles: both operands come in vectors along the depth, several steps ahead. The zero point is subtracted with the sums of the other
-// operand's columns, and what follows leaves 8 bits.
+// The largest tiles: both operands are loaded in vectors along the contracted dimension, several steps ahead. The zero point is subtracted by sums of the other
+// operand's columns, and the epilogue stores 8 bits.
 // CHECK-LABEL: k0_cast(const unsigned char *__restrict__ in0, const signed char *__restrict__ in1
 // CHECK: const int zero_a = 117;
 // CHECK: int total[4][8][4] = {};
@@ -57,7 +57,7 @@ func.func @main(%x: tensor<512x768xui8>, %w: tensor<768x768xui8>, %s: tensor<768
 
 // -----
 
-// None.
+// No zero point.
 // CHECK-LABEL: k0_cast(
 // CHECK-NOT: zero_a
 // CHECK: dk::mma_bytes<true, true>
@@ -77,7 +77,7 @@ func.func @main(%x: tensor<512x768xi8>, %w: tensor<768x768xi8>, %s: tensor<768xf
 
 // -----
 
-// A depth that is no vector is read element by element.
+// A contracted dimension that is not a multiple of a vector is read element by element.
 // CHECK-LABEL: k0_cast(
 // CHECK-NOT: copy_async
 // CHECK: dk::mma_bytes<false, true>
@@ -98,7 +98,7 @@ func.func @main(%x: tensor<200x77xui8>, %w: tensor<50x77xi8>, %s: tensor<50xf32>
 
 // -----
 
-// Weights along their columns are turned on the way: neighbouring threads read neighbours.
+// Column-major weights are transposed in shared memory: adjacent threads read adjacent elements.
 // CHECK-LABEL: k0_cast(
 // CHECK: dk::copy_async<16>(&tile_a
 // CHECK: x{{[0-9]+}}.e[l{{[0-9]+}}] = in1[
@@ -120,7 +120,7 @@ func.func @main(%x: tensor<256x256xi8>, %w: tensor<256x192xui8>, %s: tensor<192x
 
 // -----
 
-// What lies outside a plain image is its zero point.
+// Padding of a plain image has the value of its zero point.
 // CHECK-LABEL: k0_mul(
 // CHECK: dk::vec<unsigned char, 4> x{{[0-9]+}} = dk::filled<unsigned char, 4>(zero_b);
 // CHECK: dk::mma_bytes<true, false>
@@ -137,7 +137,7 @@ func.func @main(%x: tensor<8x64x56x56xui8>, %w: tensor<128x64x3x3xi8>, %s: tenso
 
 // -----
 
-// An image with its channels last is copied in vectors of channels.
+// A channels-last image is copied in vectors of channels.
 // CHECK-LABEL: k0_transpose(
 // CHECK: dk::copy_async<16>(&tile_a
 // CHECK: else dk::store<16>(&tile_a{{.*}}, dk::filled<unsigned char, 16>(zero_a));
@@ -160,7 +160,7 @@ func.func @main(%x: tensor<8x56x56x64xui8>, %w: tensor<128x3x3x64xi8>, %s: tenso
 
 // -----
 
-// Of few channels as far as they go.
+// With few channels, vectors are shorter.
 // CHECK-LABEL: k0_transpose(
 // CHECK: dk::copy_async<8>(&tile_b
 func.func @main(%x: tensor<1x14x14x24xui8>, %w: tensor<48x3x3x24xi8>, %s: tensor<48x1x1xf32>) -> tensor<1x14x14x48xf32> {

@@ -1,7 +1,7 @@
 // RUN: cuda-text %s | FileCheck %s
 // RUN: cuda-text --for sm_90a %s | FileCheck %s --check-prefix FOUR
 
-// Neighbours are loaded and stored as vectors of 16 bytes. What lies where an operand lies may not be __restrict__.
+// Adjacent elements are loaded and stored as vectors of 16 bytes. A result that is stored in place of an operand must not be __restrict__.
 // CHECK-LABEL: k0_add(const float *in0, const float *in1, float *out0)
 // CHECK: dk::vec<float, 4> [[Y:y[0-9]+]];
 // CHECK: const auto [[X:x[0-9]+]] = dk::load<4>(in0 + [[I:r[0-9]+]] * 4);
@@ -17,7 +17,7 @@ func.func @main(%x: tensor<64x1000xf32>, %y: tensor<64x1000xf32>) -> tensor<64x1
 
 // -----
 
-// What is the same for all neighbours is loaded once, before their loop; 16-bit floats are computed in f32.
+// A value that all elements of a vector share is loaded once, before the loop over lanes; 16-bit floats are computed in f32.
 // CHECK-LABEL: k0_relu(
 // CHECK: dk::load<8>(in0 +
 // CHECK-NEXT: const float {{.*}} = dk::load(in1[(([[I:r[0-9]+]] / 98) % 64)]);
@@ -31,7 +31,7 @@ func.func @main(%x: tensor<8x64x28x28xbf16>, %b: tensor<64x1x1xbf16>) -> tensor<
 
 // -----
 
-// What does not fill a vector at the end of a flat array is done one by one.
+// The remainder of a flat array that does not fill a vector is computed element by element.
 // CHECK-LABEL: k0_exp(
 // CHECK: dk::load<4>
 // CHECK: if (blockIdx.x == 0 && threadIdx.x < 3)
@@ -43,7 +43,7 @@ func.func @main(%x: tensor<70003xf32>) -> tensor<70003xf32> {
 
 // -----
 
-// A warp walks a row of 1024, which is read once, into registers; its maximum and its sum are shuffled.
+// A warp processes a row of 1024 elements, which is read once into registers; maximum and sum are reduced by shuffles.
 // CHECK-LABEL: k0_mul(
 // CHECK: float [[KEPT:kept[0-9]+]][32];
 // CHECK-COUNT-1: dk::load<4>(in0
@@ -61,7 +61,7 @@ func.func @main(%x: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
 
 // -----
 
-// A block walks a longer row.
+// A block processes a longer row.
 // CHECK-LABEL: __launch_bounds__(256) k0_mul(
 // CHECK: __shared__ float [[S:shared[0-9]+]][8];
 // CHECK: dk::block_reduce<dk::largest, 256>({{.*}}, [[S]])
@@ -72,7 +72,7 @@ func.func @main(%x: tensor<512x4096xf32>) -> tensor<512x4096xf32> {
 
 // -----
 
-// Rows narrower than a warp share one: past the last row, threads walk it again and store nothing.
+// Several rows that are shorter than a warp share a warp: threads beyond the last row process it again and store nothing.
 // CHECK-LABEL: k0_mul(
 // CHECK: const int [[WANTED:v[0-9]+]] = {{.*}} + (int)threadIdx.x / 8;
 // CHECK: const int row{{.*}} = [[WANTED]] < 1001 ? [[WANTED]] : 1000;
@@ -86,7 +86,7 @@ func.func @main(%x: tensor<1001x32xf32>) -> tensor<1001x32xf32> {
 
 // -----
 
-// A sum over a batch: threads along the columns, parts in scratch memory, and a second kernel that adds them in order.
+// A sum over a batch: threads along the columns, partial sums in scratch memory, and a second kernel that adds them in order.
 // CHECK-LABEL: k0_reduce(const float *__restrict__ in0, float *__restrict__ tmp0)
 // CHECK: = blockIdx.y * 64;
 // CHECK: r{{[0-9]+}} += 8
@@ -106,7 +106,7 @@ func.func @main(%x: tensor<1024x512xf32>) -> tensor<512xf32> {
 
 // -----
 
-// Many parts are added by several threads each.
+// Many partial sums are added by several threads per column.
 // CHECK-LABEL: k0_reduce(const float *__restrict__ in0, float *__restrict__ tmp0)
 // CHECK: dk::careful<float>
 // CHECK: #pragma unroll 4
@@ -123,7 +123,7 @@ func.func @main(%x: tensor<4096x512xf32>) -> tensor<512xf32> {
 
 // -----
 
-// A mean of everything.
+// A mean of all elements.
 // CHECK-LABEL: k0_reduce(
 // CHECK: dk::load<4>(in0
 // CHECK: dk::block_reduce<dk::sum, 256>
@@ -136,8 +136,8 @@ func.func @main(%x: tensor<1000000xf32>) -> tensor<f32> {
 
 // -----
 
-// On tensor cores: tiles and a ring of stages that are copied asynchronously, one barrier a step; sums leave through shared memory,
-// and are stored in vectors, with the bias.
+// On tensor cores: tiles and a ring buffer of stages with asynchronous copies, one barrier per step; sums are staged in shared memory,
+// and stored in vectors, with the bias.
 // CHECK-LABEL: __launch_bounds__(256, 2) k0_add(
 // CHECK: extern __shared__ __align__(1024) unsigned char memory[];
 // CHECK: float total[4][4][4] = {};
@@ -153,7 +153,7 @@ func.func @main(%x: tensor<1000000xf32>) -> tensor<f32> {
 // CHECK: dk::load<8>(in2 +
 // CHECK: dk::store<8>(out0
 // CHECK: launch k0_add grid 256 1 1 block 256 1 1 shared 98304
-// Where four warps multiply together, they read shared memory by themselves.
+// With warpgroup instructions (wgmma), operands are read directly from shared memory.
 // FOUR: __launch_bounds__(256, {{[12]}}) k0_add(
 // FOUR: dk::shared_writes_done();
 // FOUR-NEXT: __syncthreads();
@@ -170,7 +170,7 @@ func.func @main(%a: tensor<2048x256xbf16>, %b: tensor<256x2048xbf16>, %c: tensor
 
 // -----
 
-// Without leave to round, f32 is multiplied as f32.
+// Without permission to round, f32 is multiplied as f32.
 // CHECK-LABEL: k0_matmul(
 // CHECK-NOT: mma
 // CHECK: total[i][j] += a[i] * b[j];
@@ -181,7 +181,7 @@ func.func @main(%a: tensor<512x256xf32>, %b: tensor<256x1024xf32>) -> tensor<512
 
 // -----
 
-// A product of few tiles is cut along what it sums over.
+// A matmul with few tiles is split along the contracted dimension (split-K).
 // CHECK-LABEL: k0_matmul(
 // CHECK: blockIdx.y *
 // CHECK: dk::store<4>(tmp0 +
@@ -194,7 +194,7 @@ func.func @main(%a: tensor<64x8192xbf16>, %b: tensor<8192x64xbf16>) -> tensor<64
 
 // -----
 
-// A convolution reads weights in vectors, and its windows in place.
+// A convolution reads weights in vectors, and windows directly from the image.
 // CHECK-LABEL: k0_conv(
 // CHECK: dk::copy_async<16>(&tile_a[
 // CHECK-SAME: in1
@@ -208,7 +208,7 @@ func.func @main(%x: tensor<2x32x14x14xbf16>, %w: tensor<64x32x3x3xbf16>) -> tens
 
 // -----
 
-// One of few channels reads each line of its windows once, in vectors and without conditions where none can lie outside.
+// A convolution of few channels reads each line of its windows once, in vectors, and without bounds checks if the window is inside.
 // CHECK-LABEL: k0_conv(
 // CHECK: float total[32] = {};
 // CHECK: float line{{[0-9]+}}[10];
@@ -223,7 +223,7 @@ func.func @main(%x: tensor<32x96x56x56xbf16>, %w: tensor<96x1x3x3xbf16>) -> tens
 
 // -----
 
-// Small images whose lines are no vectors go through shared memory, several at a time.
+// Small images whose lines are not multiples of a vector are staged in shared memory, several at a time.
 // CHECK-LABEL: k0_conv(
 // CHECK: __shared__ __align__(16) dk::bf16 [[IMAGE:image[0-9]+]][6664];
 // CHECK: dk::load<8>(in0 + block{{[0-9]+}} * 6664 + r
@@ -239,7 +239,7 @@ func.func @main(%x: tensor<64x960x7x7xbf16>, %w: tensor<960x1x3x3xbf16>) -> tens
 
 // -----
 
-// A pool's gradient reads each window's number once for all elements of the window.
+// A pool's gradient reads each window's position once for all elements of the window.
 // CHECK-LABEL: k0_avg_pool_grad(
 // CHECK: float total[
 // CHECK: dk::average(
@@ -252,7 +252,7 @@ func.func @main(%dy: tensor<64x32x1x16xf32>) -> tensor<64x32x2x32xf32> {
 
 // -----
 
-// Rows of a table: the index is read once for a vector. A scatter sorts its updates by place, each by counting those before it.
+// Rows of a table: the index is read once per vector. A scatter sorts its updates by index, with a counting sort.
 // CHECK-LABEL: k0_gather(
 // CHECK: dk::load(in1[
 // CHECK: for (int l

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s -split-input-file -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
-// What ranks share has a stream of its own: it begins when its operand is written, and only who reads its result waits.
+// Collectives have a separate stream: a collective starts when its operand is written, and only readers of its result wait.
 
 // CHECK: exec.program @main
 // CHECK-SAME: streams ["cpu", "cpu"]
@@ -36,7 +36,7 @@ func.func @main(%x: tensor<64xf32> {dlc.name = "x"}) -> (tensor<64xf32> {dlc.nam
 }
 
 // -----
-// In a world of any size a row each.
+// In a world of any size, one row per rank.
 // CHECK: exec.library "own_rows"({{.*}}) writes [1] inplace []
 // CHECK-SAME: \22bytes\22:[32],\22share\22:8
 func.func @main(%x: tensor<4xi64> {dlc.name = "x"}) -> (tensor<1xi64> {dlc.name = "s"}) {
@@ -45,7 +45,7 @@ func.func @main(%x: tensor<4xi64> {dlc.name = "x"}) -> (tensor<1xi64> {dlc.name 
 }
 
 // -----
-// A share of what all have needs nobody: it is copied where the others compute.
+// A share of a value that all ranks have needs no communication: it is copied on the compute stream.
 // CHECK-NOT: streams
 // CHECK: exec.library "own_rows"({{.*}}) writes [2] inplace []
 // CHECK-SAME: \22bytes\22:[12,4],\22size\22:2

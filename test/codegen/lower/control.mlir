@@ -1,7 +1,7 @@
 // RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' -dlc-plan-memory -dlc-verify-memory | FileCheck %s
 
-// Carried values stay in one buffer from before the loop to after it, written over where that may be; what is stacked too is copied row by row
-// where the caller wants both.
+// A carried value has one buffer from before the loop until after it, and is overwritten in place if allowed. If it is also stacked, it is copied row by row
+// if the caller uses both.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[TRIP:.*]] = exec.constant dense<3>
 // CHECK: %[[OUT:.*]] = exec.output 0
@@ -39,8 +39,8 @@ func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A row that moves on with the iteration is no kernel, from the end neither; what is stacked is written where it belongs, from the end where
-// that is how it is read.
+// A slice that advances with the iteration needs no kernel, in either direction; stacked values are written in place, in reverse order if
+// they are read in reverse order.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[X:.*]] = exec.input 0
 // CHECK: %[[Y:.*]] = exec.output 0
@@ -67,7 +67,7 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
-// Rows that would be outside are gathered by a kernel, which says what it does with them; the same in a loop that holds another.
+// Rows that may be out of range are gathered by a kernel, which handles the range; the same for nested loops.
 // CHECK-LABEL: exec.program @main
 // CHECK-NOT: step
 // CHECK: exec.loop
@@ -100,7 +100,7 @@ func.func @main(%x: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 
 // -----
 
-// A carried value that is stacked, before an iteration and after it, lives in one buffer of a row more.
+// A carried value that is stacked both before and after an iteration has one buffer with an additional row.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[ROWS:.*]] = exec.alloc at 0 : <64>
 // CHECK: exec.view %[[ROWS]] at 16 : <64> -> <48>
@@ -122,7 +122,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<3x4xf32> {
 
 // -----
 
-// Values that change places are saved first.
+// Values that are swapped are saved first.
 // CHECK-LABEL: exec.program @main
 // CHECK: exec.loop
 // CHECK-COUNT-4: exec.copy
@@ -138,7 +138,7 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<
 
 // -----
 
-// An index that something else reads too is computed, and its rows are gathered by a kernel.
+// An index with another reader is computed, and its rows are gathered by a kernel.
 // CHECK-LABEL: exec.program @main
 // CHECK: exec.loop
 // CHECK: exec.launch @{{.*}}sub

@@ -1,19 +1,19 @@
 // RUN: dlc-opt %s -dlc-effort | FileCheck %s
 
-// What a run of the program would lose by hasty code is no more than 0.5 % of its time: 0.5 us here. A kernel loses 0.06 us a launch, and 0.3 of its time.
+// Kernels with fewer optimizations may cost at most 0.5 % of the program's time: 0.5 us here. The assumed cost of such a kernel is 0.06 us per launch and 30 % of its time.
 
 // CHECK: exec.kernel @short attributes {effort = "least"} {
 exec.kernel @short {}
-// Without an estimate: of its bytes.
+// Without an estimate, the time is derived from the bytes.
 // CHECK: exec.kernel @unknown attributes {effort = "least"} {
 exec.kernel @unknown {}
-// Much arithmetic for its bytes.
+// Much arithmetic per byte.
 // CHECK: exec.kernel @dense {
 exec.kernel @dense {}
-// Nobody knows how often.
+// The number of launches is unknown.
 // CHECK: exec.kernel @repeated {
 exec.kernel @repeated {}
-// Launched in two places: not one of them decides.
+// Launched by two commands: the sum of both decides.
 // CHECK: exec.kernel @twice {
 exec.kernel @twice {}
 // CHECK: exec.kernel @long {

@@ -3,7 +3,7 @@
 !h = tensor<128x256xf32, #dlc.on<cuda:0>>
 !n = tensor<i64, #dlc.on<cuda:0>>
 
-// A loop's next value is written over the last one, which its kernel alone reads: nothing is copied in the loop.
+// A loop's next value overwrites the previous one, which only its kernel reads: nothing is copied in the loop.
 // CHECK: exec.program @main
 // CHECK: %[[Y:[0-9]+]] = exec.output 0
 // CHECK: exec.copy %{{.*}} to %[[Y]]
@@ -30,7 +30,7 @@ func.func @main(%x: !h, %c: !h) -> !h {
 !i = tensor<256x1xi64, #dlc.on<cuda:0>>
 !u = tensor<256x64xf32, #dlc.on<cuda:0>>
 
-// Of a scatter's launches the first alone reads the operand: the state's new value is written where the old one is.
+// Only the first of a scatter's launches reads the operand, so that the state's new value is written in place of the old one.
 // CHECK: exec.program @main
 // CHECK: %[[OLD:[0-9]+]] = exec.state 0 :
 // CHECK: %[[NEW:[0-9]+]] = exec.state 0 new :

@@ -10,10 +10,10 @@
 
 // ARCH: exec.kernel @k0_reduce attributes {arch = "sm_80"
 
-// Few long rows are cut into parts: a launch makes them, another adds them in order.
+// Few long rows are split into parts: one launch computes partial sums, another adds them in order.
 // CHECK: exec.kernel @k0_reduce attributes {arch = "sm_90", functions = ["k0_reduce", "k0_reduce_1"], source = "extern \22C\22 __global__ void
 // CHECK: dlc.reduce
-// What starts where vectors may not is a kernel of its own; of one meaning and the same addresses there is one.
+// Launches with operands that are not aligned to vectors have a separate kernel; launches of the same fusion and alignment share one.
 // CHECK: exec.kernel @k1_exp
 // CHECK: exec.kernel @k2_exp
 // CHECK: exec.kernel @k3_topk
@@ -50,7 +50,7 @@ func.func @main(%x: !t, %w: !w) -> (!r, !v, !v, !v, !v, !i) {
     %0 = dlc.exp %p : (!v) -> !v
     dlc.yield %0 : !v
   }
-  // What is no fusion is a kernel all the same.
+  // Operations outside of fusions have kernels, too.
   // CHECK: exec.launch @k3_topk
   %f, %g = dlc.topk %e {k = 3 : i64, axis = 0 : i64} : (!v) -> (!v, !i)
   return %r, %c, %d, %e, %f, %g : !r, !v, !v, !v, !v, !i

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
 
-// The same work on other values is one kernel, and a generated fusion may work in place.
+// Equal fusions on different values share one kernel, and a generated fusion may work in place.
 // CHECK-COUNT-1: exec.kernel
 // CHECK-NOT: exec.kernel
 // CHECK: exec.program @main

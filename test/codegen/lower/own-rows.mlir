@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
-// A rank's rows are nobody else's business: they are taken on the stream of the work. What a state is a part of is said.
+// Taking a rank's own rows needs no communication: it runs on the compute stream. The manifest records the tensor of which a state is a part.
 
 // CHECK: exec.program @main
 // CHECK-SAME: states [{init = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>, name = "w", part = array<i64: 0, 2, 1>

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -split-input-file -dlc-place -dlc-layout=costs=assumed -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
 
-// Weights that two products use are packed into one constant.
+// Weights that two matmuls use are packed into one constant.
 // CHECK-LABEL: exec.program @main
 // CHECK-COUNT-1: exec.constant {{.*}} layout
 // CHECK-NOT: exec.constant
@@ -14,7 +14,7 @@ func.func @main(%x: tensor<256x256xf32>) -> tensor<256x256xf32> {
 
 // -----
 
-// Other weights are others; so are the same ones on another device.
+// Different weights, or the same weights on another device, have separate constants.
 // CHECK-LABEL: exec.program @main
 // CHECK-DAG: exec.constant {{.*}} layout {{.*}} : <262144 on "cpu:1">
 // CHECK-DAG: exec.constant {{.*}} layout {{.*}} : <262144>

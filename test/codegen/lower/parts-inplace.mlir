@@ -1,4 +1,4 @@
-// What is stored beside the terms of a sum that is cut into parts may lie where an operand ends, and is right there.
+// A result that is stored together with the terms of a split sum (schedule parts) may reuse the buffer of an operand that is last read here.
 // RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
 // RUN: %python -c "import numpy; x = numpy.arange(2048 * 64).reshape(2048, 64) % 13 - 6; numpy.save('%t.x.npy', x.astype('f4')); numpy.save('%t.w.npy', 2 * numpy.eye(64, dtype='f4'))"
 // RUN: dlc run %s --cache none --input x=%t.x.npy --input w=%t.w.npy --output-dir %t.out

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s -dlc-select='threads=1' -dlc-lower='threads=1' -split-input-file | FileCheck %s
-// Parts of a range are reduced where they lie, each as soon as it is written.
+// Buckets of a range are reduced in place, each as soon as it is written.
 
 // CHECK: exec.program @main
 // CHECK-COUNT-1: exec.alloc
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<64xf32> {dlc.name = "x"}) -> (tensor<64xf32> {dlc.nam
   return %y, %z : tensor<64xf32>, tensor<64xf32>
 }
 // -----
-// What is read afterwards stays.
+// A value that is read afterwards is not overwritten.
 // CHECK: exec.program @main
 // CHECK: exec.library "collective"(%[[A:[0-9a-z]+]], %[[B:[0-9a-z]+]])
 // CHECK-SAME: stream = 1

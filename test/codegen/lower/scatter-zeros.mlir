@@ -1,4 +1,4 @@
-// What scatters into zeros makes these itself: they are no constant that is read and copied.
+// A scatter into zeros initializes them itself, without a constant that is read and copied.
 // RUN: dlc-opt %s -dlc-place -dlc-decompose -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
 // RUN: %python -c "import numpy; numpy.save('%t.i.npy', numpy.array([[1], [3], [1]])); numpy.save('%t.u.npy', numpy.arange(12, dtype='f4').reshape(3, 4))"
 // RUN: dlc run %s --cache none --input i=%t.i.npy --input u=%t.u.npy --output-dir %t.out

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' -dlc-plan-memory -dlc-verify-memory | FileCheck %s
 
-// A fused update with several results works on all its states where they are.
+// A fused update with several results updates all its states in place.
 // CHECK-LABEL: exec.program @main
 // CHECK-SAME: inputs [{name = "g", {{[^]]*}}] outputs []
 // CHECK-SAME: states [{name = "p", parameter, {{.*}} {init = dense<5.000000e-01> {{.*}} name = "m", {{.*}} arena 0
@@ -25,7 +25,7 @@ func.func @main(%p: tensor<8xf32> {dlc.name = "p", dlc.state, dlc.parameter}, %m
 
 // -----
 
-// What reads the old value comes first, wherever it stood; the update is not moved beyond what it needs.
+// Readers of the old value are ordered before the update; the update is not moved before its operands.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[X:.*]] = exec.input 0
 // CHECK: %[[P:.*]] = exec.state 0 : <32>
@@ -42,8 +42,8 @@ func.func @main(%p: tensor<8xf32> {dlc.name = "p", dlc.state}, %x: tensor<8xf32>
 
 // -----
 
-// An update runs as soon as its gradient is there and nobody else needs the old value: the second gradient takes the
-// first one's place in the arena.
+// An update runs as soon as its gradient is computed and the old value has no other reader: the second gradient reuses the
+// first one's range of the arena.
 // CHECK-LABEL: exec.program @main
 // CHECK-SAME: arena 131072
 // CHECK: exec.library "builtin"(%{{.*}}, %[[G:.*]]) writes
@@ -62,7 +62,7 @@ func.func @main(%p: tensor<32768xf32> {dlc.name = "p", dlc.state}, %q: tensor<32
 
 // -----
 
-// What needs the old and the new value: the new one is made elsewhere and copied when all have read.
+// An operation needs the old and the new value: the new one is computed in the arena and copied after all reads.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[P:.*]] = exec.state 0 : <32>
 // CHECK: %[[NEW:.*]] = exec.state 0 new
@@ -77,7 +77,7 @@ func.func @main(%p: tensor<8xf32> {dlc.name = "p", dlc.state}) -> (tensor<8xf32>
 
 // -----
 
-// A swap needs one copy more; the value before is for the caller, before anything writes over it.
+// A swap needs an additional copy; the old value is copied to the output before it is overwritten.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[OUT:.*]] = exec.output 0
 // CHECK: %[[A:.*]] = exec.state 0 : <32>
@@ -96,7 +96,7 @@ func.func @main(%a: tensor<8xf32> {dlc.name = "a", dlc.state}, %b: tensor<8xf32>
 
 // -----
 
-// The last parameters: copied straight before they change, with no room of their own.
+// The previous parameters are outputs: they are copied directly before the update, without a buffer in the arena.
 // CHECK-LABEL: exec.program @main
 // CHECK-SAME: arena 0
 // CHECK: %[[P:.*]] = exec.state 0 : <32>
@@ -112,7 +112,7 @@ func.func @main(%p: tensor<8xf32> {dlc.name = "p", dlc.state}, %l: tensor<8xf32>
 
 // -----
 
-// One state follows another: the first copy reads what the second writes over.
+// One state depends on another: the first copy reads the memory that the second one overwrites.
 // CHECK-LABEL: exec.program @main
 // CHECK-SAME: arena 0
 // CHECK: %[[X:.*]] = exec.input 0
@@ -128,7 +128,7 @@ func.func @main(%a: tensor<8xf32> {dlc.name = "a", dlc.state}, %b: tensor<8xf32>
 
 // -----
 
-// No command at all for what stays as it is; one value for two states, and for the caller.
+// An unchanged state needs no command; one value for two states, and for the caller.
 // CHECK-LABEL: exec.program @main
 // CHECK-SAME: arena 0
 // CHECK: %[[OUT:.*]] = exec.output 0
@@ -146,7 +146,7 @@ func.func @main(%a: tensor<8xf32> {dlc.name = "a", dlc.state}, %b: tensor<8xf32>
 
 // -----
 
-// A loop carries a state where it is; the copy of the old value to itself is none in the program.
+// A loop carries a state in place; copying the old value to itself is removed.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[S:.*]] = exec.state 0 : <32>
 // CHECK: %[[S1:.*]] = exec.state 0 new
@@ -166,8 +166,8 @@ func.func @main(%s: tensor<8xf32> {dlc.name = "s", dlc.state}) -> (tensor<8xf32>
 
 // -----
 
-// Parts of a new value are written where they belong in it, after the old value was read; a window of the old one is
-// moved by way of a copy.
+// Parts of a new value are written in place, after the old value was read; a window of the old value is
+// moved through a temporary copy.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[S:.*]] = exec.state 0 : <64>
 // CHECK: %[[S1:.*]] = exec.state 0 new

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
-// Each device works on a stream of its own, copies beside it; one wait for each side that is not known to be done.
+// Each device has a compute stream and a copy stream; there is one wait for each stream that is not known to be finished.
 
 !t = tensor<64xf32, #dlc.on<cpu>>
 !t1 = tensor<64xf32, #dlc.on<cpu:1>>
@@ -15,7 +15,7 @@ func.func @main(%x: !t {dlc.name = "x"}, %k: !s {dlc.name = "k"}) -> (!t {dlc.na
   // CHECK: %[[X1:.*]] = exec.alloc : <256 on "cpu:1">
   // CHECK: exec.copy %[[X]] to %[[X1]] bytes 256 : <256>, <256 on "cpu:1">
   %x1 = dlc.transfer %x : (!t) -> !t1
-  // A scalar comes from anywhere; its copy and the other one are waited for once.
+  // A scalar may be on any device; there is one wait for its copy and the other one.
   // CHECK: %[[K1:.*]] = exec.alloc : <4 on "cpu:1">
   // CHECK: exec.copy %[[K]] to %[[K1]] bytes 4 : <4>, <4 on "cpu:1">
   // CHECK: exec.record 0{{$}}
@@ -27,12 +27,12 @@ func.func @main(%x: !t {dlc.name = "x"}, %k: !s {dlc.name = "k"}) -> (!t {dlc.na
     %0 = dlc.mul %p, %q : (!t1, !s) -> !t1
     dlc.yield %0 : !t1
   }
-  // Straight into the caller's memory.
+  // Copied directly into the caller's memory.
   // CHECK: exec.record 1 {stream = 1 : i64}
   // CHECK: exec.wait 1 {stream = 2 : i64}
   // CHECK: exec.copy %[[A]] to %[[Y]] bytes 256 {stream = 2 : i64}
   %y = dlc.transfer %a : (!t1) -> !t
-  // Beside all that.
+  // Concurrent with the commands above.
   // CHECK-NOT: exec.wait
   // CHECK: exec.launch @{{.*}}(%[[X]], %[[Z]]) {{.*}}stream = 3
   %z = dlc.fusion(%p = %x) : (!t) -> !t {

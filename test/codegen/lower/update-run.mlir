@@ -1,4 +1,4 @@
-// A product that updates state where it lies gives what a kernel of its own would, after all that reads the old value.
+// A matmul that updates state in place gives the same result as a separate kernel, after all reads of the old value.
 // RUN: %python -c "import numpy; numpy.save('%t.x.npy', numpy.full((8, 96), 0.25, 'f4')); numpy.save('%t.dy.npy', numpy.full((8, 48), 0.5, 'f4'))"
 // RUN: dlc run %s --cache none --kernels onednn --input x=%t.x.npy --input dy=%t.dy.npy --output-dir %t.onednn
 // RUN: dlc run %s --cache none --kernels contract --input x=%t.x.npy --input dy=%t.dy.npy --output-dir %t.contract

@@ -1,7 +1,7 @@
 // RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select='threads=1 kernels=onednn' -dlc-lower='threads=1' -dlc-plan-memory -dlc-verify-memory | FileCheck %s
 // RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select='threads=1 kernels=contract' -dlc-lower='threads=1' -dlc-plan-memory -dlc-verify-memory | FileCheck %s --check-prefix=GENERATED
 
-// The product adds into the weights where they lie, after the product that reads the old ones; no gradient is kept.
+// The matmul accumulates into the weights in place, after the matmul that reads the old ones; no gradient is stored.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[X:.*]] = exec.input 0
 // CHECK: %[[DY:.*]] = exec.input 1
@@ -15,7 +15,7 @@
 // CHECK-SAME: sum
 // CHECK-NOT: exec.copy
 
-// A generated product stores each element when its sum is complete: it may do the same.
+// A generated matmul stores each element when its sum is complete, so that it can do the same.
 // GENERATED-LABEL: exec.program @main
 // GENERATED: exec.state 0 : <2048>
 // GENERATED-NOT: exec.copy
@@ -32,7 +32,7 @@ func.func @main(%w: tensor<32x16xf32> {dlc.name = "w", dlc.state}, %x: tensor<8x
 
 // -----
 
-// 0.9 * m + x^T dy where m lies.
+// 0.9 * m + x^T dy in place of m.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[NEW:.*]] = exec.state 0 new
 // CHECK-NOT: exec.copy

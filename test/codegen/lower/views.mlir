@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -split-input-file -dlc-place -dlc-fuse -dlc-select='threads=1' -dlc-lower='threads=1' | FileCheck %s
 
-// What makes the parts of a concatenation writes them in place: no copy.
+// The producers of a concatenation's operands write them in place: no copy.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[W:.*]] = exec.output 0 : <64>
 // CHECK-NOT: exec.copy
@@ -18,7 +18,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<16xf32> {
 
 // -----
 
-// In a layout it is memory that counts: blocks of channels lie one behind the other, and a shorter concatenation is a part of the longer
+// In a blocked layout, blocks of channels are adjacent in memory, so that a shorter concatenation is a part of the longer
 // one; so is a slice of them.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[W:.*]] = exec.alloc : <12288>
@@ -88,7 +88,7 @@ func.func @main() -> tensor<2xf32> {
 
 // -----
 
-// Views of another layout are the same memory, from what comes in to what goes out.
+// Views between layouts share memory, from the inputs to the outputs.
 // CHECK-LABEL: exec.program @main
 // CHECK: %[[X:.*]] = exec.input 0 : <1024>
 // CHECK-NEXT: %[[Y:.*]] = exec.output 0 : <1024>

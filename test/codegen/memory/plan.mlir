@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -split-input-file -dlc-plan-memory -dlc-verify-memory | FileCheck %s
 
-// A buffer whose last reader has run gives its place to the next one.
+// A buffer reuses the memory of another one whose last reader has run.
 exec.kernel @k {
 }
 // CHECK-LABEL: exec.program @reuse
@@ -22,7 +22,7 @@ exec.program @reuse inputs [] outputs [] {
 
 // -----
 
-// A result takes over the operand that dies with it.
+// A result reuses the buffer of an operand that is last read by the same command.
 exec.kernel @k {
 }
 // CHECK-LABEL: exec.program @inplace
@@ -39,7 +39,7 @@ exec.program @inplace inputs [] outputs [] {
 
 // -----
 
-// What a loop reads from outside outlives all its iterations.
+// A value from outside that a loop reads is live during all iterations.
 exec.kernel @k {
 }
 // CHECK-LABEL: exec.program @loop
@@ -61,7 +61,7 @@ exec.program @loop inputs [] outputs [] {
 
 // -----
 
-// Not in place where another operand is a part of the dying buffer.
+// Not in place if another operand is a part of that buffer.
 exec.kernel @k {
 }
 // CHECK-LABEL: exec.program @part
@@ -81,7 +81,7 @@ exec.program @part inputs [] outputs [] {
 
 // -----
 
-// A library may use what of the arena nobody needs while it runs.
+// A library call may use unused ranges of the arena as scratch memory.
 exec.kernel @k {
 }
 // CHECK-LABEL: exec.program @room
@@ -105,7 +105,7 @@ exec.program @room inputs [] outputs [] {
 
 // -----
 
-// What a loop needs again has no room in it, and streams at the same time share none.
+// Ranges that a loop needs in its next iteration are not used as scratch memory, and concurrent streams do not share any.
 exec.kernel @k {
 }
 // CHECK-LABEL: exec.program @room_in_loop

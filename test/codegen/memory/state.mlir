@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -split-input-file -dlc-plan-memory -dlc-verify-memory -verify-diagnostics | FileCheck %s
 
-// State is not in the arena, and a value may take the place of the one it is made of.
+// State is not in the arena, and a value may be stored in place of its operand.
 exec.kernel @k {
 }
 // CHECK-LABEL: exec.program @inplace
@@ -16,7 +16,7 @@ exec.program @inplace inputs [] outputs [] states [{name = "a", type = tensor<16
 
 // -----
 
-// Several results of one command take over several operands that die with it.
+// Several results of a command reuse the buffers of several operands that are last read by it.
 exec.kernel @k {
 }
 // CHECK-LABEL: exec.program @several
@@ -96,7 +96,7 @@ exec.program @old inputs [] outputs [] states [{name = "a", type = tensor<16xf32
 
 // -----
 
-// The second iteration reads what the first one wrote over.
+// The second iteration reads a value that the first one has overwritten.
 exec.kernel @k {
 }
 exec.program @loop inputs [] outputs [] states [{name = "a", type = tensor<16xf32>}] {
@@ -112,7 +112,7 @@ exec.program @loop inputs [] outputs [] states [{name = "a", type = tensor<16xf3
 
 // -----
 
-// One branch alone leaves the new value: nobody can tell what is there.
+// Only one branch writes the new value, so that its content is undefined.
 exec.kernel @k {
 }
 exec.program @branch inputs [] outputs [] states [{name = "a", type = tensor<16xf32>}] {

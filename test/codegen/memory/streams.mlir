@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -split-input-file -dlc-plan-memory -dlc-verify-memory -verify-diagnostics | FileCheck %s
 
-// What an event orders may share a place; what nothing orders may not.
+// Buffers whose uses are ordered by an event may share memory; others may not.
 // CHECK-LABEL: exec.program @reuse
 // CHECK-SAME: arena 0 arenas {"cpu:1" = 12288 : i64}
 exec.program @reuse inputs [] outputs [] streams ["cpu:1", "cpu:1"] {
@@ -8,10 +8,10 @@ exec.program @reuse inputs [] outputs [] streams ["cpu:1", "cpu:1"] {
   %a = exec.alloc : !exec.buffer<4096 on "cpu:1">
   // CHECK: exec.alloc at 4096
   %b = exec.alloc : !exec.buffer<4096 on "cpu:1">
-  // Beside both, for nobody waits for the first stream here.
+  // Concurrent with both, since this stream does not wait for the first one.
   // CHECK: exec.alloc at 8192
   %c = exec.alloc : !exec.buffer<4096 on "cpu:1">
-  // After the event, where the first one is over.
+  // After the event, when the first one is finished.
   // CHECK: exec.alloc at 0
   %d = exec.alloc : !exec.buffer<4096 on "cpu:1">
   exec.fill %a with 0 : !exec.buffer<4096 on "cpu:1">
@@ -25,7 +25,7 @@ exec.program @reuse inputs [] outputs [] streams ["cpu:1", "cpu:1"] {
 
 // -----
 
-// A result does not take over what another stream may still read.
+// A result does not reuse a buffer that another stream may still read.
 exec.kernel @k {
 }
 // CHECK-LABEL: exec.program @inplace
@@ -43,7 +43,7 @@ exec.program @inplace inputs [] outputs [] streams ["cpu:1", "cpu:1"] {
 
 // -----
 
-// Each device has an arena of its own.
+// Each device has its own arena.
 // CHECK-LABEL: exec.program @arenas
 // CHECK-SAME: arena 64 arenas {"cpu:1" = 128 : i64, "cpu:2" = 64 : i64}
 exec.program @arenas inputs [] outputs [] streams ["cpu", "cpu:1", "cpu:2"] {
@@ -79,7 +79,7 @@ exec.program @output inputs [] outputs [{name = "y", type = tensor<64xi8>}] stre
 
 // -----
 
-// Written over too early: the reader was not waited for.
+// Overwritten too early: the command does not wait for the reader.
 exec.program @late inputs [] outputs [] states [{name = "s", type = tensor<64xi8>}] streams ["cpu", "cpu"] {
   %old = exec.state 0 : !exec.buffer<64>
   %new = exec.state 0 new : !exec.buffer<64>

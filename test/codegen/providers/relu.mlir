@@ -1,4 +1,4 @@
-// A provider takes one file and one row of the table: Relu.cpp and Table.cpp beside this.
+// A provider needs one file and one row of the table: Relu.cpp and Table.cpp in this folder.
 // RUN: dlc-relu-provider compile %s --cache none --threads 1 --kernels relu --to select | FileCheck %s
 // RUN: dlc-relu-provider compile %s --cache none --threads 1 --kernels relu -o %t.dlcx
 // RUN: dlc-relu-provider compile --help | FileCheck %s --check-prefix=HELP

@@ -1,5 +1,5 @@
-// The gradient of an activation stays a kernel of its own where somebody else reads what the product would no longer give, where the
-// activation's result is no tensor like the product's, where another step only looks like one, and where no product of our own can do it.
+// The gradient of an activation remains a separate kernel if the unmultiplied matmul result has another reader, if the
+// activation's result has another shape than the matmul's, if the formula only resembles one, and if no kernel of dlc's supports it.
 // RUN: dlc compile %s --cache none --kernels vectors --to memory 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none --kernels vectors | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, fma
@@ -12,25 +12,25 @@ func.func @main(%dy0: tensor<37x43xf32>, %dy1: tensor<37x43xf32>, %dy2: tensor<3
     -> (tensor<37x65xf32>, tensor<37x65xf32>, tensor<37x65xf32>, tensor<37x65xf32>, tensor<37x65xf32>, tensor<37x65xf32>, tensor<37x65xf32>, tensor<37x37xf64>) {
   %zero = dlc.constant dense<0.0> : tensor<f32>
   %one = dlc.constant dense<1.0> : tensor<f32>
-  // The factor is returned, too.
+  // The factor is also a result.
   %p0 = dlc.matmul %dy0, %w transpose_b : (tensor<37x43xf32>, tensor<65x43xf32>) -> tensor<37x65xf32>
   %left = dlc.sub %one, %s : (tensor<f32>, tensor<37x65xf32>) -> tensor<37x65xf32>
   %factor = dlc.mul %s, %left : (tensor<37x65xf32>, tensor<37x65xf32>) -> tensor<37x65xf32>
   %d0 = dlc.mul %p0, %factor : (tensor<37x65xf32>, tensor<37x65xf32>) -> tensor<37x65xf32>
-  // So is the product.
+  // The matmul is also a result.
   %p1 = dlc.matmul %dy1, %w transpose_b : (tensor<37x43xf32>, tensor<65x43xf32>) -> tensor<37x65xf32>
   %on = dlc.compare gt %s, %zero : (tensor<37x65xf32>, tensor<f32>) -> tensor<37x65xi1>
   %d1 = dlc.select %on, %p1, %zero : (tensor<37x65xi1>, tensor<37x65xf32>, tensor<f32>) -> tensor<37x65xf32>
-  // One row for all.
+  // One row is broadcast to all.
   %p2 = dlc.matmul %dy2, %w transpose_b : (tensor<37x43xf32>, tensor<65x43xf32>) -> tensor<37x65xf32>
   %square = dlc.mul %row, %row : (tensor<1x65xf32>, tensor<1x65xf32>) -> tensor<1x65xf32>
   %less = dlc.sub %one, %square : (tensor<f32>, tensor<1x65xf32>) -> tensor<1x65xf32>
   %d2 = dlc.mul %p2, %less : (tensor<37x65xf32>, tensor<1x65xf32>) -> tensor<37x65xf32>
-  // From 0 on is not above 0.
+  // x >= 0 is not x > 0.
   %p3 = dlc.matmul %dy3, %w transpose_b : (tensor<37x43xf32>, tensor<65x43xf32>) -> tensor<37x65xf32>
   %from = dlc.compare ge %t, %zero : (tensor<37x65xf32>, tensor<f32>) -> tensor<37x65xi1>
   %d3 = dlc.select %from, %p3, %zero : (tensor<37x65xi1>, tensor<37x65xf32>, tensor<f32>) -> tensor<37x65xf32>
-  // y (1 - t) is nobody's gradient.
+  // y (1 - t) is not the gradient of an activation.
   %p4 = dlc.matmul %dy4, %w transpose_b : (tensor<37x43xf32>, tensor<65x43xf32>) -> tensor<37x65xf32>
   %other = dlc.sub %one, %t : (tensor<f32>, tensor<37x65xf32>) -> tensor<37x65xf32>
   %mixed = dlc.mul %s, %other : (tensor<37x65xf32>, tensor<37x65xf32>) -> tensor<37x65xf32>

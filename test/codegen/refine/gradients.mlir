@@ -1,9 +1,9 @@
-// The gradient of an activation is made by the product before it, from the activation's result: no kernel makes the factor that the product
-// is multiplied by, or reads the product for it. What else that kernel did remains.
+// The gradient of an activation is fused into the epilogue of the preceding matmul, computed from the activation's result: no kernel computes the factor by which the matmul
+// is multiplied, or reads the matmul's result. The other operations of that kernel remain.
 // RUN: dlc compile %s --cache none --kernels vectors --to refine --print-after refine 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels onednn --to refine --print-after refine 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: dlc compile %s --cache none --kernels vectors --to memory 2>&1 | FileCheck %s --check-prefix=COMMAND
-// What was measured of the product and of the kernel is compared.
+// The measured times of the matmul and of the kernel are compared with the fused matmul.
 // RUN: rm -f %t.jsonl
 // RUN: dlc tune %s --cache none --kernels vectors --db %t.jsonl --spread 1ms --budget 1s > /dev/null
 // RUN: dlc compile %s --cache none --kernels vectors --db %t.jsonl --to refine --print-after refine 2>&1 | FileCheck %s
@@ -53,7 +53,7 @@ func.func @main(%dy0: tensor<37x43xf32>, %dy1: tensor<37x43xf32>, %dy2: tensor<3
   %left = dlc.sub %one, %s : (tensor<f32>, tensor<37x65xf32>) -> tensor<37x65xf32>
   %factor = dlc.mul %s, %left : (tensor<37x65xf32>, tensor<37x65xf32>) -> tensor<37x65xf32>
   %d0 = dlc.mul %p0, %factor : (tensor<37x65xf32>, tensor<37x65xf32>) -> tensor<37x65xf32>
-  // What comes before may be more than a product.
+  // The preceding fusion may contain more than a matmul.
   %p1 = dlc.matmul %dy1, %w transpose_b : (tensor<37x43xf32>, tensor<65x43xf32>) -> tensor<37x65xf32>
   %q1 = dlc.add %p1, %d0 : (tensor<37x65xf32>, tensor<37x65xf32>) -> tensor<37x65xf32>
   %square = dlc.mul %t, %t : (tensor<37x65xf32>, tensor<37x65xf32>) -> tensor<37x65xf32>

@@ -1,5 +1,5 @@
-// The gradient of a softmax cross-entropy is made where the products that read it pack it: no kernel stores it, and the sum of its
-// columns comes along. Where products run elsewhere, or somebody else reads it, it is stored.
+// The gradient of a softmax cross-entropy is computed while the matmuls that read it pack it (prologue): no kernel stores it, and the sum of its
+// columns is computed at the same time. If the matmuls use other kernels, or it has another reader, it is stored.
 // RUN: dlc compile %s --cache none --kernels tiles --to refine --print-after refine 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels onednn --to refine --print-after refine 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: dlc compile %s --cache none --kernels tiles --accuracy strict --to refine --print-after refine 2>&1 | FileCheck %s --check-prefix=APART

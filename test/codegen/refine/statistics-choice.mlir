@@ -1,5 +1,5 @@
-// Direct sums are estimated to take no longer than fewer products of so few channels where vectors are long; but then a kernel must read
-// the result for its statistics. The choice is between both together, unless kernels were asked for by name.
+// With long vectors and few channels, direct convolution is estimated to be as fast as Winograd; but then a kernel must read
+// the result for its statistics. The total costs are compared, unless kernels are chosen by name.
 // RUN: dlc compile %s --cache none --threads 2 --to refine --print-after refine 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --threads 2 --kernels onednn --to refine --print-after refine 2>&1 | FileCheck %s --check-prefix=NAMED
 // REQUIRES: dlc

@@ -1,6 +1,6 @@
-// A kernel that takes more from a convolution's result than the statistics that batch normalisation wants stays as it is, and reads
-// that result: the largest of each channel, a sum with another tensor, sums instead of means, differences from another element, or the
-// differences themselves. The last one takes nothing else, but a kernel that does.
+// A kernel that computes more from a convolution's result than the statistics of batch normalisation is not changed, and reads
+// that result: the maximum of each channel, a sum with another tensor, sums instead of means, differences from another element, or the
+// differences themselves. The last case computes only the statistics, but with a convolution kernel that does not support them.
 // RUN: dlc compile %s --cache none --kernels winograd --from select --to refine | FileCheck %s
 // REQUIRES: dlc
 

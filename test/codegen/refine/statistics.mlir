@@ -1,11 +1,11 @@
-// The statistics that batch normalisation of a training step wants are made where a convolution with fewer products makes its results,
-// after the steps: no kernel reads those for them. What is computed from the statistics of a channel is a small kernel of its own.
+// The statistics for batch normalisation of a training step are computed while a Winograd convolution stores its results,
+// after the epilogue: no kernel reads the results again. Operations on the statistics of a channel are a small separate kernel.
 // RUN: dlc compile %s --cache none --kernels winograd --to refine --print-after refine 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels onednn --to refine --print-after refine 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: dlc compile %s --cache none --kernels winograd --accuracy strict --to refine --print-after refine 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: dlc compile %s --cache none --kernels winograd --to memory 2>&1 | FileCheck %s --check-prefix=COMMAND
 // RUN: dlc inspect %s --cache none --kernels winograd | FileCheck %s --check-prefix=INSPECT
-// The choice is measured on the convolution and on the kernel as they were; the same comes of it.
+// The choice is measured on the convolution and on the original kernel, with the same result.
 // RUN: rm -f %t.jsonl
 // RUN: dlc tune %s --cache none --kernels winograd --db %t.jsonl --spread 1ms --budget 2s > /dev/null
 // RUN: dlc inspect %s --cache none --kernels winograd --db %t.jsonl | FileCheck %s --check-prefix=INSPECT

@@ -1,5 +1,5 @@
-// The sum of a matrix's columns stays a kernel of its own where no product sums over its rows, and so do other sums: of rows, means,
-// of a batch's matrices, and what the product itself needs.
+// The column sums of a matrix remain a separate kernel if no matmul contracts its rows, and so do other sums: of rows, means,
+// of batched matrices, and sums on which the matmul itself depends.
 // RUN: dlc compile %s --cache none --kernels vectors --to memory 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none --kernels vectors | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, fma
@@ -10,7 +10,7 @@
 
 func.func @main(%x: tensor<70x40xf32>, %w: tensor<40x65xf32>, %dy0: tensor<70x65xf32>, %dy1: tensor<70x65xf32>, %dy2: tensor<70x65xf32>, %z: tensor<3x70x40xf32>, %dy3: tensor<3x70x65xf32>, %dy4: tensor<70x65xf32>)
     -> (tensor<40x65xf32>, tensor<70x40xf32>, tensor<65xf32>, tensor<40x65xf32>, tensor<70xf32>, tensor<40x65xf32>, tensor<65xf32>, tensor<3x40x65xf32>, tensor<65xf32>) {
-  // The product sums over columns.
+  // The matmul contracts the columns.
   %db0 = dlc.reduce sum %dy0 axes [0] : (tensor<70x65xf32>) -> tensor<65xf32>
   %dx0 = dlc.matmul %dy0, %w transpose_b : (tensor<70x65xf32>, tensor<40x65xf32>) -> tensor<70x40xf32>
   %rows = dlc.reduce sum %dy1 axes [1] : (tensor<70x65xf32>) -> tensor<70xf32>

@@ -1,10 +1,10 @@
-// The sum of a matrix's columns is made by a product that sums over its rows anyway, as it packs them: on the right, on the left, and
-// where the sum reads it in another shape. Who reads the sum may have come before.
+// The column sums of a matrix are computed by a matmul that contracts its rows, while it packs them: as right operand, as left operand, and
+// if the sum reads it in another shape. Readers of the sum may precede the matmul.
 // RUN: dlc compile %s --cache none --kernels vectors --to refine --print-after refine 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels onednn --to refine --print-after refine 2>&1 | FileCheck %s --check-prefix=APART
 // RUN: dlc compile %s --cache none --kernels vectors --to memory 2>&1 | FileCheck %s --check-prefix=COMMAND
 // RUN: dlc compile %s --cache none --kernels strassen --accuracy default --to memory 2>&1 | FileCheck %s --check-prefix=COMMAND
-// What was measured of the product and of the kernel is compared.
+// The measured times of the matmul and of the kernel are compared with the fused matmul.
 // RUN: rm -f %t.jsonl
 // RUN: dlc tune %s --cache none --kernels vectors --db %t.jsonl --spread 1ms --budget 1s > /dev/null
 // RUN: dlc compile %s --cache none --kernels vectors --db %t.jsonl --to refine --print-after refine 2>&1 | FileCheck %s

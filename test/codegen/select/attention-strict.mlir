@@ -1,4 +1,4 @@
-// Attention by blocks may make its products of bf16 parts; by its name it is held to sums as written, and whole.
+// Blocked attention may use matmuls of bf16 parts; an operation named strict keeps sums as written, in one kernel.
 // REQUIRES: dlc
 // RUN: dlc compile %s --threads 2 --cache none --accuracy 'heads=strict' --to select | FileCheck %s --check-prefix=STRICT
 // RUN: dlc compile %s --threads 2 --cache none --kernels generated --to select | FileCheck %s --check-prefix=PARTS

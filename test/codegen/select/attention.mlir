@@ -1,12 +1,12 @@
-// Attention on processors: whole where that is asked for, and where its scores would take much of the memory that there
-// may be.
+// Attention on CPUs: one kernel if requested, and if its scores would use a large part of the memory limit.
+// Otherwise it is decomposed.
 // REQUIRES: dlc
 // RUN: dlc compile %s --threads 2 --cache none --kernels attention --accuracy strict --to select | FileCheck %s --check-prefix=WHOLE
 // RUN: dlc compile %s --threads 2 --cache none --max-memory 192KiB --to select | FileCheck %s --check-prefix=BOUND
 // RUN: dlc compile %s --threads 2 --cache none --kernels onednn --to select | FileCheck %s --check-prefix=PARTS
 // RUN: env ONEDNN_MAX_CPU_ISA=AVX2 dlc compile %s --threads 2 --cache none --kernels attention --to select | FileCheck %s --check-prefix=AVX2
 
-// With what turns its operands and its result.
+// With transpositions of its operands and its result.
 // WHOLE: dlc.fusion
 // WHOLE-SAME: dlc.candidates = [{{[^]]*}}implementation = "attention:avx{{[0-9]+}}", kernel = "attention"{{[^]]*}}], dlc.kernel = "attention"
 // WHOLE-COUNT-3: dlc.transpose
@@ -20,7 +20,7 @@
 // BOUND: dlc.attention_grad
 // BOUND-NOT: dlc.matmul
 
-// The weights are kept for the gradient.
+// The attention weights are saved for the gradient.
 // PARTS-NOT: dlc.attention
 // PARTS-COUNT-6: dlc.matmul
 // PARTS-NOT: dlc.matmul

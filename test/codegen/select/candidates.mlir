@@ -1,4 +1,4 @@
-// All kernels that could do an operation stand in one list; one of them is chosen, or the one asked for.
+// All kernels that support an operation are in one list of candidates; the fastest is chosen, or the requested one.
 // RUN: dlc compile %s --threads 1 --cache none --to select | FileCheck %s
 // RUN: dlc compile %s --threads 1 --cache none --to select --kernels contract | FileCheck %s --check-prefix=CONTRACT
 // RUN: dlc compile %s --threads 1 --cache none --to select --kernels rows | FileCheck %s --check-prefix=ROWS
@@ -6,13 +6,13 @@
 // RUN: not dlc-opt %s -dlc-select=kernels=fast 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // REQUIRES: dlc, dlc-opt
 
-// Weights that are constant are packed when the program is compiled.
+// Constant weights are packed at compile time.
 // CHECK: dlc.fusion
 // CHECK-SAME: dlc.candidates = [{{.*}}implementation = "contract:packed"
 // CHECK: dlc.fusion
 // CHECK-SAME: dlc.candidates = [{{.*}}implementation = "contract", kernel
 
-// Of operands that come as they lie oneDNN's implementations stand beside each other.
+// For unpacked operands, several implementations of oneDNN are candidates.
 // CHECK-SAME: implementation = "onednn:gemm:jit
 
 // CONTRACT: dlc.candidates = [{{[^,]*}}, implementation = "contract:packed"{{.*}}"onednn:{{.*}}dlc.kernel = "contract"

@@ -1,4 +1,4 @@
-// cuDNN gives wrong weight gradients in f32 where the padding of a dimension's ends differs; those on tensor cores are right.
+// cuDNN computes wrong f32 weight gradients with asymmetric padding; those on tensor cores are correct.
 // RUN: %emulated-gpu env DLC_CUDA_CUDNN=%build/lib/libdlc_emulated_gpu.so dlc compile %s --device cuda:0 --gpu-arch sm_90 --cache none --kernels cudnn --to select --print-after select 2>&1 | FileCheck %s
 // RUN: %emulated-gpu env DLC_CUDA_CUDNN=%build/lib/libdlc_emulated_gpu.so dlc compile %s --device cuda:0 --gpu-arch sm_90 --cache none --kernels cudnn --matmul-precision high --to select --print-after select 2>&1 | FileCheck %s --check-prefix=TF32
 // REQUIRES: dlc, emulated-gpu

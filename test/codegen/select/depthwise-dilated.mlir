@@ -1,4 +1,4 @@
-// The library's code for dilated depthwise windows as large as this is its general one, a channel in a vector of many: generated rows win.
+// For large dilated depthwise windows the library uses its general code, with one channel per vector, so that generated code is faster.
 // RUN: dlc compile %s --cache none --threads 1 --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, fma
@@ -12,7 +12,7 @@ func.func @main(%x: tensor<1x64x56x56xf32>, %w: tensor<64x1x7x7xf32>) -> tensor<
   return %0 : tensor<1x64x56x56xf32>
 }
 
-// Taps of 128 elements apart are loaded one by one; in plain tensors, too, where a library would unfold the image.
+// Taps at a stride of 128 elements are gathered one by one; also in plain tensors, for which a library would use im2col.
 // CHECK: dlc.fusion{{.*}} dlc.kernel = "generated"
 // CHECK-NEXT: dlc.conv
 func.func @apart(%x: tensor<1x512x2001xf32>, %w: tensor<512x1x3xf32>) -> tensor<1x512x2001xf32> {

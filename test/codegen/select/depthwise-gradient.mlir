@@ -1,4 +1,4 @@
-// The gradient of a depthwise convolution's weights stands for election in lanes, in any window, and the library's general code is taken for what it is.
+// The vectorized weight gradient of a depthwise convolution is a candidate for any window, and the library's general code is estimated correctly.
 // RUN: dlc compile %s --cache none --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, fma

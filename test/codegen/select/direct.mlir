@@ -1,5 +1,5 @@
-// Convolutions with constant weights stand for election as products with packed weights, however strict sums are; what this form
-// does not do stands there with its reason.
+// Convolutions with constant weights are candidates for direct convolution with packed weights, at any accuracy. Unsupported
+// cases are listed with the reason.
 // RUN: dlc compile %s --cache none --kernels direct --accuracy strict --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels direct --accuracy strict -o %t.dlcx
 // RUN: dlc inspect %t.dlcx | FileCheck %s --check-prefix=MADE

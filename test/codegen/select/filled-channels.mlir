@@ -1,5 +1,5 @@
-// In blocks, channels that fill none are filled up with zeros: constants when they are packed. What would not keep zeros is a kernel
-// of its own; what is no constant stands there with its reason.
+// In blocked layouts, channels are padded with zeros to whole blocks: constants when they are packed. Epilogue ops that are not zero-preserving are a separate
+// kernel; operands that are not constant are refused with the reason.
 // RUN: dlc compile %s --cache none --kernels winograd --to select --print-after select 2>&1 | FileCheck %s
 // REQUIRES: dlc, avx512
 

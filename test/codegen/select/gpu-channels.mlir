@@ -1,4 +1,4 @@
-// On tensor cores: windows that do not meet are rows of a product, and three channels become a vector of eight, for a convolution and its
+// On tensor cores: windows that do not overlap are rows of a matmul, and three channels are padded to a vector of eight, for a convolution and its
 // gradient together.
 // RUN: %emulated-gpu env DLC_CUDA_CUBLASLT=%build/lib/libdlc_emulated_gpu.so DLC_CUDA_CUDNN=%build/lib/libdlc_emulated_gpu.so dlc compile %s --device cuda:0 --gpu-arch sm_90 --cache none --to layout --print-after layout 2>&1 | FileCheck %s
 // REQUIRES: dlc, emulated-gpu

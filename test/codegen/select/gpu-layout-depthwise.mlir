@@ -1,4 +1,4 @@
-// Convolutions of single channels between cuDNN's: generated with what stands behind them, in the layout of the others.
+// Depthwise convolutions between cuDNN convolutions: generated with their epilogues, in the layout of the others.
 // REQUIRES: dlc, emulated-gpu
 // RUN: env DLC_CUDA_CUDNN=%build/lib/libdlc_emulated_gpu.so %emulated-gpu dlc compile %s --device cuda:0 --cache none --print-after lower -o %t.dlcx 2>&1 | FileCheck %s
 

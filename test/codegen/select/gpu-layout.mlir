@@ -1,5 +1,5 @@
-// Images that come and go with their channels last stay so on a GPU where cuDNN is: one call does all up to the pool, and the kernel that makes
-// the weights narrow turns them. Without the library generated tiles copy the same vectors of channels.
+// Channels-last images keep their layout on a GPU with cuDNN: one call computes everything up to the pool, and the kernel that casts
+// the weights to 16 bits transposes them. Without the library, generated tiles copy the same vectors of channels.
 // REQUIRES: dlc, emulated-gpu
 // RUN: env DLC_CUDA_CUDNN=%build/lib/libdlc_emulated_gpu.so %emulated-gpu dlc compile %s --device cuda:0 --cache none --print-after lower -o %t.dlcx 2>&1 | FileCheck %s
 // RUN: %emulated-gpu dlc compile %s --device cuda:0 --cache none --print-after lower -o %t.dlcx 2>&1 | FileCheck %s --check-prefix=ALONE

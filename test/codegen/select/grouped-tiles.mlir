@@ -1,4 +1,4 @@
-// Constant matrices of bf16 are read where they lie if their columns lie one behind the other, as linear layers have them; others are packed.
+// Constant bf16 matrices are read unpacked if they are column-major, as in linear layers; others are packed.
 // RUN: dlc compile %s --threads 1 --cache none --kernels tiles --to lower | FileCheck %s
 // RUN: dlc run %s --cache none --kernels tiles | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, tiles

@@ -1,5 +1,5 @@
-// Products of groups of rows: in vectors where there are any, constant matrices packed, plainly where nobody else has the type. What is measured
-// is right, though groups are what a run tells.
+// Grouped matmuls: in vectors if available, with constant matrices packed; the scalar kernel if no other supports the type. Measured results
+// are correct, although the groups are known only at run time.
 // RUN: dlc compile %s --cache none --kernels vectors --accuracy strict --to select | FileCheck %s
 // RUN: dlc run %s --cache none --kernels vectors | FileCheck %s --check-prefix=RESULT
 // RUN: dlc run %s --cache none --kernels builtin | FileCheck %s --check-prefix=RESULT
@@ -16,7 +16,7 @@
 // RESULT: f32 3x64x48
 // RESULT: f64 40x48
 // TUNED-COUNT-3: dlc.grouped_{{.*}}dlc.candidates = [{error = {{[0-9.]+}}e-0{{[3-9]}} : f64{{.*}}measured =
-// Each row meets one of the matrices: 2 * 40 * 64 * 48.
+// Each row is multiplied by one of the matrices: 2 * 40 * 64 * 48.
 // INSPECT: 246 kFLOP  vectors:avx
 
 func.func @main(%x: tensor<40x64xf32>, %n: tensor<40x64xbf16>, %m: tensor<3x48x64xbf16>, %dy: tensor<40x48xf32>, %d: tensor<40x64xf64>, %w: tensor<3x64x48xf64>, %e: tensor<3xi32>)

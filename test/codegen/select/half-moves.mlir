@@ -1,4 +1,4 @@
-// What is moved in f16 is moved as bf16, for which the library has fast code, to the bit: numbers below the normal ones stay.
+// f16 data is reordered as bf16, for which the library has fast code, bit by bit: subnormals are not changed.
 // RUN: dlc compile %s --cache none --kernels onednn --to select --print-after select 2>&1 | FileCheck %s
 // RUN: %python -c "import numpy as np; np.save('%t.npy', np.arange(1, 13, dtype=np.uint16).reshape(4, 3).view(np.float16))"
 // RUN: dlc run %s --cache none --kernels onednn --input x=%t.npy | FileCheck %s --check-prefix=RESULT

@@ -1,4 +1,4 @@
-// Lines whose channels lie side by side are images of one row to our own vectors; what they give is what plain ones give.
+// The vectorized pool handles one-dimensional channels-last data as images of one row; the results are those of the plain layout.
 // RUN: dlc compile %s --cache none --from fuse --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, fma

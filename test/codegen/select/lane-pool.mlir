@@ -1,4 +1,4 @@
-// The largest of 8 bits, whose channels lie side by side, is for our own vectors, too.
+// The vectorized pool also supports max pooling of 8-bit values with channels last.
 // RUN: dlc compile %s --cache none --from fuse --to select --print-after select 2>&1 | FileCheck %s
 // REQUIRES: dlc
 

@@ -1,4 +1,4 @@
-// Small steps of a recurrent layer, which wait for one another, are one thread's; larger ones are shared.
+// Small sequential steps of a recurrent layer run on one thread; larger ones use all threads.
 // RUN: dlc-opt %s -dlc-place -dlc-select='threads=2 profile=zen5' | FileCheck %s
 // RUN: dlc-opt %s -dlc-place -dlc-select='threads=1 profile=zen5' | FileCheck %s --check-prefix=ONE
 // RUN: dlc-opt %s -dlc-place -dlc-select='threads=2 profile=zen5' -dlc-lower='threads=2' | FileCheck %s --check-prefix=LOWERED

@@ -1,4 +1,4 @@
-// A blocked product is a launch like any other: its kernel keeps the fusion as its meaning and says how its code is made.
+// A blocked matmul is an ordinary launch: its kernel has the fusion as its body and a schedule attribute for code generation.
 // RUN: dlc compile %s --threads 1 --cache none --to lower --kernels contract | FileCheck %s
 // RUN: dlc compile %s --threads 1 --cache none --to lower --kernels rows | FileCheck %s --check-prefix=ROWS
 // REQUIRES: dlc

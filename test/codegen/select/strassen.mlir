@@ -1,5 +1,5 @@
-// Products of f32 by Strassen's algorithm: with constant weights packed and with others, with what comes after them and before an update in place. They
-// stand for election by default, not where sums are to be made as written, nor for a batch, few rows or columns, or another type.
+// f32 matmuls by Strassen's algorithm: with constant packed weights and with others, with epilogues and with an in-place update. They
+// are candidates by default, but not with strict accuracy, nor for a batch, few rows or columns, or another type.
 // RUN: dlc compile %s --cache none --kernels strassen --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels strassen --accuracy strict --to select --print-after select 2>&1 | FileCheck %s --check-prefix=STRICT
 // RUN: dlc run %s --cache none --kernels strassen | FileCheck %s --check-prefix=RESULT

@@ -1,5 +1,5 @@
-// Convolutions stand for election on tiles, with channels last: a window of one pixel as a product, others with a kernel of their own; with
-// strides too, and with what is fused to them. Groups are refused with the reason.
+// Channels-last convolutions are candidates on AMX tiles: 1x1 windows as a matmul, others with a special kernel; with
+// strides, too, and with epilogues. Groups are refused with the reason.
 // RUN: dlc compile %s --cache none --kernels tiles --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels tiles --accuracy strict --to select --print-after select 2>&1 | FileCheck %s --check-prefix=STRICT
 // RUN: dlc run %s --cache none --kernels tiles | FileCheck %s --check-prefix=RESULT

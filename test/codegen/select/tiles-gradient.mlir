@@ -1,4 +1,4 @@
-// A gradient by weights of bf16 whose sums go out in f32 stands for election on tiles, in one part, whatever the accuracy; groups do not.
+// A bf16 weight gradient with f32 results is a candidate on AMX tiles, in one part, at any accuracy; groups are refused.
 // RUN: dlc compile %s --cache none --kernels tiles --profile sapphirerapids --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels tiles --profile sapphirerapids --accuracy strict --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none --kernels tiles | FileCheck %s --check-prefix=RESULT

@@ -1,5 +1,5 @@
-// Products of bf16 parts stand for election where their rounding is allowed: not with --accuracy strict or for an operation that asks
-// for it itself, but where --matmul-precision high asks for them.
+// Matmuls of bf16 parts are candidates if their rounding is allowed: not with --accuracy strict or for an operation with that
+// attribute, but with --matmul-precision high.
 // RUN: dlc compile %s --cache none --kernels tiles --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels tiles --accuracy strict --to select --print-after select 2>&1 | FileCheck %s --check-prefix=STRICT
 // RUN: dlc compile %s --cache none --kernels tiles --accuracy strict --matmul-precision high --to select --print-after select 2>&1 | FileCheck %s --check-prefix=HIGH

@@ -1,5 +1,5 @@
-// Products of f32 in vectors stand for election whatever the accuracy, with what comes after them, constant weights packed; those of other
-// types do not.
+// f32 matmuls in vectors are candidates at any accuracy, with epilogues and packed constant weights; matmuls of other
+// types are not.
 // RUN: dlc compile %s --cache none --kernels vectors --accuracy strict --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none --kernels vectors | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, fma

@@ -1,4 +1,4 @@
-// What convolutions with fewer products do not do stands there with its reason where they were asked for, and others do it.
+// If Winograd is requested, unsupported convolutions list the reason and use other kernels.
 // RUN: dlc compile %s --cache none --kernels winograd --to select --print-after select 2>&1 | FileCheck %s
 // REQUIRES: dlc
 

@@ -1,5 +1,5 @@
-// Convolutions with fewer products stand for election where their rounding is allowed; --accuracy strict, or the operation's own
-// word, takes them out.
+// Winograd convolutions are candidates if their rounding is allowed; --accuracy strict, or the operation's
+// attribute, excludes them.
 // RUN: dlc compile %s --cache none --kernels winograd --to select --print-after select 2>&1 | FileCheck %s
 // RUN: dlc compile %s --cache none --kernels winograd --accuracy strict --to select --print-after select 2>&1 | FileCheck %s --check-prefix=STRICT
 // RUN: not dlc compile %s --cache none --accuracy sloppy 2>&1 | FileCheck %s --check-prefix=UNKNOWN

@@ -1,4 +1,4 @@
-// Attention: one test per constraint, and what is inferred.
+// Attention: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @c1(%q: tensor<5x16xf32>, %k: tensor<7x16xf32>, %v: tensor<7x32xf32>) {

@@ -1,4 +1,4 @@
-// Between ranks: one test per constraint.
+// Collectives: one test per constraint.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @all_reduce_c1(%x: tensor<2xi32>) {

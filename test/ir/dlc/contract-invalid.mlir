@@ -1,4 +1,4 @@
-// Matrix products: one test per constraint, and what is inferred.
+// Matmuls: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @c1(%a: tensor<3xf32>, %b: tensor<3x4xf32>) {

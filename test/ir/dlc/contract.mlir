@@ -1,4 +1,4 @@
-// Matrix products: text and accepted types.
+// Matmuls: text and accepted types.
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
 // RUN: dlc-opt %s --mlir-print-op-generic | dlc-opt | FileCheck %s
 

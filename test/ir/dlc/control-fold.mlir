@@ -1,4 +1,4 @@
-// A branch whose condition is known is the region taken.
+// A branch with a constant condition is replaced by the region that is taken.
 // RUN: dlc-opt %s --canonicalize | FileCheck %s
 
 // CHECK-LABEL: func @taken
@@ -26,7 +26,7 @@ func.func @taken(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %0, %2 : tensor<4xf32>, tensor<4xf32>
 }
 
-// What nobody uses goes, regions and all.
+// Unused operations are removed with their regions.
 // CHECK-LABEL: func @dead
 // CHECK-NEXT: return
 func.func @dead(%c: tensor<i1>, %x: tensor<4xf32>) {

@@ -52,7 +52,7 @@ func.func @conditional(%c: tensor<i1>, %n: tensor<i64>, %x: tensor<f32>) -> tens
   return %0 : tensor<f32>
 }
 
-// A trip count that is not known gives a dynamic first dimension.
+// With an unknown trip count, the first dimension is dynamic.
 // CHECK-LABEL: func @dynamic_trip
 func.func @dynamic_trip(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<?x4xf32> {
   // CHECK: dlc.loop trip(%{{.*}}) inits() -> (tensor<?x4xf32>) {

@@ -1,4 +1,4 @@
-// Convolution: one test per constraint, and what is inferred.
+// Convolution: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @conv_c1(%x: tensor<4x8xf32>, %w: tensor<6x4xf32>) {

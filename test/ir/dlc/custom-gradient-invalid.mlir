@@ -1,4 +1,4 @@
-// Gradients that the model defines itself: one test per constraint.
+// Custom gradients: one test per constraint.
 // RUN: dlc-opt %s -verify-diagnostics -split-input-file
 
 func.func @cotangent_c1(%y: tensor<3xi32>) -> tensor<3xi32> {

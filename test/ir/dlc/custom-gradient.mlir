@@ -1,4 +1,4 @@
-// Gradients that the model defines itself: text and accepted types.
+// Custom gradients: text and accepted types.
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
 // RUN: dlc-opt %s --mlir-print-op-generic | dlc-opt | FileCheck %s
 

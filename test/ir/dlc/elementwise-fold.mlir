@@ -20,7 +20,7 @@ func.func @identities(%x: tensor<4xf32>, %i: tensor<4xi32>)
   return %0, %1, %2, %3, %4, %5, %6 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xi32>, tensor<4xi32>
 }
 
-// -0.0 + 0.0 is 0.0, and -0.0 - -0.0 too: these stay.
+// -0.0 + 0.0 is 0.0, and so is -0.0 - -0.0: these are not folded.
 // CHECK-LABEL: func @signed_zero
 // CHECK: dlc.add
 // CHECK: dlc.sub
@@ -32,7 +32,7 @@ func.func @signed_zero(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// The result is larger than x: this stays.
+// The result is larger than x: this is not folded.
 // CHECK-LABEL: func @stretching
 // CHECK: dlc.mul
 func.func @stretching(%x: tensor<1xf32>) -> tensor<4xf32> {
@@ -45,13 +45,13 @@ func.func @stretching(%x: tensor<1xf32>) -> tensor<4xf32> {
 // CHECK-SAME: (%[[X:.*]]: tensor<4xbf16>, %[[F:.*]]: tensor<4xf32>, %[[I:.*]]: tensor<4xi8>)
 func.func @casts(%x: tensor<4xbf16>, %f: tensor<4xf32>, %i: tensor<4xi8>)
     -> (tensor<4xbf16>, tensor<4xf16>, tensor<4xf32>, tensor<4xui8>, tensor<4xi8>) {
-  // There and back without loss.
+  // Casts to a wider type and back are lossless.
   %0 = dlc.cast %x to f32 : (tensor<4xbf16>) -> tensor<4xf32>
   %1 = dlc.cast %0 to bf16 : (tensor<4xf32>) -> tensor<4xbf16>
-  // The first loses nothing.
+  // The first cast is lossless.
   // CHECK-DAG: %[[A:.*]] = dlc.cast %[[X]] to f16 : (tensor<4xbf16>) -> tensor<4xf16>
   %2 = dlc.cast %0 to f16 : (tensor<4xf32>) -> tensor<4xf16>
-  // The first rounds: both stay.
+  // The first cast rounds: both remain.
   // CHECK-DAG: %[[B:.*]] = dlc.cast %[[F]] to bf16
   // CHECK-DAG: %[[C:.*]] = dlc.cast %[[B]] to f32
   %3 = dlc.cast %f to bf16 : (tensor<4xf32>) -> tensor<4xbf16>

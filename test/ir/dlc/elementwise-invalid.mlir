@@ -1,4 +1,4 @@
-// Elementwise operations: one test per constraint, and what is inferred.
+// Elementwise operations: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @c1(%a: tensor<4xf32>, %b: tensor<4xf16>) {

@@ -1,4 +1,4 @@
-// Elementwise operations: text, broadcasting, dynamic dimensions, places.
+// Elementwise operations: text, broadcasting, dynamic dimensions, devices.
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
 // RUN: dlc-opt %s --mlir-print-op-generic | dlc-opt | FileCheck %s
 
@@ -113,13 +113,13 @@ func.func @binary(%x: tensor<2x1x4xf32>, %y: tensor<3x1xf32>, %s: tensor<f32>, %
   %13 = dlc.compare ge %x, %y : (tensor<2x1x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xi1>
   // CHECK: dlc.select %{{.*}}, %{{.*}}, %{{.*}} : (tensor<2x3x4xi1>, tensor<2x1x4xf32>, tensor<f32>) -> tensor<2x3x4xf32>
   %14 = dlc.select %13, %x, %s : (tensor<2x3x4xi1>, tensor<2x1x4xf32>, tensor<f32>) -> tensor<2x3x4xf32>
-  // An empty dimension stays empty.
+  // An empty dimension remains empty.
   // CHECK: dlc.add %{{.*}} : (tensor<0x4xf32>, tensor<f32>) -> tensor<0x4xf32>
   %15 = dlc.add %e, %s : (tensor<0x4xf32>, tensor<f32>) -> tensor<0x4xf32>
   return
 }
 
-// Dynamic dimensions: against 1 they stay, against a size they are that size; a declared type may know more or less.
+// Dynamic dimensions: broadcast with 1 they remain dynamic, with another size they are that size; a declared type may be more or less specific.
 // CHECK-LABEL: func @dynamic
 func.func @dynamic(%x: tensor<?x4xf32>, %y: tensor<1x?xf32>, %z: tensor<3x1xf32>) {
   // CHECK: dlc.add %{{.*}} : (tensor<?x4xf32>, tensor<1x?xf32>) -> tensor<?x4xf32>
@@ -131,7 +131,7 @@ func.func @dynamic(%x: tensor<?x4xf32>, %y: tensor<1x?xf32>, %z: tensor<3x1xf32>
   return
 }
 
-// 0-d operands may be on any device; a layout stays when all full-size operands have it.
+// 0-d operands may be on any device; the result has a layout if all full-size operands have it.
 // CHECK-LABEL: func @placed
 func.func @placed(%x: tensor<8x16xf32, #dlc.on<cuda:0, aB8b>>, %s: tensor<f32, #dlc.on<cpu>>,
                   %b: tensor<16xf32, #dlc.on<cuda:0>>) {

@@ -1,4 +1,4 @@
-// Reading and writing at computed places: one test per constraint, and what is inferred.
+// Gathers and scatters: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @gather_c1(%x: tensor<5x6xf32>, %i: tensor<2xi64>) {

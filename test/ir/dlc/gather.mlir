@@ -1,4 +1,4 @@
-// Reading and writing at computed places: text and accepted types.
+// Gathers and scatters: text and accepted types.
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
 // RUN: dlc-opt %s --mlir-print-op-generic | dlc-opt | FileCheck %s
 

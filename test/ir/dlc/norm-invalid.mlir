@@ -1,4 +1,4 @@
-// Normalisation: one test per constraint, and what is inferred.
+// Normalisation: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @softmax_c1(%x: tensor<2x3x4xf32>) {

@@ -1,4 +1,4 @@
-// The place of a tensor: one test per constraint.
+// Device and layout of a tensor: one test per constraint.
 // RUN: dlc-opt %s -verify-diagnostics -split-input-file
 
 // expected-error @+1 {{C1: the device must be cpu, cpu:N or cuda:N, or KIND:N of a plugin's kind in lower-case letters, digits and '_'; found 'Tpu'; mend the name}}

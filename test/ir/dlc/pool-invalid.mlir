@@ -1,4 +1,4 @@
-// Pooling: one test per constraint, and what is inferred.
+// Pooling: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @max_pool_c1(%x: tensor<4x8xf32>) {

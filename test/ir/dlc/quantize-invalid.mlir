@@ -1,4 +1,4 @@
-// Quantized tensors: one test per constraint, and what is inferred.
+// Quantized tensors: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @c1_scale(%x: tensor<4x6xi8>, %s: tensor<6xf32>) {

@@ -32,7 +32,7 @@ func.func @dequantize(%w: tensor<5x70xui4>, %s: tensor<5x3xf32>, %z: tensor<5x3x
   return
 }
 
-// A scale that is quantized itself.
+// A quantized scale.
 // CHECK-LABEL: func @nested
 func.func @nested(%w: tensor<4x64xi4>, %s: tensor<4x4xi8>, %outer: tensor<4x1xf32>) {
   // CHECK: %[[S:.*]] = dlc.dequantize %{{.*}}, %{{.*}} : (tensor<4x4xi8>, tensor<4x1xf32>) -> tensor<4x4xf32>

@@ -1,4 +1,4 @@
-// Recurrent layers: one test per constraint, and what is inferred.
+// Recurrent layers: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @lstm_c1_x(%x: tensor<7x5xf32>, %w: tensor<1x12x5xf32>, %r: tensor<1x12x3xf32>, %b: tensor<1x24xf32>, %h: tensor<1x2x3xf32>, %c: tensor<1x2x3xf32>) {

@@ -1,4 +1,4 @@
-// Reductions: one test per constraint, and what is inferred.
+// Reductions: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @reduce_c1(%x: tensor<2x3xf32>) {

@@ -35,7 +35,7 @@ func.func @chains(%x: tensor<2x3x4xf32>, %y: tensor<3x1xf32>) -> (tensor<24xf32>
   return %1, %3, %5, %6 : tensor<24xf32>, tensor<4x2x3xf32>, tensor<5x3x4xf32>, tensor<2x3x4xf32>
 }
 
-// A blocked operand's elements do not lie in the order of their indices: the reshapes stay two.
+// The elements of a blocked operand are not stored in the order of their indices: the two reshapes are not merged.
 // CHECK-LABEL: func @blocked
 // CHECK-COUNT-2: dlc.reshape
 func.func @blocked(%x: tensor<8x16xf32, #dlc.on<cpu, aB8b>>) -> tensor<128xf32, #dlc.on<cpu>> {
@@ -44,7 +44,7 @@ func.func @blocked(%x: tensor<8x16xf32, #dlc.on<cpu, aB8b>>) -> tensor<128xf32, 
   return %1 : tensor<128xf32, #dlc.on<cpu>>
 }
 
-// Equal constants become one.
+// Equal constants are merged.
 // CHECK-LABEL: func @constants
 // CHECK-NEXT: %[[C:.*]] = dlc.constant dense<1.000000e+00> : tensor<2xf32>
 // CHECK-NEXT: return %[[C]], %[[C]]

@@ -1,4 +1,4 @@
-// Constants and operations that move elements: one test per constraint, and what is inferred.
+// Constants and operations that move elements: one test per constraint, and the inferred types.
 // RUN: dlc-opt %s -verify-diagnostics=only-expected -split-input-file
 
 func.func @iota_c1() {

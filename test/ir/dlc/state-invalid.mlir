@@ -56,7 +56,7 @@ func.func private @c4_kind(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.init = 
 
 // -----
 
-// The first value of a part is the whole's.
+// The initial value of a split state has the shape of the complete tensor.
 // expected-error @+1 {{C4: `dlc.init` must stand beside `dlc.state` and have the argument's shape and element type, 'tensor<4xf32>'; found 'tensor<2xf32>'; mend the value}}
 func.func private @c4_part(tensor<2xf32> {dlc.name = "w", dlc.state, dlc.part = array<i64: 0, 2, 1>, dlc.init = dense<1.0> : tensor<2xf32>})
 

@@ -1,4 +1,4 @@
-// State of a training step: what functions may say.
+// State of a training step: valid attributes of functions.
 // RUN: dlc-opt %s | dlc-opt | FileCheck %s
 
 // CHECK: func.func @main(%{{.*}}: tensor<2xf32> {dlc.init = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>, dlc.name = "w", dlc.parameter, dlc.state}

@@ -22,7 +22,7 @@ func.func @reorders(%x: tensor<8x16xf32, #dlc.on<cpu>>) -> (tensor<8x16xf32, #dl
   return %1, %2 : tensor<8x16xf32, #dlc.on<cpu>>, tensor<8x16xf32, #dlc.on<cpu, ba>>
 }
 
-// A constant is there already, its blob shared.
+// The transfer of a constant becomes a constant on the other device that shares the blob.
 // CHECK-LABEL: func @constant
 // CHECK-NEXT: dlc.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32, #dlc.on<cpu:1>>
 // CHECK-NEXT: return
@@ -32,7 +32,7 @@ func.func @constant() -> tensor<2xf32, #dlc.on<cpu:1>> {
   return %1 : tensor<2xf32, #dlc.on<cpu:1>>
 }
 
-// Back in another layout: a transfer is no reorder.
+// The second transfer has another layout: a transfer is not replaced by a reorder.
 // CHECK-LABEL: func @back_in_another_layout
 // CHECK-COUNT-2: dlc.transfer
 func.func @back_in_another_layout(%x: tensor<8x16xf32, #dlc.on<cpu>>) -> tensor<8x16xf32, #dlc.on<cpu, ba>> {

@@ -1,4 +1,4 @@
-// What attention gives.
+// Results of attention.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 

@@ -19,7 +19,7 @@ func.func @to_f16() -> (tensor<5xf64>, tensor<4xf64>) {
 // CHECK-LABEL: @to_bf16
 func.func @to_bf16() -> (tensor<4xbf16>, tensor<2xbf16>) {
   %x = dlc.constant dense<[1.00390625, 1.01171875, 3.4e38, 0x7FC00000]> : tensor<4xf32>
-  // 2^32 + 2^24 is halfway between two bf16 and goes to the even one; one more goes up.
+  // 2^32 + 2^24 is halfway between two bf16 values and is rounded to the even one; one more is rounded up.
   %i = dlc.constant dense<[4311744512, 4311744513]> : tensor<2xi64>
   // CHECK-NEXT: dense<[1.000000e+00, 1.015630e+00, 0x7F80, 0x7FC0]>
   %0 = dlc.cast %x to bf16 : (tensor<4xf32>) -> tensor<4xbf16>

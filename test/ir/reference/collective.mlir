@@ -2,7 +2,7 @@
 // RUN: dlc-opt %s -dlc-evaluate='ranks=3 rank=2' | FileCheck %s --check-prefixes=ALL,R2
 // RUN: not dlc-opt %s -dlc-evaluate='ranks=2' 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not dlc-opt %s -dlc-evaluate='ranks=3 rank=3' 2>&1 | FileCheck %s --check-prefix=RANK
-// Shares differ from rank to rank; what is made of them again does not.
+// Shares differ between ranks; results gathered from them do not.
 
 // SIZE: is for a world of 3 ranks, and is evaluated in one of 2
 // RANK: rank must be one of the ranks, 0 to 2; found 3
@@ -50,7 +50,7 @@ func.func @rooted() -> (tensor<2xf32>, tensor<2xf32>) {
   %b = dlc.broadcast_ranks %s from 1 : (tensor<2xf32>) -> tensor<2xf32>
   return %sum, %b : tensor<2xf32>, tensor<2xf32>
 }
-// A row each, where the number of ranks is not said.
+// One row per rank, with an unspecified number of ranks.
 // ALL-LABEL: @row
 // R0: dense<1>
 // R2: dense<3>
@@ -59,7 +59,7 @@ func.func @row() -> tensor<1xi64> {
   %0 = dlc.own_rows %x : (tensor<4xi64>) -> tensor<1xi64>
   return %0 : tensor<1xi64>
 }
-// Over the borders of operands.
+// Shares that cross the boundary between operands.
 // ALL-LABEL: @own
 // R0: dense<[1.000000e+00, 2.000000e+00]>
 // R2: dense<[5.000000e+00, 6.000000e+00]>

@@ -1,4 +1,4 @@
-// What matrix products give.
+// Results of matmuls.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 

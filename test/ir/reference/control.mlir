@@ -1,4 +1,4 @@
-// What branches, loops and fused regions give; regions use values from outside.
+// Results of branches, loops and fused regions; regions use values from outside.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 
 // CHECK-LABEL: @branch()
@@ -52,7 +52,7 @@ func.func @no_trip() -> (tensor<2xi64>, tensor<0x2xi64>) {
   return %0#0, %0#1 : tensor<2xi64>, tensor<0x2xi64>
 }
 
-// Doubles while the value is below 100; the bound comes from outside.
+// Doubles while the value is below 100; the bound is a value from outside the loop.
 // CHECK-LABEL: @condition()
 // CHECK-NEXT: dense<1.280000e+02>
 func.func @condition() -> tensor<f32> {
@@ -68,7 +68,7 @@ func.func @condition() -> tensor<f32> {
   return %0 : tensor<f32>
 }
 
-// Both a bound and a condition: whichever ends it first.
+// Both a trip count and a condition: the loop ends with the first of them.
 // CHECK-LABEL: @both()
 // CHECK-NEXT: dense<8.000000e+00>
 func.func @both() -> tensor<f32> {
@@ -83,7 +83,7 @@ func.func @both() -> tensor<f32> {
   return %0 : tensor<f32>
 }
 
-// A branch inside a loop sees the values of both.
+// A branch inside a loop uses values from inside and outside the loop.
 // CHECK-LABEL: @nested()
 // CHECK-NEXT: dense<[3, 5]>
 func.func @nested() -> tensor<2xi64> {

@@ -1,4 +1,4 @@
-// What convolutions give.
+// Results of convolutions.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 

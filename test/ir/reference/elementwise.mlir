@@ -1,4 +1,4 @@
-// What elementwise operations give, number by number.
+// Results of elementwise operations.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 
 // CHECK-LABEL: @signs
@@ -14,7 +14,7 @@ func.func @signs() -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32
   %sign = dlc.sign %x : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK-NEXT: dense<[0.000000e+00, 0.000000e+00, 2.500000e+00, 0x7FC00000]>
   %relu = dlc.relu %x : (tensor<4xf32>) -> tensor<4xf32>
-  // The lowest integer has no opposite.
+  // The lowest integer has no representable negation.
   // CHECK-NEXT: dense<[-128, 0, 7]>
   %iabs = dlc.abs %i : (tensor<3xi8>) -> tensor<3xi8>
   // CHECK-NEXT: dense<[-1, 0, 1]>
@@ -209,7 +209,7 @@ func.func @select() -> tensor<2x2xf16> {
   return %0 : tensor<2x2xf16>
 }
 
-// A result of one row that is longer than the buffers the evaluator works in, with an operand that stands still.
+// A result of one row that is longer than the evaluator's buffers, with a broadcast operand.
 // CHECK-LABEL: @long_rows
 func.func @long_rows() -> tensor<2xi64> {
   %i = dlc.iota 1 : tensor<2x3000xi64>
@@ -220,7 +220,7 @@ func.func @long_rows() -> tensor<2xi64> {
   return %1 : tensor<2xi64>
 }
 
-// Bits number the table's elements, signs or not.
+// The bits are the index into the table, for signed and unsigned operands.
 // CHECK-LABEL: @lookup
 func.func @lookup() -> tensor<4xui8> {
   %x = dlc.constant dense<[0, 1, -1, -128]> : tensor<4xi8>

@@ -1,4 +1,4 @@
-// What reading and writing at computed places gives.
+// Results of gathers and scatters.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 
@@ -29,7 +29,7 @@ func.func @gather_one() -> (tensor<3xi32>) {
   return %y : tensor<3xi32>
 }
 
-// What lies outside reads the nearest element.
+// An index out of range reads the nearest element.
 // CHECK-LABEL: @gather_outside()
 // CHECK-NEXT: dense<{{\[\[}}8, 9, 10, 11], [0, 1, 2, 3]]> : tensor<2x4xi32>
 func.func @gather_outside() -> (tensor<2x4xi32>) {

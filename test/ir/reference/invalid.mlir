@@ -1,4 +1,4 @@
-// What cannot be evaluated, and what is said about it.
+// Operations that cannot be evaluated, and the messages.
 // RUN: dlc-opt %s --dlc-evaluate --split-input-file --verify-diagnostics
 
 func.func @scatter_outside() -> tensor<3xf32> {

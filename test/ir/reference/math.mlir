@@ -1,4 +1,4 @@
-// What functions of one number give.
+// Results of unary math functions.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 

@@ -1,4 +1,4 @@
-// What normalisations give.
+// Results of normalisations.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 

@@ -1,4 +1,4 @@
-// What pools give.
+// Results of pools.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 

@@ -1,4 +1,4 @@
-// 4-bit integers in bytes are what they are as 4-bit integers.
+// Packing 4-bit integers into bytes does not change results.
 // RUN: dlc-opt %s --dlc-expand-quantized --dlc-pack-integers --dlc-evaluate | FileCheck %s
 
 // CHECK-LABEL: @packed

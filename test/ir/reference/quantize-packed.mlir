@@ -1,4 +1,4 @@
-// Integers of 4 bits: rounding, saturation, wrapping, and gathers of rows.
+// 4-bit integers: rounding, saturation, wrapping, and gathers of rows.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 
 // CHECK-LABEL: @four_bits
@@ -9,7 +9,7 @@ func.func @four_bits() -> (tensor<6xi4>, tensor<6xui4>, tensor<2x3xi4>, tensor<5
   %0 = dlc.quantize %x, %s to i4 : (tensor<6xf32>, tensor<f32>) -> tensor<6xi4>
   // CHECK-NEXT: dense<[0, 0, 2, 5, 15, 0]> : tensor<6xui4>
   %1 = dlc.quantize %x, %s to ui4 : (tensor<6xf32>, tensor<f32>) -> tensor<6xui4>
-  // Rows of an odd number of elements begin at bytes of their own.
+  // Rows with an odd number of elements begin at a byte boundary.
   %table = dlc.constant dense<[[-8, -7, 7], [1, -1, 0], [5, 6, -6]]> : tensor<3x3xi4>
   %i = dlc.constant dense<[2, 0]> : tensor<2xi64>
   // CHECK-NEXT: dense<{{\[}}[5, 6, -6], [-8, -7, 7]]> : tensor<2x3xi4>

@@ -1,4 +1,4 @@
-// Quantized tensors: rounding, saturation, zero points, blocks, and products of 4 and 8 bits; and the same spelled out.
+// Quantized tensors: rounding, saturation, zero points, blocks, and matmuls of 4 and 8 bits; also with the operations expanded.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 // RUN: dlc-opt %s --dlc-expand-quantized --dlc-evaluate | FileCheck %s
 
@@ -8,7 +8,7 @@ func.func @quantize() -> (tensor<6xi8>, tensor<6xui8>, tensor<6xi8>, tensor<6xi8
   %s = dlc.constant dense<0.5> : tensor<f32>
   %z = dlc.constant dense<10> : tensor<ui8>
   %one = dlc.constant dense<1> : tensor<i8>
-  // Ties to even, then saturation.
+  // Rounds ties to even, then saturates.
   // CHECK-NEXT: dense<[-2, 0, 2, 5, 127, 0]> : tensor<6xi8>
   %0 = dlc.quantize %x, %s to i8 : (tensor<6xf32>, tensor<f32>) -> tensor<6xi8>
   // CHECK-NEXT: dense<[8, 10, 12, 15, 255, 0]> : tensor<6xui8>
@@ -52,7 +52,7 @@ func.func @blocks() -> (tensor<1x5xi8>, tensor<1x5xf32>, tensor<3x2xf32>, tensor
   %h = dlc.constant dense<0.5> : tensor<f32>
   %zf = dlc.constant dense<0.25> : tensor<f32>
   %w = dlc.constant dense<[[1, 2]]> : tensor<1x2xi8>
-  // A zero point between the integers.
+  // A zero point that is not an integer.
   // CHECK-NEXT: dense<{{\[}}[3.750000e-01, 8.750000e-01]]> : tensor<1x2xf32>
   %3 = dlc.dequantize %w, %h, %zf : (tensor<1x2xi8>, tensor<f32>, tensor<f32>) -> tensor<1x2xf32>
   return %0, %1, %2, %3 : tensor<1x5xi8>, tensor<1x5xf32>, tensor<3x2xf32>, tensor<1x2xf32>

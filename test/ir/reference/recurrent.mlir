@@ -1,4 +1,4 @@
-// What recurrent layers give.
+// Results of recurrent layers.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 

@@ -1,4 +1,4 @@
-// What reductions, running sums and selections of the largest give.
+// Results of reductions, cumulative sums and top-k.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 

@@ -1,4 +1,4 @@
-// What operations that move elements give.
+// Results of operations that move elements.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 
@@ -147,7 +147,7 @@ func.func @iota() -> (tensor<2x3xi64>, tensor<2x2xf16>) {
   return %0, %1 : tensor<2x3xi64>, tensor<2x2xf16>
 }
 
-// Splats, packed bools and resources all read alike; the result type becomes static.
+// Splats, packed bools and resources are read in the same way; the result type becomes static.
 // CHECK-LABEL: @constants() -> (tensor<2x2xf32>, tensor<9xi1>, tensor<2xi32>, tensor<3xi1>)
 // CHECK-NEXT: dense<2.500000e+00> : tensor<2x2xf32>
 // CHECK-NEXT: dense<[true, false, true, true, false, false, true, false, true]> : tensor<9xi1>

@@ -1,4 +1,4 @@
-// What the operations give that only training needs.
+// Results of operations that only training uses.
 // Written by Inputs/literals.py.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 
@@ -46,7 +46,7 @@ func.func @conv_weight_one_dimension() -> (tensor<2x1x3xf32>, tensor<2x1x3xf32>)
   return %y, %expected0 : tensor<2x1x3xf32>, tensor<2x1x3xf32>
 }
 
-// The first of equal ones.
+// The first of equal maxima.
 // CHECK-LABEL: @positions()
 // CHECK-NEXT: dense<{{\[\[}}{{\[\[}}5.000000e+00, 3.000000e+00], [4.000000e+00, 3.000000e+00]]]]> : tensor<1x1x2x2xf32>
 // CHECK-NEXT: dense<{{\[\[}}{{\[\[}}3, 2], [1, 0]]]]> : tensor<1x1x2x2xui8>

@@ -1,4 +1,4 @@
-// What moves between devices and layouts stays what it was; random numbers are the same everywhere.
+// Transfers and reorders do not change values; random numbers are the same on all devices.
 // RUN: dlc-opt %s --dlc-evaluate | FileCheck %s
 
 // CHECK-LABEL: @moves()
@@ -12,8 +12,8 @@ func.func @moves() -> (tensor<2xf32, #dlc.on<cpu:1>>, tensor<2x2xi8, #dlc.on<cpu
   return %0, %1 : tensor<2xf32, #dlc.on<cpu:1>>, tensor<2x2xi8, #dlc.on<cpu, ba>>
 }
 
-// Philox 4x32-10 is known to give, for an all-zero key and counter, the words 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
-// Here their first 24 (11, 8) bits count.
+// For an all-zero key and counter, Philox 4x32-10 gives the words 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
+// Only their first 24 (11, 8) bits are used.
 // CHECK-LABEL: @uniform()
 // CHECK-NEXT: dense<[6694888, 14772677, 12343212, 10158299]>
 // CHECK-NEXT: dense<[817, 1803, 1506, 1240]>
@@ -35,7 +35,7 @@ func.func @uniform() -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
   return %6, %7, %8 : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
 }
 
-// A longer result begins alike; its sixth number is the second of block 1, whose words are f8e4cca4 5cb200db ...
+// A longer result has the same beginning; its sixth element is the second word of block 1, whose words are f8e4cca4 5cb200db ...
 // CHECK-LABEL: @blocks()
 // CHECK-NEXT: dense<[6694888, 6074880]>
 func.func @blocks() -> tensor<2xi32> {
@@ -50,7 +50,7 @@ func.func @blocks() -> tensor<2xi32> {
   return %4 : tensor<2xi32>
 }
 
-// Both halves of the seed (5 * 2^32 + 7) and of the counter (2 * 2^32 + 3) count.
+// Both halves of the seed (5 * 2^32 + 7) and of the counter (2 * 2^32 + 3) are used.
 // CHECK-LABEL: @seeds()
 // CHECK-NEXT: dense<[8242919, 6836479, 43178, 13498131]>
 // CHECK-NEXT: [[Y:dense<.*>]] :

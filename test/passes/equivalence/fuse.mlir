@@ -44,7 +44,7 @@ func.func @convolutions() -> (tensor<1x16x4x4xf32>, tensor<1x24xf32>) {
   %2 = dlc.mul %0, %1 : (tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
   %3 = dlc.add %2, %x : (tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
   %4 = dlc.max_pool %3 {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>} : (tensor<1x16x8x8xf32>) -> tensor<1x16x4x4xf32>
-  // 24 channels fill no blocks of 16; the sine is no library's.
+  // 24 channels are not a multiple of 16; libraries do not support the sine.
   %5 = dlc.conv %4, %v {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x16x4x4xf32>, tensor<24x16x1x1xf32>) -> tensor<1x24x4x4xf32>
   %6 = dlc.sin %5 : (tensor<1x24x4x4xf32>) -> tensor<1x24x4x4xf32>
   %7 = dlc.max %6, %zero : (tensor<1x24x4x4xf32>, tensor<f32>) -> tensor<1x24x4x4xf32>

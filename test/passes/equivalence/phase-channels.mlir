@@ -1,4 +1,4 @@
-// Convolutions of few channels, and the gradients in their weights, are the same as those of their phases.
+// Convolutions of few channels, and their weight gradients, give the same results with phases as channels.
 // RUN: dlc-opt %s --dlc-evaluate --mlir-print-elementsattrs-with-hex-if-larger=-1 > %t.before
 // RUN: dlc-opt %s --dlc-place=device=cuda:0 --dlc-layout=costs=assumed --dlc-verify-layout --dlc-decompose --dlc-fuse --dlc-verify-layout --dlc-evaluate --mlir-print-elementsattrs-with-hex-if-larger=-1 > %t.after
 // RUN: %python %S/compare.py %t.before %t.after

@@ -68,7 +68,7 @@ func.func @gelu() -> (tensor<9xf32>, tensor<9xf32>) {
   return %4, %12 : tensor<9xf32>, tensor<9xf32>
 }
 
-// A layer of an encoder, heads folded into the batch as torch's own attention does.
+// An encoder layer with heads folded into the batch, as in PyTorch's attention.
 func.func @encoder() -> tensor<3x4x8xf32> {
   %n = dlc.constant dense<0> : tensor<i64>
   %x = dlc.random normal %n seed 6 : (tensor<i64>) -> tensor<3x4x8xf32>

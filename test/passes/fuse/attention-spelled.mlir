@@ -1,4 +1,4 @@
-// Attention written as two products and a softmax is attention, where one kernel does it better whole.
+// Two matmuls and a softmax are recognized as attention if a fused kernel is faster.
 // RUN: dlc-opt %s --dlc-mark-attention='device=cuda:0 gradients' --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @plain
@@ -13,7 +13,7 @@ func.func @plain(%q: tensor<2x4x5x8xf32>, %k: tensor<2x4x7x8xf32>, %v: tensor<2x
 
 // -----
 
-// Scaled, with a mask of the scores' last dimensions, and a key and a value that lie across.
+// Scaled, with a mask of the scores' last dimensions, and with transposed key and value.
 // CHECK-LABEL: func.func @masked
 // CHECK-DAG: %[[K:.*]] = dlc.transpose %arg1 [0, 2, 1]
 // CHECK-DAG: %[[V:.*]] = dlc.transpose %arg2 [0, 2, 1]
@@ -32,7 +32,7 @@ func.func @masked(%q: tensor<4x5x8xf32>, %k: tensor<4x8x7xf32>, %v: tensor<4x8x7
 
 // -----
 
-// Somebody else reads the weights.
+// The attention weights have another reader.
 // CHECK-LABEL: func.func @read
 // CHECK-NOT: dlc.attention
 func.func @read(%q: tensor<4x5x8xf32>, %k: tensor<4x7x8xf32>, %v: tensor<4x7x8xf32>) -> (tensor<4x5x8xf32>, tensor<4x5x7xf32>) {
@@ -44,7 +44,7 @@ func.func @read(%q: tensor<4x5x8xf32>, %k: tensor<4x7x8xf32>, %v: tensor<4x7x8xf
 
 // -----
 
-// One key for all heads is not attention's batch.
+// One key for all heads does not have the batch dimensions of attention.
 // CHECK-LABEL: func.func @broadcast
 // CHECK-NOT: dlc.attention
 func.func @broadcast(%q: tensor<4x5x8xf32>, %k: tensor<1x7x8xf32>, %v: tensor<4x7x8xf32>) -> tensor<4x5x8xf32> {
@@ -56,7 +56,7 @@ func.func @broadcast(%q: tensor<4x5x8xf32>, %k: tensor<1x7x8xf32>, %v: tensor<4x
 
 // -----
 
-// The softmax runs over the queries.
+// The softmax is over the queries.
 // CHECK-LABEL: func.func @queries
 // CHECK-NOT: dlc.attention
 func.func @queries(%q: tensor<4x5x8xf32>, %k: tensor<4x7x8xf32>, %v: tensor<4x7x8xf32>) -> tensor<4x5x8xf32> {

@@ -1,4 +1,4 @@
-// Attention that a GPU does whole: with the transpositions around it, and without its scores in memory.
+// Fused attention on a GPU: with the adjacent transpositions, and without scores in memory.
 // RUN: dlc-opt %s --dlc-decompose --dlc-fuse --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @heads
@@ -18,7 +18,7 @@ func.func @heads(%q: tensor<2x5x4x8xf32, #dlc.on<cuda:0>>, %k: tensor<2x7x4x8xf3
 
 // -----
 
-// What elements of a row do not lie together is made so first.
+// An operand whose rows are not contiguous is transposed first.
 // CHECK-LABEL: func.func @turned
 // CHECK: dlc.transpose
 // CHECK: dlc.fusion
@@ -32,7 +32,7 @@ func.func @turned(%q: tensor<2x5x8xf16, #dlc.on<cuda:0>>, %k: tensor<2x8x7xf16, 
 
 // -----
 
-// Both ways of a training step; what is said of a mask may be stretched.
+// Forward and backward of a training step; a mask may be broadcast.
 // CHECK-LABEL: func.func @training
 // CHECK: dlc.fusion
 // CHECK: dlc.broadcast
@@ -50,7 +50,7 @@ func.func @training(%q: tensor<2x5x8xf32, #dlc.on<cuda:0>>, %m: tensor<2x1x5xi1,
 
 // -----
 
-// f64, longer heads than kernels hold, and all on processors are products and a softmax.
+// f64, heads that are too long for kernels, and attention on CPUs are decomposed into matmuls and a softmax.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: dlc.attention
 // CHECK-COUNT-6: dlc.matmul

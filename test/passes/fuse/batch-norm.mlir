@@ -1,4 +1,4 @@
-// Training's batch normalisation: one kernel for the sums of a channel, one for the elements, in each direction.
+// Batch normalisation in training: one kernel for the sums of a channel and one for the elements, in each direction.
 // RUN: dlc-opt %s --dlc-decompose --dlc-fuse --dlc-verify-layout --split-input-file | FileCheck %s
 
 // CHECK-LABEL: @forward
@@ -33,7 +33,7 @@ func.func @backward(%x: tensor<8x32x28x28xf32>, %dy: tensor<8x32x28x28xf32>, %s:
 
 // -----
 
-// In blocks of channels, and from bf16: the sums are f32, and nothing is written between the kernels but them.
+// In a blocked layout, and with bf16: the sums are f32, and only they are stored between the kernels.
 !plain = tensor<8x32x28x28xbf16, #dlc.on<cpu>>
 !blocked = tensor<8x32x28x28xbf16, #dlc.on<cpu, aBcd16b>>
 !c = tensor<32xf32, #dlc.on<cpu>>

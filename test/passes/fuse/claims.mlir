@@ -1,8 +1,8 @@
-// Several kernels could take the same view or step: one has it, and the others leave it or read a copy.
+// Several kernels could fuse the same view or operation: one of them does, and the others do not or read a copy.
 // RUN: dlc-opt %s --dlc-decompose --dlc-fuse --split-input-file | FileCheck %s
 
-// With one head, strides say the way from attention's rows to a product's: attention writes through the transposition, and the product
-// reads what it wrote.
+// With one head, strides express the reshape from attention's rows to the matmul's: attention stores through the transposition, and the matmul
+// reads its result.
 // CHECK-LABEL: func.func @one_head
 // CHECK: %[[Y:.*]] = dlc.fusion
 // CHECK: dlc.attention
@@ -20,7 +20,7 @@ func.func @one_head(%q: tensor<2x1x5x8xf32, #dlc.on<cuda:0>>, %k: tensor<2x1x7x8
 
 // -----
 
-// A transposition between two products is the second one's, which reads by strides.
+// A transposition between two matmuls is fused into the second one, which reads with strides.
 // CHECK-LABEL: func.func @between
 // CHECK: dlc.fusion
 // CHECK-NEXT: dlc.matmul
@@ -37,7 +37,7 @@ func.func @between(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>, %c: tensor<4x5xf32>
 
 // -----
 
-// A state that is used twice has two products in its gradient: the first one adds the second, and is added to the state.
+// The gradient of a state that is used twice has two matmuls: the first one adds the second one's result and updates the state.
 // CHECK-LABEL: func.func @tied
 // CHECK: dlc.fusion
 // CHECK: dlc.matmul

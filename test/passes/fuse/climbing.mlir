@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-place --dlc-fuse --split-input-file | FileCheck %s
 
-// What enlarges rows is picked from registers, and runs with what is made of it.
+// Resizing rows is a monotonic gather: elements are selected by shuffles, and the gather is fused with its consumers.
 // CHECK-LABEL: @enlarged
 // CHECK: dlc.fusion
 // CHECK: dlc.gather {{.*}}dlc.climbs
@@ -18,7 +18,7 @@ func.func @enlarged(%x: tensor<64x6xf32>) -> tensor<64x11xf32> {
 
 // -----
 
-// In both directions at once.
+// In both dimensions.
 // CHECK-LABEL: @image
 // CHECK: dlc.fusion
 // CHECK: dlc.gather 0
@@ -34,7 +34,7 @@ func.func @image(%x: tensor<3x4096xf32>) -> tensor<6x4098xf32> {
 
 // -----
 
-// Places that jump, go back, or lie outside are loaded one by one.
+// Indices that skip, decrease, or are out of range are gathered one by one.
 // CHECK-LABEL: @others
 // CHECK-NOT: dlc.climbs
 func.func @others(%x: tensor<64x6xf32>) -> (tensor<64x3xf32>, tensor<64x3xf32>, tensor<64x3xf32>) {

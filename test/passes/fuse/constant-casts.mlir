@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-decompose | FileCheck %s
 
-// What a GPU's product reads is cast while compiling; a processor's kernel packs it anyway.
+// Constant operands of GPU matmuls are cast at compile time; CPU kernels cast them while packing.
 // CHECK-LABEL: func.func @gpu
 // CHECK: %[[W:.*]] = dlc.constant dense<{{.*}}1.000000e+00, 2.500000e+00{{.*}}> : tensor<2x2xbf16, #dlc.on<cuda:0>>
 // CHECK-NOT: dlc.cast

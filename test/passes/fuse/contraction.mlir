@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-fuse --split-input-file | FileCheck %s
 
-// Bias, activation and residual are the product's epilogue.
+// Bias, activation and residual are the matmul's epilogue.
 // CHECK-LABEL: @linear
 // CHECK-COUNT-1: dlc.fusion
 // CHECK: dlc.matmul
@@ -19,7 +19,7 @@ func.func @linear(%x: tensor<64x32xf32>, %w: tensor<32x16xf32>, %b: tensor<16xf3
 
 // -----
 
-// swish(x) = x * sigmoid(x), hardswish, and the clip of ReLU6 are single steps.
+// swish(x) = x * sigmoid(x), hardswish, and the clip of ReLU6 are single epilogue ops.
 // CHECK-LABEL: @activations
 // CHECK: dlc.fusion
 // CHECK: dlc.conv
@@ -42,7 +42,7 @@ func.func @activations(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>) -> t
 
 // -----
 
-// A result that others use ends the epilogue; what oneDNN cannot do stays outside.
+// A result with another reader ends the epilogue; operations that oneDNN does not support are not fused.
 // CHECK-LABEL: @ends
 // CHECK: dlc.fusion
 // CHECK: dlc.matmul
@@ -58,7 +58,7 @@ func.func @ends(%x: tensor<64x32xf32>, %w: tensor<32x16xf32>) -> tensor<64x16xf3
 
 // -----
 
-// Integer products are no library's.
+// Libraries do not support these integer matmuls.
 // CHECK-LABEL: @integers
 // CHECK: dlc.matmul
 // CHECK-NEXT: dlc.yield
@@ -71,7 +71,7 @@ func.func @integers(%x: tensor<64x32xi32>, %w: tensor<32x16xi32>, %b: tensor<16x
 
 // -----
 
-// Attention's operands are read by strides from one [n, t, 3, h, d], and its result is written as [n, t, h, d].
+// Attention's operands are read with strides from one [n, t, 3, h, d], and its result is stored as [n, t, h, d].
 // CHECK-LABEL: @attention
 // CHECK: %[[R:.*]] = dlc.reshape %arg0
 // CHECK: %[[S:.*]] = dlc.fusion(%{{.*}} = %[[R]]) : {{.*}} -> tensor<2x4x16x16xf32>
@@ -107,7 +107,7 @@ func.func @attention(%x: tensor<2x16x96xf32>) -> tensor<2x16x32xf32> {
 
 // -----
 
-// Neighbours in memory belong to different matrices: they are transposed once, for the product.
+// Adjacent elements belong to different matrices: the operand is transposed once, before the matmul.
 // CHECK-LABEL: @scattered
 // CHECK: dlc.transpose
 // CHECK-NEXT: dlc.yield

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-decompose --split-input-file | FileCheck %s
 
-// Weights that are not constant: the product with the inputs for all steps at once, then a loop.
+// Weights that are not constant: one matmul with the inputs of all steps, then a loop.
 // CHECK-LABEL: @lstm
 // CHECK: %[[P:.*]] = dlc.matmul %{{.*}}, %{{.*}} transpose_b : (tensor<6x3xf32>, tensor<16x3xf32>) -> tensor<6x16xf32>
 // CHECK: dlc.loop trip({{.*}}) inits({{.*}} : tensor<2x4xf32>, tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<3x2x4xf32>)
@@ -16,7 +16,7 @@ func.func @lstm(%x: tensor<3x2x3xf32>, %w: tensor<1x16x3xf32>, %r: tensor<1x16x4
 
 // -----
 
-// Backwards: the steps are read from the last on, and what they stacked is turned around. 16-bit states are kept in f32.
+// Reverse direction: the steps are read from the last one, and the stacked results are reversed. 16-bit states are carried in f32.
 // CHECK-LABEL: @reverse
 // CHECK: dlc.loop {{.*}} -> (tensor<2x4xf32>, tensor<3x2x4xf32>)
 // CHECK: ^bb0(%[[I:[^:]*]]: tensor<i64>
@@ -31,7 +31,7 @@ func.func @reverse(%x: tensor<3x2x3xbf16>, %w: tensor<1x4x3xbf16>, %r: tensor<1x
 
 // -----
 
-// Constant f32 weights in one direction are the library's.
+// The library supports constant f32 weights in one direction.
 // CHECK-LABEL: @library
 // CHECK: dlc.gru
 func.func @library(%x: tensor<3x3x3xf32>, %h: tensor<1x3x4xf32>) -> tensor<3x1x3x4xf32> {
@@ -44,7 +44,7 @@ func.func @library(%x: tensor<3x3x3xf32>, %h: tensor<1x3x4xf32>) -> tensor<3x1x3
 
 // -----
 
-// Both directions are two layers, each with its half of the weights as constants.
+// A bidirectional layer becomes two layers, each with its half of the constant weights.
 // CHECK-LABEL: @both
 // CHECK-DAG: dlc.constant dense<2.500000e-01> : tensor<1x4x3xf32>
 // CHECK-DAG: dlc.constant dense<5.000000e-01> : tensor<1x4x3xf32>
@@ -64,7 +64,7 @@ func.func @both(%x: tensor<3x3x3xf32>, %h: tensor<2x3x4xf32>) -> tensor<3x2x3x4x
 
 // -----
 
-// Known weights of 16 bits are widened for the library.
+// Constant 16-bit weights are cast to f32 for the library.
 // CHECK-LABEL: @widened
 // CHECK-DAG: dlc.constant dense<5.000000e-01> : tensor<1x12x3xf32>
 // CHECK-DAG: dlc.cast %arg0 to f32
@@ -81,7 +81,7 @@ func.func @widened(%x: tensor<3x3x3xf16>, %h: tensor<1x3x4xf16>) -> tensor<3x1x3
 
 // -----
 
-// But not where each step is a vector or two times a matrix.
+// But not if each step multiplies a matrix by only one or two vectors.
 // CHECK-LABEL: @vector
 // CHECK: dlc.loop
 // CHECK-NOT: dlc.lstm

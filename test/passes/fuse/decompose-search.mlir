@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-place --dlc-decompose --split-input-file | FileCheck %s
 
-// On processors the place of an extreme is found by two walks in vectors.
+// On CPUs, argmax and argmin are two vectorized passes.
 // CHECK-LABEL: @first
 // CHECK-DAG: %[[I:.*]] = dlc.iota 1 : tensor<1x21x1xf32
 // CHECK-DAG: %[[M:.*]] = dlc.reduce {{ *}}max %arg0 axes [1] keepdims
@@ -17,7 +17,7 @@ func.func @first(%x: tensor<2x21x50xf32>) -> tensor<2x50xi64> {
 
 // -----
 
-// What f32 does not count is left.
+// Dimensions whose indices f32 cannot represent are not decomposed.
 // CHECK-LABEL: @integers
 // CHECK: dlc.arg_reduce
 func.func @integers(%x: tensor<2x21xi64>) -> tensor<2xi64> {
@@ -27,7 +27,7 @@ func.func @integers(%x: tensor<2x21xi64>) -> tensor<2xi64> {
 
 // -----
 
-// The largest one is a maximum and its place; NaN counts as largest in all of them. The smallest one is no minimum, of which NaN is one.
+// Top-1 is a maximum and its index; NaN counts as largest in all of them. The smallest one is not a minimum, since a minimum propagates NaN.
 // CHECK-LABEL: @one
 // CHECK-NOT: dlc.topk
 // CHECK: dlc.reduce {{ *}}max %arg0 axes [1] keepdims

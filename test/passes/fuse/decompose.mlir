@@ -14,7 +14,7 @@ func.func @softmax(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {
 
 // -----
 
-// Statistics of 16-bit values are kept in f32.
+// Statistics of 16-bit values are computed in f32.
 // CHECK-LABEL: @layer_norm
 // CHECK: %[[X:.*]] = dlc.cast %arg0 to f32
 // CHECK: dlc.reduce {{ *}}mean %[[X]] axes [1] keepdims : (tensor<3x4xf32>)
@@ -29,7 +29,7 @@ func.func @layer_norm(%x: tensor<3x4xbf16>, %s: tensor<4xbf16>, %b: tensor<4xbf1
 
 // -----
 
-// Groups are rows of plain tensors, with their channels apart for the parameters.
+// Groups are rows of plain tensors; the channels remain a separate dimension for the parameters.
 // CHECK-LABEL: @group_norm
 // CHECK: %[[X:.*]] = dlc.reshape %arg0 : (tensor<2x6x5x3xf32>) -> tensor<2x2x3x15xf32>
 // CHECK: dlc.reduce {{ *}}mean %[[X]] axes [2, 3] keepdims
@@ -43,7 +43,7 @@ func.func @group_norm(%x: tensor<2x6x5x3xf32>, %s: tensor<6xf32>) -> tensor<2x6x
 
 // -----
 
-// Images in another layout stay what they are: statistics of channels, then of their groups.
+// Images in another layout keep it: statistics of channels, then of their groups.
 // CHECK-LABEL: @group_norm_blocked
 // CHECK: %[[M:.*]] = dlc.reduce {{ *}}mean %arg0 axes [2, 3] keepdims
 // CHECK: dlc.sub %arg0, %[[M]]
@@ -82,7 +82,7 @@ func.func @attention(%q: tensor<2x3x4xf32>, %k: tensor<2x3x4xf32>, %v: tensor<2x
 
 // -----
 
-// A mask may hide a whole row: its largest score counts as finite and its sum as 1, so that weights are 0.
+// A mask may exclude a whole row: its maximum is treated as finite and its sum as 1, so that the weights are 0.
 // CHECK-LABEL: @masked_attention
 // CHECK: %[[S:.*]] = dlc.select %arg3
 // CHECK: %[[M:.*]] = dlc.reduce {{ *}}max %[[S]]

@@ -1,8 +1,8 @@
-// Kernels stand on one device, and wait for no transfer that part of them could do without.
+// Each kernel is on one device. Operations that do not depend on a transfer are not fused with operations that wait for it.
 // RUN: dlc-opt %s --dlc-fuse --dlc-verify-placement --split-input-file | FileCheck %s
 
-// The product would stand still until the other device's is there: the difference is a kernel of
-// its own.
+// With fusion, the matmul would wait for the other device's result: the subtraction is a
+// separate kernel.
 // CHECK-LABEL: func.func @products
 func.func @products(%a: tensor<64x64xf32, #dlc.on<cpu>>, %b: tensor<64x64xf32, #dlc.on<cpu:1>>) -> tensor<64x64xf32, #dlc.on<cpu>> {
   // CHECK: dlc.fusion
@@ -26,7 +26,7 @@ func.func @products(%a: tensor<64x64xf32, #dlc.on<cpu>>, %b: tensor<64x64xf32, #
 
 // -----
 
-// Inputs are on their way from the beginning, and what both operands wait for divides nothing.
+// Transfers of inputs start immediately, and a transfer on which both operands depend does not prevent fusion.
 // CHECK-LABEL: func.func @inputs
 func.func @inputs(%a: tensor<64x64xf32, #dlc.on<cpu:1>>, %b: tensor<64x64xf32, #dlc.on<cpu>>) -> tensor<64x64xf32, #dlc.on<cpu>> {
   // CHECK: dlc.transfer
@@ -42,7 +42,7 @@ func.func @inputs(%a: tensor<64x64xf32, #dlc.on<cpu:1>>, %b: tensor<64x64xf32, #
 
 // -----
 
-// Little work may wait.
+// Small operations may wait.
 // CHECK-LABEL: func.func @little
 func.func @little(%a: tensor<8xf32, #dlc.on<cpu>>, %b: tensor<8xf32, #dlc.on<cpu:1>>) -> tensor<8xf32, #dlc.on<cpu>> {
   // CHECK: dlc.transfer

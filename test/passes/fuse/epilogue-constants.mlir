@@ -1,8 +1,8 @@
 // RUN: dlc-opt %s --dlc-fuse --split-input-file | FileCheck %s
 // RUN: dlc-opt %s --dlc-accuracy=accuracy=strict --dlc-fuse --split-input-file | FileCheck %s --check-prefix=STRICT
 
-// A hard swish with its division by 6 is one step after a convolution. Under strict its operations are a kernel of
-// their own.
+// A hard swish with its division by 6 is one epilogue op of a convolution. With strict accuracy its operations are a
+// separate kernel.
 // CHECK-LABEL: @hard_swish
 // CHECK: dlc.conv
 // CHECK: dlc.div
@@ -27,7 +27,7 @@ func.func @hard_swish(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>) -> te
 
 // -----
 
-// A scale and a shift of a product are steps after it, at every level.
+// A scale and a shift of a matmul are epilogue ops at every accuracy.
 // CHECK-LABEL: @affine
 // CHECK: dlc.matmul
 // CHECK: dlc.mul

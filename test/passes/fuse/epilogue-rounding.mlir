@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -dlc-excess-precision -dlc-fuse | FileCheck %s
 // RUN: dlc-opt %s "-dlc-excess-precision=accuracy=strict" -dlc-fuse | FileCheck %s --check-prefix=STRICT
-// Libraries compute epilogues in f32. Under strict accuracy a product of 16 bits takes only what commutes with
+// Libraries compute epilogues in f32. With strict accuracy the epilogue of a 16-bit matmul has only ops that commute with
 // its rounding.
 
 // CHECK-LABEL: @activation
@@ -17,7 +17,7 @@ func.func @activation(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>) -> tensor<
   return %1 : tensor<64x64xbf16>
 }
 
-// x * sigmoid(x): all readers of the product are in the epilogue.
+// x * sigmoid(x): all readers of the matmul are in the epilogue.
 // CHECK-LABEL: @swish
 // CHECK: dlc.matmul %{{.*}} {dlc.excess_precision}
 // CHECK-NEXT: dlc.sigmoid %{{.*}} {dlc.excess_precision}
@@ -33,7 +33,7 @@ func.func @swish(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>) -> tensor<64x64
   return %2 : tensor<64x64xbf16>
 }
 
-// A ReLU of the rounded product is the rounded ReLU.
+// The ReLU of a rounded value is the rounded ReLU.
 // CHECK-LABEL: @relu
 // CHECK: dlc.matmul
 // CHECK-NEXT: dlc.relu
@@ -47,7 +47,7 @@ func.func @relu(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>) -> tensor<64x64x
   return %1 : tensor<64x64xbf16>
 }
 
-// The sums of a product are read in f32 where one cast reads them, unless they are rounded.
+// If a cast is the only reader of a matmul, it reads the sums in f32, unless they are rounded.
 // CHECK-LABEL: @sums
 // CHECK: dlc.matmul %{{.*}} {dlc.excess_precision}
 // CHECK-NEXT: dlc.cast
@@ -63,7 +63,7 @@ func.func @sums(%x: tensor<64x64xbf16>, %w: tensor<64x64xbf16>, %b: tensor<64xf3
   return %2 : tensor<64x64xf32>
 }
 
-// f32 has no such roundings.
+// f32 results are not rounded.
 // STRICT-LABEL: @single
 // STRICT: dlc.matmul
 // STRICT-NEXT: dlc.gelu

@@ -1,5 +1,5 @@
-// On a GPU steps behind a product whose result rows are summed up afterwards belong to the kernel that sums: it reads the product in 16
-// bits, and libraries multiply without such steps. What only another product reads stays with the product; so does all on a processor.
+// On a GPU, operations between a matmul and a reduction of its rows are fused into the reduction: it reads the matmul in 16
+// bits, and libraries multiply without these ops. Operations that only another matmul reads are fused into the matmul; so are all on a CPU.
 // RUN: dlc-opt %s --dlc-fuse | FileCheck %s
 // REQUIRES: dlc-opt
 

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-place --dlc-decompose --split-input-file | FileCheck %s
 
-// Four heads share keys: their rows are rows of one product, and the keys stand there once.
+// Four heads share keys: their rows are rows of one matmul, and the keys are read once.
 // CHECK-LABEL: @shared
 // CHECK: %[[Q:.*]] = dlc.reshape %arg0 : {{.*}} -> tensor<1x2x4x16xf32
 // CHECK: %[[Y:.*]] = dlc.matmul %[[Q]], %arg1 transpose_b : {{.*}} -> tensor<1x2x4x100xf32
@@ -15,7 +15,7 @@ func.func @shared(%q: tensor<1x8x1x16xf32>, %k: tensor<1x2x100x16xf32>) -> tenso
 
 // -----
 
-// Each matrix in turn, all of them again and again: no heads that follow one another share one.
+// Adjacent heads use different keys, repeated cyclically, so that heads cannot be merged.
 // CHECK-LABEL: @inturn
 // CHECK: dlc.broadcast
 // CHECK: dlc.matmul {{.*}} -> tensor<1x8x1x100xf32

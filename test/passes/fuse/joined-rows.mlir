@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-place --dlc-decompose --dlc-fuse --split-input-file | FileCheck %s
 
-// Rows that are joined from parts and then reduced are made first: kernels would choose a part for each element.
+// Rows that are concatenated from parts and then reduced are computed first, since a kernel would have to select a part for each element.
 // CHECK-LABEL: @rows
 // CHECK: dlc.fusion
 // CHECK-NEXT: dlc.concat 3
@@ -15,7 +15,7 @@ func.func @rows(%a: tensor<1x8x512x32xf32>, %b: tensor<1x8x512x512xf32>) -> tens
 
 // -----
 
-// Joined row by row they are walked part by part.
+// A concatenation of rows is processed part by part.
 // CHECK-LABEL: @columns
 // CHECK-COUNT-1: dlc.fusion
 // CHECK-NOT: dlc.fusion

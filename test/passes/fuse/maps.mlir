@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-fuse --split-input-file | FileCheck %s
 
-// A chain is one kernel; the splat constant lives inside.
+// A chain is one kernel, which contains the splat constant.
 // CHECK-LABEL: @chain
 // CHECK: dlc.fusion(%{{.*}} = %arg0) :
 // CHECK: dlc.exp
@@ -19,7 +19,7 @@ func.func @chain(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 // -----
 
-// Rows: both reductions, what lies between them, and the statistics as results of their own.
+// Rows: both reductions, the operations between them, and the statistics as additional results.
 // CHECK-LABEL: @rows
 // CHECK: dlc.fusion({{.*}}) : (tensor<64x64xf32>) -> (tensor<64x1xf32>, tensor<64x64xf32>)
 // CHECK: dlc.reduce
@@ -53,7 +53,7 @@ func.func @both_ways(%x: tensor<64x64xf32>) -> tensor<1x64xf32> {
 
 // -----
 
-// An expensive value that stretches is computed once.
+// An expensive value that is broadcast is computed once.
 // CHECK-LABEL: @stretch
 // CHECK: dlc.fusion{{.*}} -> tensor<64xf32>
 // CHECK: dlc.exp
@@ -68,7 +68,7 @@ func.func @stretch(%x: tensor<64x64xf32>, %v: tensor<64xf32>) -> tensor<64x64xf3
 
 // -----
 
-// A reduction is not pulled through a transposition.
+// A reduction is not fused through a transposition.
 // CHECK-LABEL: @turned
 // CHECK: dlc.fusion
 // CHECK: dlc.reduce
@@ -83,7 +83,7 @@ func.func @turned(%x: tensor<64x8x32xf32>, %z: tensor<8x64x1xf32>) -> tensor<8x6
 
 // -----
 
-// Aliases stay outside; a lone transposition is a kernel of its own.
+// Views remain outside of fusions; a single transposition is a separate kernel.
 // CHECK-LABEL: @views
 // CHECK: %[[R:.*]] = dlc.reshape %arg0
 // CHECK: %[[T:.*]] = dlc.fusion(%{{.*}} = %[[R]])
@@ -119,7 +119,7 @@ func.func @copied(%x: tensor<64x64xbf16>) -> (tensor<1x64xf32>, tensor<64x1xf32>
 
 // -----
 
-// A residual used again is a second result of its consumer's kernel.
+// A residual with another reader is a second result of its consumer's kernel.
 // CHECK-LABEL: @residual
 // CHECK: %[[F:.*]]:2 = dlc.fusion
 // CHECK: dlc.add
@@ -136,7 +136,7 @@ func.func @residual(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> (tensor<64x
 
 // -----
 
-// A value that waits for another kernel which waits for this one is no part of it.
+// A value that depends on another kernel that depends on this one is not fused (cycle).
 // CHECK-LABEL: @cycle
 // CHECK: dlc.topk
 func.func @cycle(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
@@ -148,7 +148,7 @@ func.func @cycle(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 // -----
 
-// Loop bodies are fused on their own.
+// Loop bodies are fused separately.
 // CHECK-LABEL: @loop
 // CHECK: dlc.loop
 // CHECK: dlc.fusion
@@ -168,7 +168,7 @@ func.func @loop(%x: tensor<64xf32>, %k: tensor<64xf32>) -> tensor<64xf32> {
 
 // -----
 
-// A kernel that sums up what is made of a concatenation of channels, over the image, walks it part by part.
+// A kernel that reduces a concatenation of channels over the image processes it part by part.
 // CHECK-LABEL: @joined_mean
 // CHECK: dlc.fusion
 // CHECK: dlc.concat
@@ -184,7 +184,7 @@ func.func @joined_mean(%a: tensor<1x24x32x32xf32, #dlc.on<cpu, acdb>>, %b: tenso
 
 // -----
 
-// A kernel that is full ends where values have 8 bits.
+// A fusion that reaches its size limit ends at values of 8 bits.
 // CHECK-LABEL: @narrow_end
 // CHECK: %[[Y:.*]] = dlc.fusion({{.*}} = %arg0) : (tensor<64xui8>) -> tensor<64xui8>
 // CHECK: dlc.fusion({{.*}} = %[[Y]]) : (tensor<64xui8>) -> tensor<64xui8>
@@ -265,8 +265,8 @@ func.func @narrow_end(%x0: tensor<64xui8>) -> tensor<64xui8> {
 
 // -----
 
-// A few long rows: each reduction is a kernel of its own, which all cores share, and the exponential
-// is not computed again.
+// A few long rows: each reduction is a separate kernel for all cores, and the exponential
+// is not recomputed.
 // CHECK-LABEL: @long_rows
 // CHECK: dlc.fusion({{.*}}) : (tensor<2x65536xf32>) -> tensor<2x1xf32>
 // CHECK: dlc.fusion({{.*}}) : ({{.*}}) -> (tensor<2x65536xf32>, tensor<2x1xf32>)

@@ -3,7 +3,7 @@
 !g = tensor<128x1024xf32, #dlc.on<cuda:0>>
 !h = tensor<128x256xf32, #dlc.on<cuda:0>>
 
-// The sum is read in parts, each element once: it is made where it is read.
+// The sum is read in parts, each element once: it is fused into its readers.
 // CHECK-LABEL: func.func @gates
 // CHECK: dlc.fusion
 // CHECK: dlc.matmul

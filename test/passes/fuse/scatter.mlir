@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-fuse --split-input-file | FileCheck %s
 
-// A table's gradient that only its update reads: the rows go into the table, and no zeros are made.
+// A table's gradient with the update as only reader: the rows are scattered into the table, without a tensor of zeros.
 // CHECK-LABEL: @sgd
 // CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<100x16xf32>
 // CHECK-NOT: broadcast
@@ -19,7 +19,7 @@ func.func @sgd(%w: tensor<100x16xf32> {dlc.name = "w", dlc.state}, %i: tensor<5x
 
 // -----
 
-// Where gradients are clipped, their norm reads the table; the update still goes by rows.
+// With gradient clipping, the norm reads the table; the update still scatters rows.
 // CHECK-LABEL: @clipped
 // CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<100x16xf32>
 // CHECK: %[[G:.*]] = dlc.scatter_nd add
@@ -37,7 +37,7 @@ func.func @clipped(%w: tensor<100x16xf32> {dlc.name = "w", dlc.state}, %i: tenso
 
 // -----
 
-// A table that is a product's operand too: its rows join the product's sums.
+// A table that is also an operand of a matmul: its rows are scattered into the matmul's result.
 // CHECK-LABEL: @tied
 // CHECK: %[[P:.*]] = dlc.fusion
 // CHECK: dlc.matmul
@@ -52,7 +52,7 @@ func.func @tied(%x: tensor<8x100xf32>, %g: tensor<8x16xf32>, %i: tensor<5x1xi64>
 
 // -----
 
-// What starts from something else, or is added to what others read, stays.
+// A scatter that does not start from zeros, or whose sum has other readers, is not changed.
 // CHECK-LABEL: @stays
 // CHECK-COUNT-2: dlc.scatter_nd
 // CHECK-NOT: dlc.scatter_nd
@@ -68,7 +68,7 @@ func.func @stays(%w: tensor<100x16xf32>, %i: tensor<5x1xi64>, %dy: tensor<5x16xf
 
 // -----
 
-// Most rows of a table that is there anyway: it is added as a whole.
+// If the gradient covers most rows and is stored anyway, it is added as a whole.
 // CHECK-LABEL: @most
 // CHECK-COUNT-1: dlc.scatter_nd
 // CHECK-NOT: dlc.scatter_nd

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-fuse --split-input-file | FileCheck %s
 
-// Two sums that read the same operands are one kernel, with what they sum.
+// Two sums that read the same operands are one kernel, with the computation of the summed values.
 // CHECK-LABEL: @sums
 // CHECK: dlc.fusion({{.*}}) : (tensor<4096x64xf32>, tensor<4096x64xf32>) -> (tensor<1x64xf32>, tensor<1x64xf32>)
 // CHECK: dlc.yield
@@ -14,7 +14,7 @@ func.func @sums(%dy: tensor<4096x64xf32>, %x: tensor<4096x64xf32>) -> (tensor<1x
 
 // -----
 
-// A gradient and the sum of it: one walk, two results.
+// A gradient and its sum: one pass, two results.
 // CHECK-LABEL: @bias
 // CHECK: %[[F:.*]]:2 = dlc.fusion({{.*}}) : {{.*}} -> (tensor<4096x64xf32>, tensor<1x64xf32>)
 // CHECK-NOT: dlc.fusion
@@ -54,7 +54,7 @@ func.func @cross_entropy(%x: tensor<512x1000xf32>, %t: tensor<512x1000xf32>) -> 
 
 // -----
 
-// What a batch's statistics are taken of is read again by another kernel: its rows are no runs of memory.
+// The operand of batch statistics is read again by another kernel, since its rows are not contiguous.
 // CHECK-LABEL: @batch_statistics
 // CHECK: %[[M:.*]] = dlc.fusion({{.*}}) : (tensor<4096x64xf32>) -> tensor<1x64xf32>
 // CHECK: dlc.fusion({{.*}} = %arg0, {{.*}} = %[[M]]) : {{.*}} -> tensor<4096x64xf32>
@@ -66,7 +66,7 @@ func.func @batch_statistics(%x: tensor<4096x64xf32>) -> tensor<4096x64xf32> {
 
 // -----
 
-// Sums along different dimensions, and a sum that waits for another: kernels of their own.
+// Sums along different dimensions, and a sum that depends on another one, are separate kernels.
 // CHECK-LABEL: @unlike
 // CHECK: dlc.fusion{{.*}} -> tensor<4096x1xf32>
 // CHECK: dlc.fusion{{.*}} -> tensor<1x64xf32>
@@ -94,7 +94,7 @@ func.func @elementwise(%x: tensor<4096x64xf32>) -> (tensor<4096x64xf32>, tensor<
 
 // -----
 
-// Not where one would wait for the other by way of a third.
+// Not if one depends on the other through a third kernel.
 // CHECK-LABEL: @waits
 // CHECK: dlc.fusion{{.*}} -> tensor<4096x64xf32>
 // CHECK: dlc.topk

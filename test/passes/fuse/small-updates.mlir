@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-fuse --split-input-file | FileCheck %s
 
-// Biases of one size are updated by one kernel; another size has its own, and so has what is large.
+// Biases of one size are updated by one kernel; each other size and each large parameter has a separate kernel.
 // CHECK-LABEL: @sgd
 // CHECK-DAG: dlc.fusion{{.*}} -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>)
 // CHECK-DAG: dlc.fusion{{.*}} -> tensor<32xf32>
@@ -29,7 +29,7 @@ func.func @sgd(%a: tensor<64xf32> {dlc.name = "a", dlc.state}, %b: tensor<64xf32
 
 // -----
 
-// One that waits for another stays apart from it.
+// An update that depends on another one is not merged with it.
 // CHECK-LABEL: @chain
 // CHECK-COUNT-2: dlc.fusion
 func.func @chain(%a: tensor<64xf32> {dlc.name = "a", dlc.state}, %b: tensor<64xf32> {dlc.name = "b", dlc.state}, %g: tensor<64xf32>, %w: tensor<64x64xf32>)
@@ -44,7 +44,7 @@ func.func @chain(%a: tensor<64xf32> {dlc.name = "a", dlc.state}, %b: tensor<64xf
 
 // -----
 
-// What clips the gradients is computed in the kernel.
+// The clipping factor is computed in the kernel.
 // CHECK-LABEL: @clipped
 // CHECK: dlc.fusion{{.*}} -> (tensor<64xf32>, tensor<64xf32>)
 // CHECK-NOT: dlc.fusion
@@ -61,7 +61,7 @@ func.func @clipped(%a: tensor<64xf32> {dlc.name = "a", dlc.state}, %b: tensor<64
 
 // -----
 
-// Launches on a GPU are saved alike.
+// On a GPU, launches are saved in the same way.
 // CHECK-LABEL: @gpu
 // CHECK: dlc.fusion{{.*}} -> (tensor<64xf32, #dlc.on<cuda:0>>, tensor<64xf32, #dlc.on<cuda:0>>)
 // CHECK-NOT: dlc.fusion

@@ -1,7 +1,7 @@
 // RUN: dlc-opt %s --dlc-fuse | FileCheck %s
 
-// Reorders to and from layouts without blocks are transpositions of what lies in memory, for which
-// generated code competes.
+// Reorders to and from layouts without blocks are transpositions of the data in memory, for which
+// generated code is a candidate.
 
 // CHECK-LABEL: @to_channels_last
 // CHECK: %[[M:.*]] = dlc.fusion(%[[X:.*]] = %arg0)
@@ -23,7 +23,7 @@ func.func @from_channels_last(%x: tensor<2x3x5x7xf32, #dlc.on<cpu, acdb>>) -> te
   return %y : tensor<2x3x5x7xf32, #dlc.on<cpu>>
 }
 
-// Blocks are a library's.
+// Reorders of blocked layouts remain for the library.
 
 // CHECK-LABEL: @to_blocks
 // CHECK: dlc.reorder %arg0
@@ -32,8 +32,8 @@ func.func @to_blocks(%x: tensor<2x16x5x7xf32, #dlc.on<cpu>>) -> tensor<2x16x5x7x
   return %y : tensor<2x16x5x7xf32, #dlc.on<cpu, aBcd16b>>
 }
 
-// On a GPU no library competes: one kernel makes weights narrow and turns them, another reads their
-// gradient as it comes.
+// On a GPU no library is a candidate: one kernel casts and transposes weights, another reads their
+// gradient in its layout.
 
 // CHECK-LABEL: @weights_on_gpu
 // CHECK: dlc.fusion
@@ -60,7 +60,7 @@ func.func @weights_on_gpu(%x: tensor<2x64x8x8xbf16, #dlc.on<cuda:0, acdb>>, %m: 
   return %y, %n : tensor<2x64x8x8xbf16, #dlc.on<cuda:0, acdb>>, tensor<64x64x3x3xf32, #dlc.on<cuda:0>>
 }
 
-// What moves nothing is a view alone, and what constants become is a constant.
+// A reorder that moves no element is a view, and a reordered constant is a constant.
 
 // CHECK-LABEL: @pixels
 // CHECK: %[[V:.*]] = dlc.transposed_view %arg0 [0, 1, 2, 3] {{.*}} -> tensor<2x3x1x1xf32, #dlc.on<cpu, acdb>>

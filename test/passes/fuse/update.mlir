@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-fuse --split-input-file | FileCheck %s
 
-// w - lr * x^T dy: the update joins the product, which may add in place.
+// w - lr * x^T dy: the update is fused into the matmul, which may accumulate in place.
 // CHECK-LABEL: @sgd
 // CHECK: dlc.fusion(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %arg0) {{.*}} attributes {dlc.updates = 2 : i64}
 // CHECK-NEXT: dlc.matmul
@@ -18,7 +18,7 @@ func.func @sgd(%w: tensor<32x16xf32> {dlc.name = "w", dlc.state}, %x: tensor<8x3
 
 // -----
 
-// The rate may be known only when it runs.
+// The rate may be known only at run time.
 // CHECK-LABEL: @rate
 // CHECK: dlc.fusion{{.*}} attributes {dlc.updates = 3 : i64}
 // CHECK-NOT: dlc.fusion
@@ -31,7 +31,7 @@ func.func @rate(%w: tensor<32x16xf32> {dlc.name = "w", dlc.state}, %lr: tensor<f
 
 // -----
 
-// 0.9 * m + x^T dy: the state's factor comes along; what follows is a kernel of its own.
+// 0.9 * m + x^T dy: the state's factor is fused; the following operations are a separate kernel.
 // CHECK-LABEL: @momentum
 // CHECK: dlc.fusion{{.*}} attributes {dlc.updates = 2 : i64}
 // CHECK: dlc.matmul
@@ -53,7 +53,7 @@ func.func @momentum(%w: tensor<32x16xf32> {dlc.name = "w", dlc.state}, %m: tenso
 
 // -----
 
-// A gradient that something else reads is a value of its own: the product stays alone.
+// A gradient with another reader is stored: the update is not fused into the matmul.
 // CHECK-LABEL: @norm
 // CHECK-NOT: dlc.updates
 // CHECK: dlc.matmul
@@ -73,7 +73,7 @@ func.func @norm(%w: tensor<32x16xf32> {dlc.name = "w", dlc.state}, %x: tensor<8x
 
 // -----
 
-// Not state: nothing to add to in place.
+// The operand is not state, so that nothing is updated in place.
 // CHECK-LABEL: @residual
 // CHECK-NOT: dlc.updates
 // CHECK: return
@@ -85,7 +85,7 @@ func.func @residual(%w: tensor<32x16xf32>, %x: tensor<8x32xf32>, %dy: tensor<8x1
 
 // -----
 
-// Weight decay: w - lr * (x^T dy + d * w) adds up in place as one multiple of w.
+// Weight decay: w - lr * (x^T dy + d * w) is accumulated in place, with one multiple of w.
 // CHECK-LABEL: @decay
 // CHECK: dlc.fusion{{.*}} attributes {dlc.updates = 2 : i64}
 // CHECK-NOT: dlc.fusion
@@ -102,7 +102,7 @@ func.func @decay(%w: tensor<32x16xf32> {dlc.name = "w", dlc.state}, %x: tensor<8
 
 // -----
 
-// With momentum besides, the product stays alone, and one kernel reads it and both states.
+// With momentum as well, the update is not fused into the matmul; one kernel reads the gradient and both states.
 // CHECK-LABEL: @decayed_momentum
 // CHECK-NOT: dlc.updates
 // CHECK: dlc.matmul
@@ -126,7 +126,7 @@ func.func @decayed_momentum(%w: tensor<32x16xf32> {dlc.name = "w", dlc.state}, %
 
 // -----
 
-// The old value is read by the product itself: nothing may be written over it meanwhile.
+// The matmul itself reads the old value, which must not be overwritten meanwhile.
 // CHECK-LABEL: @reads_itself
 // CHECK-NOT: dlc.updates
 // CHECK: return

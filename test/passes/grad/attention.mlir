@@ -1,9 +1,9 @@
-// Attention that is to run on a GPU stays whole in both directions; what its mask's gradient needs is the scores.
+// Attention on a GPU is not decomposed in either direction; the gradient of its mask needs the scores.
 // RUN: dlc-opt %s --dlc-mark-attention='device=cuda:0 gradients' --dlc-grad | FileCheck %s --check-prefixes=CHECK,WHOLE
 // RUN: dlc-opt %s --dlc-grad | FileCheck %s --check-prefixes=CHECK,OPENED
 // RUN: dlc-opt %s --dlc-mark-attention='device=cuda:0 gradients' --dlc-grad --dlc-precision='precision=bf16' | FileCheck %s --check-prefix=NARROW
 
-// In 16 bits its sums of exponentials stay f32.
+// With 16-bit operands, the sums of exponentials are f32.
 // CHECK-LABEL: func.func @plain
 // WHOLE: %[[Y:.*]], %[[L:.*]] = dlc.attention_train %arg0, %arg1, %arg1, %arg2 {causal, scale = 5.000000e-01 : f64}
 // WHOLE: dlc.attention_grad %arg0, %arg1, %arg1, %[[Y]], %[[L]], %{{.*}}, %arg2 {causal, scale = 5.000000e-01 : f64}

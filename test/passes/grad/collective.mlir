@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s -dlc-grad -split-input-file -verify-diagnostics | FileCheck %s
-// What is differentiated is the sum of all ranks' losses.
+// Gradients are those of the sum of all ranks' losses.
 
 // CHECK-LABEL: @reduce
 // CHECK: = dlc.add
@@ -48,7 +48,7 @@ func.func @max(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %dx : tensor<4xf32>
 }
 // -----
-// Zeros where another rank's share is.
+// The shares of other ranks are zeros.
 // CHECK-LABEL: @own
 // CHECK: %[[RANK:.*]] = dlc.own_rows %{{.*}} of 2 : (tensor<2xi64>) -> tensor<1xi64>
 // CHECK: dlc.compare  eq %[[RANK]]

@@ -1,7 +1,7 @@
-// Gradients that the model defines itself: the computation on placeholders is part of the backward pass.
+// Custom gradients: the computation on placeholders is part of the backward pass.
 // RUN: dlc-opt %s --dlc-grad --dlc-simplify | FileCheck %s
 
-// The value is round(x), its gradient that of the result, twice.
+// The value is round(x); its gradient is twice the gradient of the result.
 // CHECK-LABEL: func.func @straight_through
 // CHECK-SAME: (%[[X:.*]]: tensor<3xf32>)
 // CHECK: %[[TWO:.*]] = dlc.constant dense<2.000000e+00>

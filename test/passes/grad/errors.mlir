@@ -1,4 +1,4 @@
-// What has no gradient, said at its place in the user's model.
+// Errors for operations without a gradient, located in the user's model.
 // RUN: dlc-opt %s --dlc-grad --split-input-file --verify-diagnostics
 
 // expected-note@+1 {{'hidden.weight' is this value}}
@@ -11,7 +11,7 @@ func.func @unused(%x: tensor<2xf32>, %w: tensor<3xf32> {dlc.name = "hidden.weigh
 
 // -----
 
-// Whole numbers carry no gradient.
+// Integers have no gradient.
 // expected-note@+1 {{is this value}}
 func.func @through_integers(%x: tensor<2xf32> {dlc.name = "x"}) -> tensor<2xf32> {
   %i = dlc.cast %x to i32 : (tensor<2xf32>) -> tensor<2xi32>

@@ -1,4 +1,4 @@
-// What the grad pass leaves: matrix products with flags, one product for shared weights, sums over what was stretched.
+// Results of the grad pass: matmuls with transpose flags, one matmul for shared weights, sums over broadcast dimensions.
 // RUN: dlc-opt %s --dlc-grad --dlc-simplify --split-input-file | FileCheck %s
 
 // CHECK-LABEL: @linear
@@ -22,7 +22,7 @@ func.func @linear(%x: tensor<8x16x32xf32>, %w: tensor<64x32xf32>, %b: tensor<64x
 
 // -----
 
-// Nothing is computed for x, which is not asked for.
+// Nothing is computed for x, whose gradient is not requested.
 // CHECK-LABEL: @weights_only
 // CHECK-COUNT-1: dlc.matmul
 // CHECK-NOT: dlc.matmul
@@ -49,7 +49,7 @@ func.func @convolution(%x: tensor<1x3x9x8xf32>, %w: tensor<4x3x3x3xf32>, %dy: te
 
 // -----
 
-// The forward pool keeps the places of its maxima.
+// The forward pool saves the positions of its maxima.
 // CHECK-LABEL: @max_pool
 // CHECK: %[[Y:.*]], %[[P:.*]] = dlc.max_pool_positions
 // CHECK: %[[DX:.*]] = dlc.max_pool_grad %{{.*}}, %[[P]]
@@ -76,7 +76,7 @@ func.func @layer_norm(%x: tensor<4x8xf32>, %s: tensor<8xf32>, %dy: tensor<4x8xf3
 
 // -----
 
-// Gradients of parts that lie side by side are joined.
+// Gradients of adjacent slices are concatenated.
 // CHECK-LABEL: @split
 // CHECK-NOT: dlc.pad
 // CHECK: dlc.concat 1
@@ -91,7 +91,7 @@ func.func @split(%x: tensor<2x6xf32>, %dy: tensor<2x3xf32>) -> tensor<2x6xf32> {
 
 // -----
 
-// The loop keeps the state that its way back needs and no other; the weights' gradient is one product after the loop.
+// The loop saves only the state that its backward loop needs; the weights' gradient is one matmul after the loop.
 // CHECK-LABEL: @rnn
 // CHECK: dlc.loop
 // CHECK: dlc.loop
@@ -105,7 +105,7 @@ func.func @rnn(%x: tensor<5x2x3xf32>, %w: tensor<1x4x3xf32>, %r: tensor<1x4x4xf3
 
 // -----
 
-// What y does not depend on gets zeros where that is allowed.
+// Values on which y does not depend get zeros if that is allowed.
 // CHECK-LABEL: @unused
 // CHECK-SAME: (%[[X:.*]]: tensor<2xf32>, %[[U:.*]]: tensor<3xf32>)
 // CHECK-DAG: dense<0.000000e+00>
@@ -132,7 +132,7 @@ func.func @second(%x: tensor<f32>) -> tensor<f32> {
 
 // -----
 
-// A gradient inside of a loop, in the loop's own values: training steps.
+// A gradient inside a loop, of the loop's own values: training steps.
 // CHECK-LABEL: @descent
 // CHECK: dlc.loop
 // CHECK-NOT: dlc.gradient

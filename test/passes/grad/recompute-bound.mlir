@@ -2,12 +2,12 @@
 // RUN: dlc-opt %s --dlc-recompute='max-memory=600000' | FileCheck %s
 // RUN: not dlc-opt %s --dlc-recompute='max-memory=1000' 2>&1 | FileCheck %s --check-prefix=LEAST
 
-// Counted: w (16384 bytes of state) and the values of 128 KiB that are alive at once.
+// The estimate contains w (16384 bytes of state) and the 128 KiB of values that are live at the same time.
 // LEAST: required: at most 1000 bytes of memory; found: {{[0-9]+}} with maximum recomputation
 
 // FREE-NOT: dlc.recomputed
 
-// What idles at the peak and is cheap for its size is made once more before its late reader; the first products are not.
+// A value that is unused at the peak and cheap for its size is recomputed before its late reader; the first matmuls are not.
 // CHECK: module attributes {dlc.estimated_memory = [[BYTES:[0-9]+]] : i64}
 // CHECK: dlc.matmul
 // CHECK: dlc.exp

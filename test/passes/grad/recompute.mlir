@@ -1,7 +1,7 @@
 // RUN: dlc-opt %s --dlc-recompute --split-input-file | FileCheck %s
 // RUN: dlc-opt %s --dlc-recompute --dlc-place --dlc-fuse --split-input-file | FileCheck %s --check-prefix=FUSED
 
-// x is there for the second product anyway: relu of it is computed again beside its late reader.
+// x is saved for the second matmul anyway, so that relu(x) is recomputed before its late reader.
 // CHECK-LABEL: @again
 // CHECK: %[[R:.*]] = dlc.relu %arg0 :
 // CHECK: dlc.matmul %[[R]], %arg1
@@ -25,7 +25,7 @@ func.func @again(%x: tensor<256x256xf32>, %w: tensor<256x256xf32> {dlc.name = "w
 
 // -----
 
-// What is only compared late is kept as the answer: a byte an element.
+// If a late reader only compares a value, the result of the comparison is saved: one byte per element.
 // CHECK-LABEL: @mask
 // CHECK: %[[Y:.*]] = dlc.matmul %arg0, %arg1
 // CHECK-NEXT: %[[M:.*]] = dlc.compare gt %[[Y]]
@@ -42,7 +42,7 @@ func.func @mask(%x: tensor<64x64xf32>, %w: tensor<64x64xf32> {dlc.name = "w", dl
 
 // -----
 
-// Dropout's mask comes from the counter again; a parameter's cast does not.
+// Dropout's mask is recomputed from the counter; a parameter's cast is not recomputed.
 // CHECK-LABEL: @dropout
 // CHECK: %[[N:.*]] = dlc.cast %arg1 to bf16
 // CHECK: dlc.random
@@ -66,8 +66,8 @@ func.func @dropout(%x: tensor<64x64xf32>, %w: tensor<64x64xf32> {dlc.name = "w",
 
 // -----
 
-// Residuals: each is made from the one before it, all at the last one's first reader, once for all readers; what the forward
-// pass reads is never made again, and the statistics are those that were kept.
+// Residuals: each is recomputed from the previous one, all at the first reader of the last one, once for all readers; values that the forward
+// pass reads are not recomputed, and the statistics are the saved ones.
 // CHECK-LABEL: @residuals
 // CHECK: %[[Y1:.*]], %[[M1:.*]], %[[V1:.*]] = dlc.batch_norm_train
 // CHECK: %[[A:.*]] = dlc.add %arg0, %[[Y1]] :

@@ -1,4 +1,4 @@
-// What no library has fast code for becomes what they have. Transposed convolutions with strides become convolutions whose results are interleaved, in rows of channels.
+// Operations for which libraries have no fast code are replaced. Transposed convolutions with strides become convolutions whose results are interleaved, in rows of channels.
 // RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1' --dlc-verify-layout --split-input-file | FileCheck %s
 
 // 16 taps at stride 8: two taps for each of 8 phases.
@@ -16,7 +16,7 @@ func.func @vocoder(%x: tensor<1x32x500xf32>, %w: tensor<32x16x16xf32>, %b: tenso
 
 // -----
 
-// Dilated windows do not fall into phases of whole convolutions; without strides there is one phase.
+// Dilated windows cannot be split into phases; without strides there is one phase.
 // CHECK-LABEL: @left
 // CHECK-COUNT-2: dlc.conv_transpose
 func.func @left(%x: tensor<1x32x100xf32>, %w: tensor<32x32x4xf32>) -> tensor<1x32x313xf32> {
@@ -27,7 +27,7 @@ func.func @left(%x: tensor<1x32x100xf32>, %w: tensor<32x32x4xf32>) -> tensor<1x3
 
 // -----
 
-// Depthwise, of one dimension: as images of one row.
+// One-dimensional depthwise convolutions become convolutions of images with one row.
 // CHECK-LABEL: @frames
 // CHECK: dlc.conv {{.*}}dilations = array<i64: 1, 1>, groups = 256 : i64, high = array<i64: 0, 15>, low = array<i64: 0, 15>, strides = array<i64: 1, 1>{{.*}} -> tensor<1x256x1x500xf32
 func.func @frames(%x: tensor<1x256x500xf32>, %w: tensor<256x1x31xf32>) -> tensor<1x256x500xf32> {
@@ -37,7 +37,7 @@ func.func @frames(%x: tensor<1x256x500xf32>, %w: tensor<256x1x31xf32>) -> tensor
 
 // -----
 
-// And the gradient of its images; that of its weights has code for lines.
+// So does the gradient of its images; the weight gradient supports one dimension.
 // CHECK-LABEL: @frames_back
 // CHECK-DAG: dlc.conv_weight_grad {{.*}}window = array<i64: 31>}{{.*}}#dlc.on<cpu, aBc16b>{{.*}} -> tensor<256x1x31xf32
 // CHECK-DAG: dlc.conv_transpose {{.*}}extra = array<i64: 0, 0>, groups = 256 : i64, high = array<i64: 0, 15>{{.*}} -> tensor<4x256x1x300xf32
@@ -49,7 +49,7 @@ func.func @frames_back(%x: tensor<4x256x300xf32>, %dy: tensor<4x256x300xf32>, %w
 
 // -----
 
-// Of three: the sum of its planes.
+// A three-dimensional one becomes a sum over planes.
 // CHECK-LABEL: @volumes
 // CHECK-COUNT-3: dlc.conv {{.*}} -> tensor<8x256x14x14xf32
 // CHECK-NOT: dlc.conv
@@ -60,7 +60,7 @@ func.func @volumes(%x: tensor<1x256x8x14x14xf32>, %w: tensor<256x1x3x3x3xf32>) -
 
 // -----
 
-// Two results for each channel: of channels that stand there twice.
+// With two results per channel, each channel is duplicated.
 // CHECK-LABEL: @twice
 // CHECK: dlc.conv {{.*}}groups = 64 : i64{{.*}} -> tensor<1x64x56x56xf32
 func.func @twice(%x: tensor<1x32x56x56xf32>, %w: tensor<64x1x9x9xf32>) -> tensor<1x64x56x56xf32> {
@@ -70,7 +70,7 @@ func.func @twice(%x: tensor<1x32x56x56xf32>, %w: tensor<64x1x9x9xf32>) -> tensor
 
 // -----
 
-// Of 16-bit floats in f32, where the library has nothing for them; on processors that multiply them it stays.
+// 16-bit floats are computed in f32 if the library does not support them; on processors that multiply them this is not changed.
 // CHECK-LABEL: @half
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x56x56xf{{32|16}}
 // CHECK: return {{.*}}tensor<1x64x56x56xf16
@@ -81,7 +81,7 @@ func.func @half(%x: tensor<1x64x56x56xf16>, %w: tensor<64x64x3x3xf16>) -> tensor
 
 // -----
 
-// One channel would leave lanes empty: products of all taps, shifted and added. Strides would leave most of them out.
+// One channel would leave lanes unused: products of all taps are shifted and added. With strides most of them would be unused.
 // CHECK-LABEL: @voice
 // CHECK: dlc.matmul {{.*}} -> tensor<1x7x16000xf32
 // CHECK-COUNT-6: dlc.pad constant
@@ -94,7 +94,7 @@ func.func @voice(%x: tensor<1x64x16000xf32>, %w: tensor<1x64x7xf32>) -> (tensor<
 
 // -----
 
-// A depthwise transposed convolution with strides: each phase of a channel is a channel of a depthwise one.
+// A depthwise transposed convolution with strides: each phase of a channel becomes a channel of a depthwise convolution.
 // CHECK-LABEL: @enlarged
 // CHECK-NOT: dlc.conv_transpose
 // CHECK: dlc.conv {{.*}}groups = 256 : i64{{.*}} -> tensor<1x256x29x29xf32

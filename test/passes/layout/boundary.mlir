@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1 costs=assumed' --dlc-verify-layout --split-input-file | FileCheck %s
 
-// What a program may leave in any layout it leaves as it is made; other results are plain.
+// Results that may have any layout keep the one in which they are computed; other results are plain.
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: -> (tensor<4x32x16x16xf32, #dlc.on<cpu, [[TAG:[aBcdb16]+]]>> {dlc.layout = "any", dlc.name = "kept"}, tensor<4x32x16x16xf32, #dlc.on<cpu>>)
 // CHECK: [[Y:%.+]] = dlc.conv {{.*}} -> tensor<4x32x16x16xf32, #dlc.on<cpu, [[TAG]]>>
@@ -15,7 +15,7 @@ func.func @forward(%x: tensor<4x16x16x16xf32>, %w: tensor<32x16x3x3xf32>) -> (te
 
 // -----
 
-// Blocks that are not full have no room outside.
+// Layouts with padding are not allowed at the boundary.
 // CHECK-LABEL: func.func @padded
 // CHECK-SAME: -> (tensor<4x20x16x16xf32, #dlc.on<cpu{{(, acdb)?}}>> {
 func.func @padded(%x: tensor<4x16x16x16xf32>, %w: tensor<20x16x3x3xf32>) -> (tensor<4x20x16x16xf32> {dlc.layout = "any"}) {
@@ -25,7 +25,7 @@ func.func @padded(%x: tensor<4x16x16x16xf32>, %w: tensor<20x16x3x3xf32>) -> (ten
 
 // -----
 
-// An argument lies as it says, and what works element by element follows it, without a product, too.
+// An argument has its declared layout, and elementwise operations use it, even without a matmul.
 // CHECK-LABEL: func.func @backward
 // CHECK-SAME: (%[[X:[^:]+]]: tensor<4x32x16x16xf32, #dlc.on<cpu, aBcd16b>> {{{.*}}}, %[[DY:[^:]+]]: tensor<4x32x16x16xf32, #dlc.on<cpu, aBcd16b>> {{{.*}}})
 // CHECK-NEXT: dlc.mul %[[X]], %[[DY]] {{.*}} -> tensor<4x32x16x16xf32, #dlc.on<cpu, aBcd16b>>

@@ -24,7 +24,7 @@ func.func @chain(%x: tensor<1x3x32x32xf32>, %w: tensor<64x3x3x3xf32>, %v: tensor
 
 // -----
 
-// Group norm takes the images as they lie.
+// Group norm reads the images in their layout.
 // CHECK-LABEL: @group_norm
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
 // CHECK-NOT: dlc.reorder
@@ -40,7 +40,7 @@ func.func @group_norm(%x: tensor<1x64x8x8xf32>, %w: tensor<64x64x3x3xf32>, %s: t
 
 // -----
 
-// But not where its statistics have the images' shape: what is plain and what is not could not be told apart.
+// But not if its statistics have the images' shape, since operands of one shape must have one layout.
 // CHECK-LABEL: @group_norm_of_pixels
 // CHECK: dlc.group_norm {{.*}} -> tensor<1x64x1x1xf32, #dlc.on<cpu>>
 func.func @group_norm_of_pixels(%x: tensor<1x64x1x1xf32>, %w: tensor<64x64x1x1xf32>) -> tensor<1x64x1x1xf32> {
@@ -52,7 +52,7 @@ func.func @group_norm_of_pixels(%x: tensor<1x64x1x1xf32>, %w: tensor<64x64x1x1xf
 
 // -----
 
-// What is combined over all that there is does not ask for another order: a scale, as dynamic quantisation takes it.
+// A reduction over all elements needs no other layout: a scale, as in dynamic quantisation.
 // CHECK-LABEL: @whole
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
 // CHECK-NOT: dlc.reorder
@@ -69,7 +69,7 @@ func.func @whole(%x: tensor<1x64x8x8xf32>, %w: tensor<64x64x3x3xf32>) -> tensor<
 
 // -----
 
-// Images of another size, by their elements' places, keep the layout.
+// Resized images, by gathers along spatial dimensions, keep the layout.
 // CHECK-LABEL: @resized
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
 // CHECK-NOT: dlc.reorder
@@ -87,7 +87,7 @@ func.func @resized(%x: tensor<1x64x8x8xf32>, %v: tensor<64x64x3x3xf32>, %p: tens
 
 // -----
 
-// Groups of channels take the layout with them.
+// Slices of whole channel blocks keep the layout.
 // CHECK-LABEL: @split
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x16x16xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
 // CHECK: dlc.slice {{.*}} -> tensor<1x32x16x16xf32, #dlc.on<cpu, [[TAG]]>>
@@ -105,7 +105,7 @@ func.func @split(%x: tensor<1x64x16x16xf32>, %v: tensor<64x64x3x3xf32>, %w: tens
 
 // -----
 
-// What reads plain gets plain, and two readers share one reorder.
+// Operations that require a plain layout get it, and two readers share one reorder.
 // CHECK-LABEL: @plain
 // CHECK: dlc.conv
 // CHECK-COUNT-1: dlc.reorder
@@ -121,7 +121,7 @@ func.func @plain(%x: tensor<1x64x8x8xf32>, %v: tensor<64x64x3x3xf32>) -> (tensor
 
 // -----
 
-// No spatial convolution, no layouts.
+// Without a spatial convolution, no layout is chosen.
 // CHECK-LABEL: @one_dimension
 // CHECK-NOT: dlc.reorder
 func.func @one_dimension(%x: tensor<1x64x32xf32>, %w: tensor<64x64x3xf32>) -> tensor<1x64x32xf32> {
@@ -131,7 +131,7 @@ func.func @one_dimension(%x: tensor<1x64x32xf32>, %w: tensor<64x64x3xf32>) -> te
 
 // -----
 
-// A product that is done before its operand is brought elsewhere stays where it is.
+// A convolution that takes less time than the reorder of its operand keeps the plain layout.
 // CHECK-LABEL: @small
 // CHECK-NOT: dlc.reorder
 // CHECK: return
@@ -142,7 +142,7 @@ func.func @small(%x: tensor<1x16x4x4xf32>, %w: tensor<16x16x3x3xf32>) -> tensor<
 
 // -----
 
-// But between large ones it follows them: going there and back would cost more than it does.
+// But between large convolutions it has their layout, since reorders in both directions would cost more.
 // CHECK-LABEL: @between
 // CHECK: dlc.reorder %arg0
 // CHECK-NOT: dlc.reorder
@@ -160,7 +160,7 @@ func.func @between(%x: tensor<1x64x32x32xf32>, %w: tensor<64x64x3x3xf32>, %v: te
 
 // -----
 
-// A sum of a small product and of what only plain readers want: the one image that is there already decides, not the branch.
+// A sum of a small convolution and a value with only plain readers: the existing layout of the image decides, not the branch.
 // CHECK-LABEL: @branch
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x32x32xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
 // CHECK: dlc.add {{.*}} -> tensor<1x64x32x32xf32, #dlc.on<cpu, [[TAG]]>>

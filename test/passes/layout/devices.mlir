@@ -1,4 +1,4 @@
-// Layouts on several devices: as they are between CPU devices, plain elsewhere.
+// Layouts on several devices: unchanged between CPU devices, plain for other transfers.
 // RUN: dlc-opt %s --dlc-layout=costs=assumed --dlc-verify-layout --dlc-verify-placement --split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @cpus

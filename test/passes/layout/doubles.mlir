@@ -1,4 +1,4 @@
-// No library reorders f64: what is no image of a convolution stays plain, also where moving it would cost nothing (one channel).
+// No library reorders f64: values that are not images of a convolution remain plain, even if a reorder would move nothing (one channel).
 // RUN: dlc compile %s --cache none --to layout --print-after layout --threads 2 --profile zen5 2>&1 | FileCheck %s
 // RUN: dlc run %s --cache none | FileCheck %s --check-prefix=RESULT
 // REQUIRES: dlc, fma

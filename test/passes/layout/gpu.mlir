@@ -1,4 +1,4 @@
-// On a GPU images of 16 bits, or of tf32, have their channels last, and weights with windows as well.
+// On a GPU, images of 16 bits or tf32 are channels-last, and so are weights with windows.
 // RUN: dlc-opt %s --dlc-layout=costs=assumed --dlc-verify-layout --dlc-verify-placement --split-input-file | FileCheck %s
 
 !x = tensor<32x8x64x64xbf16, #dlc.on<cuda:0>>
@@ -12,8 +12,8 @@
 !c = tensor<64xbf16, #dlc.on<cuda:0>>
 !m = tensor<32x64xbf16, #dlc.on<cuda:0>>
 
-// Pools, batch norms, residuals and gradients follow; what is reordered is the image that comes plain, each of the weights once for both
-// directions, and their gradients, which what is trained reads. Weights of one element a window lie alike in both orders.
+// Pools, batch norms, residuals and gradients have the same layout; reorders remain for the plain input image, for each of the weights once for both
+// directions, and for their gradients, which the update reads. Weights of 1x1 windows have the same memory in both layouts.
 // CHECK-LABEL: @step
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<32x8x64x64xbf16
 // CHECK-SAME: %[[W0:[a-z0-9]+]]: tensor<64x8x7x7xbf16
@@ -69,7 +69,7 @@ func.func @step(%x: !x, %w0: !w0, %master: !f, %v: !v, %s: !c, %g: !y) -> (!m, !
 !x = tensor<32x64x16x16xf32, #dlc.on<cuda:0>>
 !w = tensor<64x64x3x3xf32, #dlc.on<cuda:0>>
 
-// Tensor cores want it so: f32 stays plain unless it may be tf32.
+// Only tensor cores require this layout: f32 remains plain unless tf32 is allowed.
 // CHECK-LABEL: @singles
 // CHECK-NOT: dlc.reorder
 // CHECK: dlc.conv {{.*}} -> tensor<32x64x16x16xf32, #dlc.on<cuda:0>>
@@ -110,7 +110,7 @@ func.func @sequences_and_volumes(%x: !x, %w: !w, %v: !v, %u: !u) -> (!x, !v) {
 !v = tensor<64x64x1x1xbf16, #dlc.on<cuda:1>>
 !c = tensor<32x64x16x16xbf16, #dlc.on<cpu>>
 
-// From GPU to GPU an image keeps its order; to a processor it goes plain.
+// Between GPUs an image keeps its layout; it is plain in a transfer to a CPU.
 // CHECK-LABEL: @transfers
 // CHECK: dlc.conv {{.*}} -> tensor<32x64x16x16xbf16, #dlc.on<cuda:0, acdb>>
 // CHECK-NEXT: dlc.transfer {{.*}} -> tensor<32x64x16x16xbf16, #dlc.on<cuda:1, acdb>>

@@ -1,11 +1,11 @@
-// On tensor cores the phases of an image of few channels are channels, where the window moves by strides; weights go with them.
+// On tensor cores, the phases of a strided convolution of few channels become channels of the image and the weights.
 // RUN: dlc-opt %s --dlc-layout=costs=assumed --dlc-verify-layout --dlc-verify-placement --cse --split-input-file | FileCheck %s
 
 !x = tensor<32x3x224x224xbf16, #dlc.on<cuda:0>>
 !w = tensor<64x3x7x7xbf16, #dlc.on<cuda:0>>
 !y = tensor<32x64x112x112xbf16, #dlc.on<cuda:0>>
 
-// Four phases of three channels are twelve, filled up to sixteen; the gradient reads what the convolution does.
+// Four phases of three channels are twelve channels, padded to sixteen; the gradient reads the same image as the convolution.
 // CHECK-LABEL: @strided
 // CHECK-COUNT-1: dlc.pad constant %{{.*}} low [0, 0, 3, 3] high [0, 0, 3, 3]
 // CHECK: dlc.transpose {{.*}} [0, 3, 5, 1, 2, 4] {{.*}} -> tensor<32x2x2x3x115x115xbf16, #dlc.on<cuda:0>>

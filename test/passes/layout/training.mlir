@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1 costs=assumed' --dlc-verify-layout --split-input-file | FileCheck %s
 
-// Forward and both gradients in one layout; the weights and what belongs to them stay plain.
+// Forward and both gradients have one layout; the weights and their state remain plain.
 // CHECK-LABEL: @step
 // CHECK: dlc.conv {{.*}} -> tensor<4x32x16x16xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
 // CHECK: dlc.max_pool_positions {{.*}} -> (tensor<4x32x8x8xf32, #dlc.on<cpu, [[TAG]]>>, tensor<4x32x8x8xui8, #dlc.on<cpu, [[TAG]]>>)
@@ -24,7 +24,7 @@ func.func @step(%x: tensor<4x16x16x16xf32>, %w: tensor<32x16x3x3xf32>, %g: tenso
 
 // -----
 
-// Batch norm of images, and its gradient, follow; statistics are plain. Channels that leave a block half full are not followed.
+// Batch norm of images and its gradient have the layout; statistics are plain. Layouts with partially filled blocks are not used.
 // CHECK-LABEL: @norm
 // CHECK: dlc.conv {{.*}} -> tensor<4x32x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>
 // CHECK: dlc.batch_norm_train {{.*}} -> (tensor<4x32x8x8xf32, #dlc.on<cpu, [[TAG]]>>, tensor<32xf32, #dlc.on<cpu>>, tensor<32xf32, #dlc.on<cpu>>)
@@ -38,7 +38,7 @@ func.func @norm(%x: tensor<4x16x8x8xf32>, %w: tensor<32x16x3x3xf32>, %s: tensor<
 
 // -----
 
-// No reorder has a kernel for integers of 64 bits: the positions are plain before they become such.
+// No kernel reorders 64-bit integers: the positions are converted to a plain layout before the cast.
 // CHECK-LABEL: @indices
 // CHECK: dlc.max_pool_positions {{.*}} -> (tensor<4x32x8x8xf32, #dlc.on<cpu, [[TAG:[aBbcd168]+]]>>, tensor<4x32x8x8xui8, #dlc.on<cpu, [[TAG]]>>)
 // CHECK: %[[PLAIN:.*]] = dlc.reorder {{.*}} -> tensor<4x32x8x8xui8, #dlc.on<cpu>>

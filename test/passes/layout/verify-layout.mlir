@@ -16,7 +16,7 @@ func.func @mixed(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>, %y: tensor<1x1
 
 // -----
 
-// Only what is marked leaves a program in a layout, and nothing with padding does.
+// Only marked results may have a layout, and none with padding.
 func.func @free(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> (tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>> {dlc.layout = "any"}) {
   return %x : tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>
 }
@@ -37,7 +37,7 @@ func.func @returned(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1
 
 // -----
 
-// Weights as a library packs them go through reorders and library calls alone.
+// Opaque layouts of packed weights are only allowed for reorders and library calls.
 func.func @weights(%x: tensor<64x64x3x3xbf16, #dlc.on<cpu>>) -> tensor<64x64x3x3xbf16, #dlc.on<cpu>> {
   %0 = dlc.reorder %x : (tensor<64x64x3x3xbf16, #dlc.on<cpu>>) -> tensor<64x64x3x3xbf16, #dlc.on<cpu, ABcd4b16a4b>>
   // expected-error @+1 {{supports layouts with at most one blocked dimension; found 'ABcd4b16a4b'; insert a dlc.reorder before the operation}}
@@ -48,7 +48,7 @@ func.func @weights(%x: tensor<64x64x3x3xbf16, #dlc.on<cpu>>) -> tensor<64x64x3x3
 
 // -----
 
-// Places of one dimension, with whole blocks of the others, are taken in the layout; channels that are in blocks are not.
+// A gather along a dimension without blocks keeps the layout; a gather of blocked channels does not.
 func.func @places(%x: tensor<1x32x4x4xf32, #dlc.on<cpu>>, %p: tensor<8xi64, #dlc.on<cpu>>) -> tensor<1x32x4x8xf32, #dlc.on<cpu>> {
   %b = dlc.reorder %x : (tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>
   %0 = dlc.gather 3 %b, %p : (tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>, tensor<8xi64, #dlc.on<cpu>>) -> tensor<1x32x4x8xf32, #dlc.on<cpu, aBcd16b>>
@@ -60,7 +60,7 @@ func.func @places(%x: tensor<1x32x4x4xf32, #dlc.on<cpu>>, %p: tensor<8xi64, #dlc
 
 // -----
 
-// Neighbours in whole blocks are a slice in the layout, too; a part of a block is none.
+// A slice of whole blocks keeps the layout; a slice of a part of a block does not.
 func.func @slices(%x: tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x8x4x4xf32, #dlc.on<cpu>> {
   %b = dlc.reorder %x : (tensor<1x32x4x4xf32, #dlc.on<cpu>>) -> tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>
   %0 = dlc.slice %b start [0, 16, 1, 0] size [1, 16, 2, 4] stride [1, 1, 1, 1] : (tensor<1x32x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x2x4xf32, #dlc.on<cpu, aBcd16b>>

@@ -1,7 +1,7 @@
 // RUN: dlc-opt %s --dlc-place --dlc-layout='threads=1 costs=assumed' --dlc-verify-layout --split-input-file | FileCheck %s
 
-// Between channels first and channels last nothing moves: the convolution's images have their channels last. The sum with what
-// came before is made where the product is.
+// Transpositions between channels-first and channels-last move nothing, since the convolution's images are channels-last. The sum with the
+// residual is fused into the matmul.
 // CHECK-LABEL: @block
 // CHECK-SAME: %[[X:arg0]]: tensor<1x14x14x64xf32, #dlc.on<cpu>>
 // CHECK-NOT: dlc.transpose{{ }}
@@ -30,7 +30,7 @@ func.func @block(%x: tensor<1x14x14x64xf32>, %w: tensor<64x1x7x7xf32>, %m: tenso
 
 // -----
 
-// An image's places become a sequence: merged after they are turned.
+// An image's spatial positions become a sequence: merged after the transposition.
 // CHECK-LABEL: @sequence
 // CHECK: %[[Y:.+]] = dlc.conv {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
 // CHECK: %[[V:.+]] = dlc.transposed_view %[[Y]] [0, 2, 3, 1] {{.*}} -> tensor<1x14x14x64xf32, #dlc.on<cpu>>
@@ -45,7 +45,7 @@ func.func @sequence(%x: tensor<1x14x14x64xf32>, %w: tensor<64x64x3x3xf32>) -> te
 
 // -----
 
-// What a convolution alone makes is summed in its layout: the sum is part of it.
+// The sum with a convolution's result is computed in its layout, in the epilogue.
 // CHECK-LABEL: @joined
 // CHECK: dlc.conv
 // CHECK: dlc.add {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
@@ -59,8 +59,8 @@ func.func @joined(%x: tensor<1x14x14x64xf32>, %w: tensor<64x1x3x3xf32>) -> tenso
 
 // -----
 
-// A product that takes the places of an image as rows reads them as they lie; where the image is laid otherwise, it takes them
-// transposed as it did.
+// A matmul whose rows are the spatial positions of an image reads them in place; in another layout, it reads them
+// transposed as before.
 // CHECK-LABEL: @product
 // CHECK: dlc.conv {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
 // CHECK: dlc.gelu {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
@@ -90,7 +90,7 @@ func.func @plain(%x: tensor<1x64x14x14xf32>, %w: tensor<64x64x3x3xf32>, %m: tens
 
 // -----
 
-// The same beside a convolution along one dimension, which asks for layouts of its own rank: images of each rank are turned once.
+// The same with a one-dimensional convolution, which requires layouts of its own rank: images of each rank are transposed once.
 // CHECK-LABEL: @two_ranks
 // CHECK: %[[Y:.+]] = dlc.conv {{.*}} -> tensor<1x64x14x14xf32, #dlc.on<cpu, acdb>>
 // CHECK: %[[V:.+]] = dlc.transposed_view %[[Y]] [0, 2, 3, 1]
@@ -107,7 +107,7 @@ func.func @two_ranks(%x: tensor<1x14x14x64xf32>, %w: tensor<64x64x3x3xf32>, %m: 
 
 // -----
 
-// Integers of 64 bits, which no reorder moves, are transposed as they are.
+// 64-bit integers, for which there is no reorder, are transposed by dlc.transpose.
 // CHECK-LABEL: @places
 // CHECK: %[[Y:.+]], %[[P:.+]] = dlc.max_pool_positions {{.*}} -> (tensor<1x64x7x7xf32, #dlc.on<cpu, acdb>>, tensor<1x64x7x7xui8, #dlc.on<cpu, acdb>>)
 // CHECK: %[[WIDE:.+]] = dlc.cast {{.*}} to i64

@@ -1,7 +1,7 @@
-// Where operations stand that users ask for, and what follows for the others.
+// Devices of annotated operations, and the derived devices of the others.
 // RUN: dlc-opt %s --dlc-place --dlc-verify-placement --split-input-file | FileCheck %s
 
-// (a+b)-(b+c): b and c go over once, as early as they are there; the sum comes back.
+// (a+b)-(b+c): b and c are transferred once, as early as possible; the sum is transferred back.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: %[[A:.*]]: tensor<4xf32, #dlc.on<cpu>>, %[[B:.*]]: tensor<4xf32, #dlc.on<cpu>>, %[[C:.*]]: tensor<4xf32, #dlc.on<cpu>>
 // CHECK-DAG: %[[B1:.*]] = dlc.transfer %[[B]] : {{.*}} -> tensor<4xf32, #dlc.on<cpu:1>>
@@ -20,12 +20,12 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> tens
 
 // -----
 
-// Inputs and outputs with devices of their own.
+// Inputs and outputs with annotated devices.
 // CHECK-LABEL: func.func @ends
 // CHECK-SAME: (%{{.*}}: tensor<4xf32, #dlc.on<cpu:1>>) -> (tensor<4xf32, #dlc.on<cpu:2>>, tensor<4xf32, #dlc.on<cpu>>)
 func.func @ends(%a: tensor<4xf32> {dlc.device = "cpu:1"}) -> (tensor<4xf32> {dlc.device = "cpu:2"}, tensor<4xf32>) {
   %0 = dlc.neg %a : (tensor<4xf32>) -> tensor<4xf32>
-  // Once to each device.
+  // One transfer to each device.
   // CHECK-COUNT-2: dlc.transfer
   // CHECK-NOT: dlc.transfer
   return %0, %0 : tensor<4xf32>, tensor<4xf32>
@@ -33,7 +33,7 @@ func.func @ends(%a: tensor<4xf32> {dlc.device = "cpu:1"}) -> (tensor<4xf32> {dlc
 
 // -----
 
-// A small value crosses instead of a large one: what makes it stands where its operand is.
+// A small value is transferred instead of a large one: its producer is on the device of the operand.
 // CHECK-LABEL: func.func @narrow
 func.func @narrow(%a: tensor<64xf32>) -> tensor<4xf32> {
   %0 = dlc.neg %a {dlc.device = "cpu:1"} : (tensor<64xf32>) -> tensor<64xf32>
@@ -47,7 +47,7 @@ func.func @narrow(%a: tensor<64xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Two users on the other device, one transfer; the second user is not a reason for another.
+// Two users on the other device share one transfer.
 // CHECK-LABEL: func.func @shared
 func.func @shared(%a: tensor<4xf32>) -> (tensor<4xf32> {dlc.device = "cpu:1"}, tensor<4xf32> {dlc.device = "cpu:1"}) {
   // CHECK: dlc.transfer %{{.*}} -> tensor<4xf32, #dlc.on<cpu:1>>
@@ -59,7 +59,7 @@ func.func @shared(%a: tensor<4xf32>) -> (tensor<4xf32> {dlc.device = "cpu:1"}, t
 
 // -----
 
-// Scalars are free: they decide nothing, and go over by a transfer of their own.
+// Transfers of scalars cost nothing, so that scalars do not influence the placement.
 // CHECK-LABEL: func.func @scalar
 func.func @scalar(%a: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
   // CHECK: %[[S:.*]] = dlc.transfer %{{.*}} : (tensor<f32, #dlc.on<cpu>>) -> tensor<f32, #dlc.on<cpu:1>>
@@ -71,7 +71,7 @@ func.func @scalar(%a: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
 
 // -----
 
-// A constant stands where it is used, on each device that does; the blob is shared.
+// A constant is placed on each device that uses it; the blob is shared.
 // CHECK-LABEL: func.func @constants
 func.func @constants(%a: tensor<3xf32>) -> tensor<3xf32> {
   // CHECK-DAG: %[[W0:.*]] = dlc.constant dense_resource<w> : tensor<3xf32, #dlc.on<cpu>>
@@ -95,7 +95,7 @@ func.func @constants(%a: tensor<3xf32>) -> tensor<3xf32> {
 
 // -----
 
-// A parameter lives where it is used: no transfer in the step.
+// A parameter is on the device that uses it: no transfer in the step.
 // CHECK-LABEL: func.func @parameter
 // CHECK-SAME: tensor<8x8xf32, #dlc.on<cpu:1>> {dlc.name = "w", dlc.parameter}
 func.func @parameter(%w: tensor<8x8xf32> {dlc.name = "w", dlc.parameter}, %x: tensor<1x8xf32>) -> tensor<1x8xf32> {
@@ -105,7 +105,7 @@ func.func @parameter(%w: tensor<8x8xf32> {dlc.name = "w", dlc.parameter}, %x: te
 
 // -----
 
-// State lives where its next value is computed; what reads it elsewhere gets it by a transfer.
+// State is on the device on which its next value is computed; readers on other devices get it by a transfer.
 // CHECK-LABEL: func.func @state
 // CHECK-SAME: tensor<4xf32, #dlc.on<cpu:1>> {dlc.name = "s", dlc.state}
 // CHECK-SAME: -> (tensor<4xf32, #dlc.on<cpu>>, tensor<4xf32, #dlc.on<cpu:1>> {dlc.name = "s", dlc.state})
@@ -118,7 +118,7 @@ func.func @state(%s: tensor<4xf32> {dlc.name = "s", dlc.state}, %x: tensor<4xf32
 
 // -----
 
-// What was placed already stays; it counts like an annotation.
+// An operation that is already placed keeps its device, like an annotated one.
 // CHECK-LABEL: func.func @mixed
 // CHECK-SAME: -> tensor<4xf32, #dlc.on<cpu>>
 func.func @mixed(%a: tensor<4xf32, #dlc.on<cpu:2>>) -> tensor<4xf32> {
@@ -138,7 +138,7 @@ func.func @mixed(%a: tensor<4xf32, #dlc.on<cpu:2>>) -> tensor<4xf32> {
 
 // -----
 
-// A layer's gradient goes with the layer: its name holds it.
+// A layer's gradient is on the layer's device: its name contains the layer's name.
 // CHECK-LABEL: func.func @remembered
 func.func @remembered(%a: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: dlc.neg %{{.*}} -> tensor<4xf32, #dlc.on<cpu:1>>

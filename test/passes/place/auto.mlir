@@ -1,4 +1,4 @@
-// Devices by cost. Two branches of products, and what joins them.
+// Placement by cost of two branches of matmuls and the operation that joins them.
 // RUN: dlc-opt %s --dlc-place='place=auto:cpu;cuda:0' --dlc-verify-placement | FileCheck %s --check-prefix=GPU
 // RUN: dlc-opt %s --dlc-place='place=auto:cpu;cpu:1' --dlc-verify-placement | FileCheck %s --check-prefix=SAME
 // RUN: dlc-opt %s --dlc-place='place=auto:cpu:1' --dlc-verify-placement | FileCheck %s --check-prefix=GIVEN
@@ -7,27 +7,27 @@
 // RUN: not dlc-opt %s --dlc-place='place=auto:cpu=5MiB;cpu:1=5MiB' 2>&1 | FileCheck %s --check-prefix=LITTLE
 // RUN: not dlc-opt %s --dlc-place='place=auto:cpu=5MiB' 2>&1 | FileCheck %s --check-prefix=ONE
 
-// Products go to the device that is fast at them, and what they give stays there between them.
+// Matmuls are placed on the device on which they are fast, and their results stay there.
 // GPU-COUNT-4: dlc.matmul {{.*}} -> tensor<1024x1024xf32, #dlc.on<cuda:0>>
 // GPU: dlc.add {{.*}} -> tensor<1024x1024xf32, #dlc.on<cuda:0>>
 // GPU: dlc.transfer
 
-// Devices as fast as each other share nothing by themselves.
+// Devices of equal speed do not share work without a request.
 // SAME: func.func @main
 // SAME-NOT: #dlc.on<cpu:1>
 // SAME: return
 
-// Inputs and outputs stay on the default device.
+// Inputs and outputs are on the default device.
 // GIVEN: func.func @main(%{{.*}}: tensor<1024x1024xf32, #dlc.on<cpu>>
 // GIVEN-COUNT-4: dlc.matmul {{.*}} -> tensor<1024x1024xf32, #dlc.on<cpu:1>>
 // GIVEN: dlc.add {{.*}} -> tensor<1024x1024xf32, #dlc.on<cpu:1>>
 
-// A branch on each, where that was asked for.
+// With `split:`, each device gets a branch.
 // SPLIT-COUNT-2: dlc.matmul {{.*}} -> tensor<1024x1024xf32, #dlc.on<cpu>>
 // SPLIT-COUNT-2: dlc.matmul {{.*}} -> tensor<1024x1024xf32, #dlc.on<cpu:1>>
 // SPLIT: dlc.add
 
-// A part on the other device where one does not hold it all.
+// A part is on the other device if the memory of one is not sufficient.
 // ROOM: dlc.matmul {{.*}} -> tensor<1024x1024xf32, #dlc.on<cpu:1>>
 
 // LITTLE: found no placement within the memory limits; on one device the model takes about {{[0-9]+}} bytes; limits: cpu 5242880 cpu:1 5242880; increase a limit, or add a device

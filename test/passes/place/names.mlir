@@ -1,4 +1,4 @@
-// Devices by name, and what is wrong with a name.
+// Devices by name, and errors for invalid names.
 // RUN: dlc-opt %s --dlc-place='place=encoder/*=cpu:1,output:y=cpu:2' | FileCheck %s
 // RUN: dlc-opt %s --dlc-place='place=*/dense=cpu:1,encoder/*=cpu:2' | FileCheck %s --check-prefix=FIRST
 // RUN: not dlc-opt %s --dlc-place='place=encodr/dense=cpu:1' 2>&1 | FileCheck %s --check-prefix=NOTHING
@@ -14,7 +14,7 @@
 // CHECK-SAME: -> (tensor<4xf32, #dlc.on<cpu:2>> {dlc.name = "y"})
 // CHECK: dlc.neg %{{.*}} -> tensor<4xf32, #dlc.on<cpu:1>>
 // CHECK: dlc.relu %{{.*}} -> tensor<4xf32, #dlc.on<cpu:1>>
-// The first pattern counts.
+// The first matching pattern decides.
 // FIRST: dlc.neg %{{.*}} -> tensor<4xf32, #dlc.on<cpu:1>>
 // FIRST: dlc.relu %{{.*}} -> tensor<4xf32, #dlc.on<cpu:2>>
 // NOTHING: --place 'encodr/dense=cpu:1': no operation has a name that matches; found 'encoder/dense' 'encoder/act' 'head'

@@ -24,7 +24,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
-// Regions and their arguments are placed too.
+// Regions and their arguments are also placed.
 // CHECK-LABEL: func.func @loop
 func.func @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
   %n = dlc.constant dense<3> : tensor<i64>

@@ -1,7 +1,7 @@
-// Transfers: once, early, outside of loops, folded where they lead nowhere.
+// Transfers: once per device, early, outside of loops; pairs that cancel are folded.
 // RUN: dlc-opt %s --dlc-place --dlc-verify-placement --split-input-file | FileCheck %s
 
-// What a loop reads from outside goes over in front of it; the loop stands wholly on one device.
+// A value that a loop reads from outside is transferred before the loop; the whole loop is on one device.
 // CHECK-LABEL: func.func @loop
 func.func @loop(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %n = dlc.constant dense<3> : tensor<i64>
@@ -22,7 +22,7 @@ func.func @loop(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Both branches, and their constants, are where the operation is.
+// Both branches and their constants are on the device of the operation.
 // CHECK-LABEL: func.func @branch
 func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: dlc.if %{{.*}} : (tensor<i1, #dlc.on<cpu:1>>) -> tensor<4xf32, #dlc.on<cpu:1>>
@@ -38,7 +38,7 @@ func.func @branch(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// There and back is nowhere.
+// A transfer to a device and back is folded.
 // CHECK-LABEL: func.func @back
 // CHECK-NOT: dlc.transfer
 // CHECK: dlc.neg %arg0
@@ -51,7 +51,7 @@ func.func @back(%x: tensor<4xf32, #dlc.on<cpu>>) -> tensor<4xf32, #dlc.on<cpu>> 
 
 // -----
 
-// Written twice, and late, inside a loop: one, in front.
+// Two late transfers inside a loop become one before the loop.
 // CHECK-LABEL: func.func @written
 func.func @written(%x: tensor<4xf32, #dlc.on<cpu>>, %n: tensor<i64, #dlc.on<cpu>>) -> tensor<4xf32, #dlc.on<cpu:1>> {
   // CHECK: %[[X:.*]] = dlc.transfer %arg0
@@ -70,7 +70,7 @@ func.func @written(%x: tensor<4xf32, #dlc.on<cpu>>, %n: tensor<i64, #dlc.on<cpu>
 
 // -----
 
-// A constant is elsewhere without a transfer.
+// A constant is placed on another device without a transfer.
 // CHECK-LABEL: func.func @constant
 // CHECK-NOT: dlc.transfer
 // CHECK: dlc.constant dense<{{.*}}> : tensor<2xf32, #dlc.on<cpu:1>>

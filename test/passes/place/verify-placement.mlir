@@ -8,7 +8,7 @@ func.func @unplaced(%x: tensor<2xf32, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cp
 
 // -----
 
-// Only dlc.transfer crosses; the operation's own constraint is checked where operands meet.
+// Only dlc.transfer moves values between devices; the operation's constraint is checked if its operands have different devices.
 func.func @crossing(%x: tensor<2xf32, #dlc.on<cpu>>, %s: tensor<f32, #dlc.on<cpu:1>>) -> tensor<2xf32, #dlc.on<cpu:1>> {
   // A 0-d scalar may be anywhere.
   %y = dlc.add %x, %s : (tensor<2xf32, #dlc.on<cpu>>, tensor<f32, #dlc.on<cpu:1>>) -> tensor<2xf32, #dlc.on<cpu>>
@@ -29,7 +29,7 @@ func.func @fusion(%x: tensor<2xf32, #dlc.on<cpu>>, %y: tensor<2xf32, #dlc.on<cpu
 
 // -----
 
-// A loop stands wholly on one device.
+// The whole loop is on one device.
 func.func @loop(%x: tensor<2xf32, #dlc.on<cpu>>, %n: tensor<i64, #dlc.on<cpu>>) -> tensor<2xf32, #dlc.on<cpu>> {
   // expected-note @+1 {{this operation must be on one device as a whole}}
   %y = dlc.loop trip(%n : tensor<i64, #dlc.on<cpu>>) inits(%x : tensor<2xf32, #dlc.on<cpu>>) -> (tensor<2xf32, #dlc.on<cpu>>) {

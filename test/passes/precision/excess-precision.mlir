@@ -1,9 +1,9 @@
 // RUN: dlc-opt %s -dlc-excess-precision | FileCheck %s
 // RUN: dlc-opt %s "-dlc-excess-precision=accuracy=strict" | FileCheck %s --check-prefix=STRICT
-// Strict accuracy rounds each result.
+// With strict accuracy each result is rounded.
 // STRICT-NOT: excess_precision
 
-// A chain: kernels keep all of it but the stored result in f32.
+// A chain: kernels compute all values except the stored result in f32.
 // CHECK-LABEL: @chain
 // CHECK: dlc.mul %{{.*}} {dlc.excess_precision}
 // CHECK: dlc.relu %{{.*}} {dlc.excess_precision}
@@ -16,7 +16,7 @@ func.func @chain(%x: tensor<8xf16>, %y: tensor<8xf16>) -> tensor<8xf16> {
 }
 
 // Operations that observe the rounding read rounded values, also through operations that move
-// elements. f32 and integers have no such roundings.
+// elements. f32 and integers are not rounded.
 // CHECK-LABEL: @observers
 // CHECK-NOT: excess_precision
 func.func @observers(%x: tensor<8xbf16>, %y: tensor<8xbf16>, %z: tensor<8xf32>)
@@ -50,7 +50,7 @@ func.func @largest(%x: tensor<2x8xf16>, %y: tensor<2x8xf16>) -> tensor<2x8xf16> 
   return %2 : tensor<2x8xf16>
 }
 
-// A mean is none of them, nor a sigmoid; and the readers of a leaky ReLU meet in one operation.
+// A mean is not one of the elements, nor is a sigmoid; and the readers of a leaky ReLU have a common user.
 // CHECK-LABEL: @several
 // CHECK-COUNT-3: dlc.mul %{{.*}} {dlc.excess_precision}
 // CHECK: dlc.sigmoid %{{.*}} {dlc.excess_precision}
@@ -71,8 +71,8 @@ func.func @several(%x: tensor<2x8xf16>, %y: tensor<2x8xf16>)
   return %4, %7, %y : tensor<2x8xf16>, tensor<2x8xf16>, tensor<2x8xf16>
 }
 
-// Products give their f32 sums to what follows, also through a cast; a product named strict, one
-// that is compared and one that is stored do not.
+// Operations after a matmul read its f32 sums, also through a cast. A matmul named strict, one
+// that is compared and one that is stored are rounded.
 // CHECK-LABEL: @products
 // CHECK: dlc.matmul %{{[^:]*}} {dlc.excess_precision}
 // CHECK: dlc.matmul %{{[^:]*}} {dlc.excess_precision}

@@ -1,7 +1,7 @@
 // RUN: dlc-opt %s -dlc-halves=costs=assumed | FileCheck %s
 // RUN: dlc-opt %s "-dlc-halves=costs=assumed accuracy=strict" | FileCheck %s --check-prefix=STRICT
 
-// Sums, bias and activation are in f32; what leaves is rounded once, and so is what an integer is made of.
+// Sums, bias and activation are in f32; the result is rounded once, and so is a value that is cast to an integer.
 // STRICT-NOT: dlc.matmul {{.*}}f32
 // CHECK-LABEL: @between
 // CHECK-DAG: %[[X:.*]] = dlc.cast %arg0 to f32
@@ -22,7 +22,7 @@ func.func @between(%x: tensor<64x96xf16>) -> (tensor<64x200xf16>, tensor<64x200x
   return %2, %3 : tensor<64x200xf16>, tensor<64x200xi32>
 }
 
-// One row waits for its weights: they stay 16 bits. So does a cache that only grows.
+// A matmul of one row is bound by weight bandwidth: the weights remain 16 bits. So does a cache that is only extended.
 // CHECK-LABEL: @row
 // CHECK: dlc.matmul {{.*}} -> tensor<1x4096xf16>
 // CHECK: %[[K:.*]] = dlc.matmul {{.*}} -> tensor<16x128xf32>
@@ -38,8 +38,8 @@ func.func @row(%x: tensor<1x512xf16>, %cache: tensor<1024x128xf16>, %z: tensor<1
   return %0, %2 : tensor<1x4096xf16>, tensor<1040x128xf16>
 }
 
-// A normalisation in f32 between products: its casts there and back go. bf16 has kernels, and a
-// function without products stays as it is.
+// A normalisation in f32 between matmuls: its casts are removed. bf16 has kernels, and a
+// function without matmuls is not changed.
 // CHECK-LABEL: @casts
 // CHECK: %[[A:.*]] = dlc.matmul {{.*}} -> tensor<64x64xf32>
 // CHECK-NEXT: %[[E:.*]] = dlc.exp %[[A]] : (tensor<64x64xf32>)
@@ -63,7 +63,7 @@ func.func @others(%x: tensor<64x64xbf16>, %y: tensor<64x64xf16>) -> (tensor<64x6
   return %0, %1 : tensor<64x64xbf16>, tensor<64x64xf16>
 }
 
-// Weights of fewer bits are f32 at once, also for one row: kernels read their bits.
+// Weights of fewer bits are dequantized to f32, also for one row: kernels read the quantized values.
 // CHECK-LABEL: @bits
 // CHECK: %[[Q:.*]] = dlc.cast %arg1 to f32
 // CHECK: %[[S:.*]] = dlc.mul %[[Q]], %{{.*}} -> tensor<512x4096xf32>
@@ -76,7 +76,7 @@ func.func @bits(%x: tensor<1x512xf16>, %q: tensor<512x4096xi8>) -> tensor<1x4096
   return %2 : tensor<1x4096xf16>
 }
 
-// What a rounding observes is rounded for all of its readers, also before a ReLU: x - floor(x) is not negative.
+// A value with a reader that observes rounding is rounded for all readers, also before a ReLU: x - floor(x) is not negative.
 // CHECK-LABEL: @observed
 // CHECK: %[[S:.*]] = dlc.add {{.*}} -> tensor<64x64xf32>
 // CHECK-NEXT: %[[N:.*]] = dlc.cast %[[S]] to f16
@@ -95,7 +95,7 @@ func.func @observed(%x: tensor<64x64xf16>, %b: tensor<64xf16>) -> tensor<64x64xf
   return %4 : tensor<64x64xf16>
 }
 
-// So are casts to f16. Readers of the f32 before such a cast read that.
+// The same for casts to f16. Readers of the f32 value before such a cast read the f32 value.
 // CHECK-LABEL: @observed_cast
 // CHECK: %[[N:.*]] = dlc.cast %arg1 to f16
 // CHECK: %[[R:.*]] = dlc.cast %[[N]] to f32

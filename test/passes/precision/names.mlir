@@ -5,7 +5,7 @@
 // MODE: precision 'bf8': required: none, bf16 or f16
 // NAME: precision by name: required: PATTERN=f32, PATTERN=bf16 or PATTERN=f16; found 'head'
 
-// By name, gradients too, and by attribute.
+// Precision by name, also for gradients, and by attribute.
 // CHECK-LABEL: @main
 // CHECK: dlc.matmul {{.*}} -> tensor<4x4xbf16>
 // CHECK: dlc.matmul {{.*}} -> tensor<4x4xf32>

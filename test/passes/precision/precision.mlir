@@ -6,7 +6,7 @@
 // MEDIUM-NOT: xbf16
 // MEDIUM: dlc.matmul {{.*}}dlc.math = "bf16"
 
-// A weight is cast once for forward and backward; what both read is kept narrow; the gradient leaves as f32.
+// A weight is cast once for forward and backward; a value that both read is saved in 16 bits; the gradient is a f32 result.
 // CHECK-LABEL: @step
 // CHECK-SAME: %[[X:arg[0-9]+]]: tensor<8x16xf32>, %[[W:arg[0-9]+]]: tensor<16x16xf32>
 // CHECK-DAG: %[[NX:.*]] = dlc.cast %[[X]] to bf16
@@ -40,7 +40,7 @@ func.func @step(%x: tensor<8x16xf32>, %w: tensor<16x16xf32>) -> tensor<16x16xf32
 
 // -----
 
-// Batch norm: data narrow, statistics and parameters f32. The sum that two read is rounded once.
+// Batch norm: 16-bit data, f32 statistics and parameters. The sum with two readers is rounded once.
 // CHECK-LABEL: @norm
 // CHECK: %[[C:.*]] = dlc.conv {{.*}} -> tensor<2x8x4x4xbf16>
 // CHECK: dlc.batch_norm_train %[[C]], %{{.*}} : (tensor<2x8x4x4xbf16>, tensor<8xf32>, tensor<8xf32>) -> (tensor<2x8x4x4xbf16>, tensor<8xf32>, tensor<8xf32>)
@@ -59,7 +59,7 @@ func.func @norm(%x: tensor<2x8x4x4xf32>, %w: tensor<8x8x1x1xf32>, %s: tensor<8xf
 
 // -----
 
-// Means and scales on the way stay f32; weights that are constants become narrow constants.
+// Intermediate means and scales remain f32; constant weights become 16-bit constants.
 // CHECK-LABEL: @rows
 // CHECK: dlc.constant dense<{{.*}}> : tensor<4x4xbf16>
 // CHECK: dlc.reduce mean %arg0 {{.*}} -> tensor<8x1xf32>

@@ -1,4 +1,4 @@
-// Depthwise convolutions of volumes have no fast code for integers: they are those of floats.
+// There is no fast integer code for three-dimensional depthwise convolutions, so that they are computed in f32.
 // REQUIRES: vnni
 // RUN: dlc compile %s --to precision --threads 1 | FileCheck %s
 

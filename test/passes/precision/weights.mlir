@@ -3,7 +3,7 @@
 // RUN: dlc-opt %s -split-input-file -dlc-weights=weights=int8 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: not dlc-opt %s -split-input-file -dlc-weights=weights=int4 2>&1 | FileCheck %s --check-prefix=WRONG
 
-// Constants of products; not others' operands, small ones, or those of a product that wants its sums exact.
+// Constant operands of matmuls; not of other operations, not small ones, and not those of a strict matmul.
 // BF16-LABEL: @main
 // BF16-DAG: %[[W:.*]] = dlc.constant dense<{{.*}}> : tensor<64x128xbf16>
 // BF16: %[[C:.*]] = dlc.cast %[[W]] to f32 : (tensor<64x128xbf16>) -> tensor<64x128xf32>
@@ -35,8 +35,8 @@ func.func @main(%x: tensor<1x64xf32>, %z: tensor<64x96xf32>) -> (tensor<1x4xf32>
 
 // -----
 
-// By default 16 bits hold weights that they hold exactly, where few rows wait for them: such as a
-// model has that was trained in bf16 or f16. Those that no 16 bits hold, and those of many rows, stay.
+// By default, weights that are exactly representable in 16 bits are stored in 16 bits for matmuls of few rows: such as those of a
+// model that was trained in bf16 or f16. Other weights, and those of matmuls with many rows, remain f32.
 // RUN: dlc-opt %s -split-input-file -dlc-weights 2>/dev/null | FileCheck %s --check-prefix=EXACT
 // EXACT-LABEL: @exact
 // EXACT-DAG: %[[B:.*]] = dlc.constant dense<5.000000e-01> : tensor<1024x1024xbf16>
@@ -53,7 +53,7 @@ func.func @main(%x: tensor<1x64xf32>, %z: tensor<64x96xf32>) -> (tensor<1x4xf32>
 // EXACT: dlc.matmul %arg1, %{{.*}} : (tensor<64x1024xf32>, tensor<1024x512xf32>)
 func.func @exact(%x: tensor<1x1024xf32>, %many: tensor<64x1024xf32>) -> (tensor<1x1024xf32>, tensor<64x512xf32>) {
   %b = dlc.constant dense<0.5> : tensor<1024x1024xf32>
-  // 1025 / 1024, and -1023 of the least that f16 has.
+  // 1025 / 1024, and -1023 times the smallest f16 subnormal.
   %h = dlc.constant dense<1.0009765625> : tensor<1024x1024xf32>
   %s = dlc.constant dense<-6.097555160522461e-05> : tensor<1024x1024xf32>
   %f = dlc.constant dense<0.3> : tensor<1024x1024xf32>

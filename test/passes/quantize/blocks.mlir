@@ -2,7 +2,7 @@
 // RUN: dlc-opt %s -dlc-raise-quantized -dlc-integer-sums=costs=assumed -dlc-expand-quantized -dlc-simplify -dlc-fuse | FileCheck %s --check-prefix=FUSE
 // RUN: dlc-opt %s -dlc-raise-quantized "-dlc-integer-sums=costs=assumed device=cuda:0" -dlc-expand-quantized -dlc-simplify | FileCheck %s --check-prefix=GPU
 
-// Numbers of few bits stay: what makes f32 of them is not folded, and joins the product.
+// Quantized weights remain: their dequantization is not folded and is fused into the matmul.
 // CHECK-LABEL: @rows
 // CHECK-DAG: %[[Q:.*]] = dlc.constant dense<{{.*}}> : tensor<80x4x16xi8>
 // CHECK-DAG: %[[Z:.*]] = dlc.constant dense<2.0{{.*}}> : tensor<80x4x1xf32>
@@ -19,7 +19,7 @@
 // FUSE-NOT: }
 // FUSE: dlc.matmul
 
-// Without such a kernel, with more rows than a few, nothing is kept.
+// Without such a kernel and with many rows, the weights are dequantized.
 // GPU-LABEL: @rows
 // GPU-NOT: dlc.weights_in_blocks
 // GPU: dlc.cast %{{.*}} : (tensor<80x60xi8>) -> tensor<80x60xi32>
@@ -38,7 +38,7 @@ func.func @rows(%x: tensor<9x60xf32>, %s: tensor<80x4x1xf32>) -> tensor<9x80xf32
   return %y : tensor<9x80xf32>
 }
 
-// [k, n] is read as [n, k] turned round. Without such a kernel few rows are multiplied block by block.
+// [k, n] is read as transposed [n, k]. Without such a kernel, few rows are multiplied block by block.
 // CHECK-LABEL: @turned
 // CHECK-NOT: dlc.transpose
 // CHECK: dlc.matmul %arg0, %{{.*}} transpose_b {{.*}}dlc.activations = "int8"
@@ -59,7 +59,7 @@ func.func @turned(%x: tensor<1x64xf32>) -> tensor<1x80xf32> {
   return %y : tensor<1x80xf32>
 }
 
-// One zero point for all of many blocks is a constant of f32 at once, too: kernels read nothing else.
+// One zero point for many blocks becomes an f32 constant per block, since kernels support nothing else.
 // CHECK-LABEL: @many
 // CHECK-DAG: %[[Z:.*]] = dlc.constant dense<-8.0{{.*}}> : tensor<2816x32x1xf32>
 // CHECK: dlc.sub %{{.*}}, %[[Z]]
@@ -77,7 +77,7 @@ func.func @many(%x: tensor<9x512xf32>) -> tensor<9x2816xf32> {
   return %y : tensor<9x2816xf32>
 }
 
-// Products that want their sums as written keep f32.
+// Strict matmuls keep f32 weights.
 // CHECK-LABEL: @strict
 // CHECK: dlc.matmul {{.*}}tensor<80x64xf32>
 // CHECK-NOT: dlc.precision
@@ -92,8 +92,8 @@ func.func @strict(%x: tensor<9x64xf32>) -> tensor<9x80xf32> {
   return %y : tensor<9x80xf32>
 }
 
-// So do weights with a scale and a zero point for each column, turned by an operation of its own;
-// what has no sign is taken from its middle.
+// The same for weights with a scale and a zero point per column and a separate transposition;
+// unsigned values are offset by half of their range.
 // CHECK-LABEL: @columns
 // CHECK-DAG: %[[Q:.*]] = dlc.constant dense<-28> : tensor<64x1x128xi8>
 // CHECK-DAG: %[[Z:.*]] = dlc.constant dense<-8.0{{.*}}> : tensor<64x1x1xf32>
@@ -113,7 +113,7 @@ func.func @columns(%x: tensor<1x128xf32>) -> tensor<1x64xf32> {
   return %y : tensor<1x64xf32>
 }
 
-// Blocks that are a dimension of their own, with the difference in f32. Zero points of 0 are dropped.
+// Blocks as a separate dimension, with the subtraction in f32. Zero points of 0 are removed.
 // CHECK-LABEL: @at_once
 // CHECK: %[[F:.*]] = dlc.cast %{{.*}} to f32 : (tensor<64x4x32xi8>)
 // CHECK-NOT: dlc.sub

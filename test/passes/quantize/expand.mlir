@@ -38,7 +38,7 @@ func.func @blocks(%w: tensor<8x32xi8>, %s: tensor<8x2xf32>) -> tensor<8x32xf32> 
   return %0 : tensor<8x32xf32>
 }
 
-// Where the last block is shorter, a scale is repeated for the elements of its block. 4-bit constants become 8 bits wide.
+// If the last block is shorter, scales are repeated for the elements of their blocks. 4-bit constants become 8-bit constants.
 // CHECK-LABEL: @short_blocks
 // CHECK: %[[S:.*]] = dlc.constant dense<5.0{{.*}}> : tensor<8x30xf32>
 // CHECK: %[[X:.*]] = dlc.constant dense<3> : tensor<8x30xui8>

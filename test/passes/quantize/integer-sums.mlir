@@ -52,7 +52,7 @@ func.func @product(%x: tensor<2x600xui8>, %zero: tensor<ui8>, %w: tensor<600x8xi
   return %y : tensor<2x8xi32>
 }
 
-// Of integers, and of zero points, that no 8 bits held, nothing is known.
+// Integers and zero points that were not 8-bit values have no known range.
 // CHECK-LABEL: @others
 // CHECK: dlc.matmul {{.*}} -> tensor<2x2xi32>
 // BOTH-LABEL: @others
@@ -72,7 +72,7 @@ func.func @other_points(%x: tensor<2x4xi8>, %z: tensor<i32>, %w: tensor<4x2xi8>)
   return %y : tensor<2x2xi32>
 }
 
-// What is seen in another shape has one scale, too.
+// A reshaped value has one scale, too.
 // CHECK-LABEL: @seen
 // CHECK: %[[X:.*]] = dlc.transpose %arg0 [1, 0] : (tensor<4x16xi8>)
 // CHECK: dlc.matmul %[[X]], %{{.*}} -> tensor<16x8xi32>
@@ -89,7 +89,7 @@ func.func @seen(%x: tensor<4x16xi8>, %s: tensor<f32>) -> tensor<16x8xf32> {
   return %y : tensor<16x8xf32>
 }
 
-// A row of floats waits for the weights, which are read as 8 bits; many rows do not.
+// A matmul of one f32 row is bound by weight bandwidth and reads 8-bit weights; matmuls of many rows do not.
 // CHECK-LABEL: @row
 // CHECK: %[[W:.*]] = dlc.cast %{{.*}} to f32 : (tensor<64x128xi8>) -> tensor<64x128xf32>
 // CHECK: %[[S:.*]] = dlc.matmul %{{.*}}, %[[W]] : (tensor<1x64xf32>
@@ -134,7 +134,7 @@ func.func @channels(%x: tensor<1x8x4x4xui8>, %s: tensor<f32>, %ws: tensor<8x1x1x
   return %y, %z : tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>
 }
 
-// Quantized values of 16 bits that are dequantized stay in f32. Other readers have the integers.
+// Dequantized 16-bit values remain in f32. Other readers use the integers.
 // CHECK-LABEL: @sixteen
 // CHECK: %[[M:.*]] = dlc.min
 // CHECK: %[[C:.*]] = dlc.sub %[[M]], %{{.*}} : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
@@ -149,7 +149,7 @@ func.func @sixteen(%x: tensor<4x8xf32>, %s: tensor<f32>) -> (tensor<4x8xf32>, te
   return %y, %z : tensor<4x8xf32>, tensor<4x8xui16>
 }
 
-// A quantization by the scale and zero point of the dequantization before it, with movements between them, changes nothing.
+// A quantization with the scale and zero point of the preceding dequantization is removed, also with data movement between them.
 // CHECK-LABEL: @again
 // CHECK: %[[M:.*]] = dlc.min
 // CHECK: %[[T:.*]] = dlc.transpose %[[M]] [1, 0]
@@ -167,7 +167,7 @@ func.func @again(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
   return %y : tensor<8x4xf32>
 }
 
-// Another scale or zero point, or fewer integers, do change the values.
+// A different scale, zero point or range changes the values.
 // CHECK-LABEL: @others_again
 // CHECK-COUNT-3: dlc.cast {{.*}} to i8
 func.func @others_again(%x: tensor<4x8xi8>) -> (tensor<4x8xi8>, tensor<4x8xi8>, tensor<4x8xi8>) {
@@ -200,7 +200,7 @@ func.func @transposed(%x: tensor<1x4x8x8xui8>, %b: tensor<6xf32>, %ws: tensor<1x
   return %y : tensor<1x6x16x16xf32>
 }
 
-// Each row's scale follows the sums, as do zeros times the sums of channels.
+// Each row's scale is applied after the sums, and so is the zero point times the sums of channels.
 // CHECK-LABEL: @rows
 // CHECK: %[[S:.*]] = dlc.matmul %{{.*}}, %{{.*}} -> tensor<16x8xi32>
 // CHECK: %[[F:.*]] = dlc.cast %[[S]] to f32
@@ -227,7 +227,7 @@ func.func @rows(%x: tensor<16x32xi8>, %s: tensor<16x1xf32>, %t: tensor<32x16xui8
   return %y, %v : tensor<16x8xf32>, tensor<16x8xf32>
 }
 
-// A scale for each column of x is no factor of its rows.
+// A scale per column of x cannot be applied after the sums.
 // CHECK-LABEL: @columns
 // CHECK-NOT: dlc.matmul {{.*}}i32
 func.func @columns(%x: tensor<16x32xi8>, %s: tensor<1x32xf32>, %ws: tensor<1x8xf32>) -> tensor<16x8xf32> {
@@ -240,7 +240,7 @@ func.func @columns(%x: tensor<16x32xi8>, %s: tensor<1x32xf32>, %ws: tensor<1x8xf
   return %y : tensor<16x8xf32>
 }
 
-// Floats that were rounded and clipped are integers, but for NaN, which rows pass on.
+// Floats that were rounded and clipped are integers, except for NaN, which propagates to its row.
 // CHECK-LABEL: @rounded
 // CHECK: %[[B:.*]] = dlc.cast %[[Q:.*]] to i8
 // CHECK: %[[N:.*]] = dlc.reduce sum %[[Q]] axes [1] keepdims

@@ -1,4 +1,4 @@
-// 4-bit integers as bytes.
+// 4-bit integers are stored in bytes.
 // RUN: dlc-opt %s -dlc-pack-integers | FileCheck %s
 // RUN: dlc-opt %s -dlc-pack-integers | FileCheck %s --check-prefix=NONE
 // NONE-NOT: to i4
@@ -42,7 +42,7 @@ func.func @pack(%x: tensor<6xf32>) -> tensor<6xui4> {
   return %0 : tensor<6xui4>
 }
 
-// What was packed is not unpacked again.
+// Packed values are not unpacked again.
 // CHECK-LABEL: @through
 // CHECK: %[[N:.*]] = dlc.shift_right
 // CHECK: %[[Y:.*]] = dlc.cast %[[N]] to f32
@@ -68,7 +68,7 @@ func.func @rows(%i: tensor<4xi64>, %c: tensor<i1>, %x: tensor<4x3xi4>) -> tensor
   return %1 : tensor<4x3xi4>
 }
 
-// State keeps its first value.
+// State keeps its initial value.
 // CHECK-LABEL: @state
 // CHECK-SAME: dlc.init = dense<[33, 3]> : tensor<2xui8>, dlc.name = "s", dlc.packed = tensor<3xui4>, dlc.state
 func.func @state(%x: tensor<3xui4> {dlc.name = "s", dlc.state, dlc.init = dense<[1, 2, 3]> : tensor<3xui4>}) -> (tensor<3xui4> {dlc.name = "s", dlc.state}) {

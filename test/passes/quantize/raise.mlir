@@ -13,7 +13,7 @@ func.func @integers(%x: tensor<4x6xui8>, %s: tensor<f32>, %z: tensor<ui8>) -> te
   return %y : tensor<4x6xf32>
 }
 
-// One scale for each column, written with fewer dimensions and first. The zero points are floats.
+// One scale per column, of lower rank and as first operand. The zero points are floats.
 // CHECK-LABEL: @floats
 // CHECK-DAG: %[[S:.*]] = dlc.reshape %arg1 : (tensor<6xf16>) -> tensor<1x6xf16>
 // CHECK-DAG: %[[Z:.*]] = dlc.reshape %arg2 : (tensor<6xf16>) -> tensor<1x6xf16>
@@ -25,7 +25,7 @@ func.func @floats(%x: tensor<4x6xi8>, %s: tensor<6xf16>, %z: tensor<6xf16>) -> t
   return %y : tensor<4x6xf16>
 }
 
-// Blocks as a dimension of their own, and the padding of the last one.
+// Blocks as a separate dimension, with padding of the last one.
 // CHECK-LABEL: @blocks
 // CHECK: %[[S:.*]] = dlc.reshape %arg1 : (tensor<8x2x1xf32>) -> tensor<8x2xf32>
 // CHECK: %[[X:.*]] = dlc.slice %{{.*}} -> tensor<8x30xi8>

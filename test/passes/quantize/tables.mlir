@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -dlc-tables | FileCheck %s
 
-// Twice the value, quantised again, is a table, with all that was on the way.
+// Doubling a value and requantizing it becomes a lookup table, with all operations between.
 // CHECK-LABEL: @chain
 // CHECK-NOT: dlc.cast
 // CHECK: %[[Y:.*]] = dlc.lookup %arg0 in dense<"0x00020406080A0C0E
@@ -24,7 +24,7 @@ func.func @chain(%x: tensor<3x40xui8>) -> tensor<3x40xui8> {
   return %y : tensor<3x40xui8>
 }
 
-// x times its sigmoid: one value decides both factors. What others read stays.
+// x * sigmoid(x): both factors depend on one value. Values with other readers remain.
 // CHECK-LABEL: @joined
 // CHECK: %[[S:.*]] = dlc.sigmoid
 // CHECK: %[[Y:.*]] = dlc.lookup %arg0 in
@@ -38,7 +38,7 @@ func.func @joined(%x: tensor<8xi8>) -> (tensor<8xi8>, tensor<8xf32>) {
   return %y, %s : tensor<8xi8>, tensor<8xf32>
 }
 
-// Two values, a scale for each channel, a stretched value, and what costs no more than a lookup: none is a table.
+// Functions of two values, per-channel scales, broadcast values and operations as cheap as a lookup do not become tables.
 // CHECK-LABEL: @others
 // CHECK-NOT: dlc.lookup
 func.func @others(%a: tensor<4xui8>, %b: tensor<4xui8>, %c: tensor<1xui8>) -> (tensor<4xui8>, tensor<4xui8>, tensor<4xui8>, tensor<4xui8>) {
@@ -60,7 +60,7 @@ func.func @others(%a: tensor<4xui8>, %b: tensor<4xui8>, %c: tensor<1xui8>) -> (t
   return %y0, %y1, %y2, %y3 : tensor<4xui8>, tensor<4xui8>, tensor<4xui8>, tensor<4xui8>
 }
 
-// What moves, or takes the largest, does so with 8 bits; a part that keeps its scale is itself.
+// Data movement and maxima operate on 8-bit values; a slice with unchanged scale needs no table.
 // CHECK-LABEL: @moved
 // CHECK: %[[B:.*]] = dlc.lookup %arg1 in
 // CHECK: %[[C:.*]] = dlc.concat 1(%arg0, %[[B]]) : (tensor<1x2x4x4xui8>, tensor<1x3x4x4xui8>) -> tensor<1x5x4x4xui8>
@@ -87,7 +87,7 @@ func.func @moved(%a: tensor<1x2x4x4xui8>, %b: tensor<1x3x4x4xi8>) -> tensor<1x2x
   return %y : tensor<1x2x2x5xui8>
 }
 
-// So does what takes elements at computed places, however often.
+// The same for gathers, even with repeated elements.
 // CHECK-LABEL: @places
 // CHECK: %[[T:.*]] = dlc.lookup %arg0 in
 // CHECK: %[[G:.*]] = dlc.gather 2 %[[T]], %arg1 : (tensor<1x2x4x4xui8>, tensor<8xi64>) -> tensor<1x2x8x4xui8>
@@ -108,7 +108,7 @@ func.func @places(%a: tensor<1x2x4x4xui8>, %p: tensor<8xi64>) -> tensor<1x2x8x4x
   return %y : tensor<1x2x8x4xui8>
 }
 
-// A falling function turns the largest into the smallest, and windows of padding alone have no element: both pools stay.
+// A decreasing function would turn maxima into minima, and windows that contain only padding have no element: both pools remain.
 // CHECK-LABEL: @kept
 // CHECK: dlc.max_pool {{.*}} -> tensor<1x2x2x2xf32>
 // CHECK: dlc.max_pool {{.*}} -> tensor<1x2x5x5xf32>
@@ -127,7 +127,7 @@ func.func @kept(%a: tensor<1x2x4x4xui8>) -> (tensor<1x2x2x2xui8>, tensor<1x2x5x5
   return %y0, %y1 : tensor<1x2x2x2xui8>, tensor<1x2x5x5xui8>
 }
 
-// Readers with other scales have the largest elements taken once: their tables come last.
+// Readers with different scales share one max pool: their tables follow it.
 // CHECK-LABEL: @once
 // CHECK: %[[P:.*]] = dlc.max_pool %arg0 {{.*}} -> tensor<1x2x3x3xui8>
 // CHECK-NOT: dlc.max_pool

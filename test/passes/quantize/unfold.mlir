@@ -1,5 +1,5 @@
-// Without instructions that libraries sum 8-bit integers by, generated code sums them in products. A convolution becomes one of what its
-// windows read, and the steps behind it follow the product at once; the result is stored as the convolution's.
+// Without the instructions with which libraries sum 8-bit integers, generated matmuls sum them. A convolution becomes a matmul of its
+// unfolded image (im2col) with its epilogue; the result has the convolution's layout.
 // RUN: dlc-opt %s -dlc-raise-quantized -dlc-integer-sums=costs=generated-sums -dlc-expand-quantized -cse | FileCheck %s
 
 // CHECK-LABEL: @window
@@ -31,7 +31,7 @@ func.func @window(%x: tensor<1x4x8x8xui8>, %scales: tensor<256x1x1xf32>) -> tens
   return %6 : tensor<1x256x4x4xf32>
 }
 
-// A window of one element reads the image as it is, and adds what is added to each sum. Behind 8 bits steps are another kernel's.
+// A 1x1 window reads the image directly and includes additions to the sums. Operations after an 8-bit value are another kernel.
 // CHECK-LABEL: @point
 // CHECK-NOT: dlc.pad
 // CHECK-NOT: dlc.slice
@@ -50,7 +50,7 @@ func.func @point(%x: tensor<1x64x4x4xi8>, %b: tensor<128xi32>) -> tensor<1x128x4
   return %5 : tensor<1x128x4x4xf32>
 }
 
-// Of several groups there is no product: sums are those of f32.
+// Several groups are not a matmul: they are computed in f32.
 // CHECK-LABEL: @groups
 // CHECK: dlc.conv {{.*}} -> tensor<1x4x4x4xf32>
 func.func @groups(%x: tensor<1x4x4x4xi8>) -> tensor<1x4x4x4xi32> {
@@ -61,7 +61,7 @@ func.func @groups(%x: tensor<1x4x4x4xi8>) -> tensor<1x4x4x4xi32> {
   return %3 : tensor<1x4x4x4xi32>
 }
 
-// A zero point that is known when the model runs pads in 8 bits, too.
+// A zero point that is known only at run time also pads in 8 bits.
 // CHECK-LABEL: @dynamic
 // CHECK: dlc.pad constant %{{.*}}, %arg1 low [0, 0, 1, 1] high [0, 0, 1, 1] {{.*}} -> tensor<1x4x6x6xui8>
 // CHECK: dlc.matmul {{.*}} a_zero_point {{.*}} -> tensor<1x16x256xi32>
@@ -75,7 +75,7 @@ func.func @dynamic(%x: tensor<1x4x4x4xui8>, %zero: tensor<ui8>) -> tensor<1x256x
   return %3 : tensor<1x256x4x4xi32>
 }
 
-// A few groups whose sums f32 does not hold are products one by one.
+// A few groups whose sums are not exact in f32 become separate matmuls.
 // CHECK-LABEL: @deep_groups
 // CHECK: dlc.slice %arg0 start [0, 0, 0, 0] size [1, 600, 4, 4]
 // CHECK: dlc.matmul {{.*}} -> tensor<1x16x14xi32>
@@ -90,7 +90,7 @@ func.func @deep_groups(%x: tensor<1x1200x4x4xui8>) -> tensor<1x28x4x4xi32> {
   return %3 : tensor<1x28x4x4xi32>
 }
 
-// Padding by a zero point that the image's type does not hold would be other numbers.
+// Padding by a zero point that is out of range for the image's type would change values.
 // CHECK-LABEL: @outside
 // CHECK-NOT: dlc.pad
 // CHECK: dlc.conv

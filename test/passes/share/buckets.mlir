@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -dlc-buckets -split-input-file | FileCheck %s
 
-// In the order in which they are written, not in that of their reductions; numbers by themselves.
+// Buckets in the order in which gradients are written, not in the order of their reductions; scalars are separate.
 // CHECK-LABEL: @main
 // CHECK: %[[A:.*]] = dlc.neg %arg0
 // CHECK: %[[B:.*]] = dlc.exp %arg1
@@ -22,7 +22,7 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<4xf32>, %l: tensor<f32>) -> (ten
   return %1, %0, %2 : tensor<2x3xf32>, tensor<4xf32>, tensor<f32>
 }
 // -----
-// Buckets of 32 bytes in ranges of 48: what is alone needs no range.
+// Buckets of 32 bytes in ranges of 48: a single buffer needs no range.
 module attributes {dlc.buckets = array<i64: 32, 48>} {
   // CHECK-LABEL: @sizes
   // CHECK: %[[RANGE:.*]] = dlc.concat 0({{.*}}) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<12xf32>
@@ -46,7 +46,7 @@ module attributes {dlc.buckets = array<i64: 32, 48>} {
   }
 }
 // -----
-// One that is read before the other is written stays alone.
+// An all-reduce whose result is read before the other operand is written is not combined.
 // CHECK-LABEL: @chain
 // CHECK-COUNT-2: dlc.all_reduce sum %{{.*}} : (tensor<4xf32>) -> tensor<4xf32>
 func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -57,7 +57,7 @@ func.func @chain(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 // -----
-// Each is cast when it is written, not when all are there.
+// Each gradient is cast when it is written, not when the bucket is complete.
 // CHECK-LABEL: @casts
 // CHECK: %[[A:.*]] = dlc.neg
 // CHECK-NEXT: %[[CA:.*]] = dlc.cast %[[A]]

@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s -dlc-early | FileCheck %s
-// What is shared out or gathered stands right behind what writes its operand, with the views between the two.
+// Reduce-scatters and all-gathers directly follow the producer of their operand, with the views between the two.
 
 // CHECK-LABEL: @main
 // CHECK: %[[A:.*]] = dlc.neg %arg0
@@ -26,7 +26,7 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<1xf32>) -> (tensor<4xf32>, tenso
   return %new, %gathered, %c, %d : tensor<4xf32>, tensor<8xf32>, tensor<2x3xf32>, tensor<1xf32>
 }
 
-// What travels in another type is cast on the way.
+// A value that is exchanged in another type is cast before and after.
 // CHECK-LABEL: @casts
 // CHECK: dlc.neg
 // CHECK-NEXT: dlc.cast

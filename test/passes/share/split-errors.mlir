@@ -1,5 +1,5 @@
 // RUN: dlc-opt %s -dlc-split -split-input-file -verify-diagnostics
-// What an annotation cannot mean is refused where it goes wrong: with the parameter, the dimension, and the mend.
+// An unsupported annotation is an error at the operation that does not support it, with the parameter, the dimension and a hint.
 
 func.func @norm(%x: tensor<4x8xf32>, %w: tensor<8x8xf32> {dlc.name = "fc1.weight", dlc.split = array<i64: 1, 2, 1>}) -> tensor<4x8xf32> {
   %0 = dlc.matmul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>

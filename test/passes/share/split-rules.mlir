@@ -1,7 +1,7 @@
 // RUN: dlc-opt %s -dlc-split -split-input-file | FileCheck %s
-// What operations make of parts, and what there is between parts and the whole.
+// Split rules of operations, and the collectives between split and unsplit values.
 
-// Sums of terms are summed over ranks once; a whole value that meets a part is taken in parts.
+// Partial sums are reduced over ranks once; an unsplit operand of a split operation is sliced.
 // CHECK-LABEL: @terms
 // CHECK: %[[A:.*]] = dlc.matmul %arg0, %arg1 : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
 // CHECK: %[[S:.*]] = dlc.reshape %arg3 : (tensor<16xf32>) -> tensor<1x2x8xf32>
@@ -23,7 +23,7 @@ func.func @terms(%x: tensor<4x8xf32>, %w1: tensor<8x16xf32> {dlc.split = array<i
   return %y : tensor<4x8xf32>
 }
 // -----
-// Heads: columns of a product are whole heads of the attention.
+// Heads: the split columns of a matmul are whole heads of the attention.
 // CHECK-LABEL: @heads
 // CHECK: dlc.reshape %{{.*}} : (tensor<2x4x4xf32>) -> tensor<2x4x2x2xf32>
 // CHECK: dlc.transpose %{{.*}} [0, 2, 1, 3] : (tensor<2x4x2x2xf32>) -> tensor<2x2x4x2xf32>
@@ -42,7 +42,7 @@ func.func @heads(%x: tensor<2x4x8xf32>, %w: tensor<8x8xf32> {dlc.name = "w", dlc
   return %y : tensor<2x4x8xf32>
 }
 // -----
-// q, k and v in one parameter: three blocks, of which whole ones are cut out and joined again.
+// q, k and v in one parameter: three blocks, which are sliced and concatenated as a whole.
 // CHECK-LABEL: @blocks
 // CHECK-SAME: %arg1: tensor<8x12xf32>
 // CHECK: %[[K:.*]] = dlc.slice %{{.*}} start [0, 4] size [4, 4] stride [1, 1] : (tensor<4x12xf32>) -> tensor<4x4xf32>
@@ -55,7 +55,7 @@ func.func @blocks(%x: tensor<4x8xf32>, %w: tensor<8x24xf32> {dlc.split = array<i
   return %y : tensor<4x32xf32>
 }
 // -----
-// Each rank looks up the rows that it has.
+// Each rank looks up the rows of its part of the table.
 // CHECK-LABEL: @rows
 // CHECK: %[[FIRST:.*]] = dlc.own_rows %{{.*}} of 2 : (tensor<2xi64>) -> tensor<1xi64>
 // CHECK: dlc.gather 0 %arg0, %{{.*}} : (tensor<6x8xf32>, tensor<3xi64>) -> tensor<3x8xf32>
@@ -77,7 +77,7 @@ func.func @columns(%table: tensor<12x8xf32> {dlc.split = array<i64: 1, 2, 1>}, %
   return %y : tensor<3x8xf32>
 }
 // -----
-// States follow their new values; the gradients of a table are summed where the rows are.
+// States are split like their new values; the gradients of a table are summed on the rank that has the rows.
 // CHECK-LABEL: @states
 // CHECK-SAME: %arg0: tensor<6x8xf32> {dlc.name = "table", dlc.part = array<i64: 0, 2, 1>, dlc.state}
 // CHECK-SAME: %arg1: tensor<6x8xf32> {dlc.name = "table.momentum", dlc.part = array<i64: 0, 2, 1>, dlc.state}
@@ -101,7 +101,7 @@ func.func @states(%w: tensor<12x8xf32> {dlc.name = "table", dlc.state, dlc.split
   return %2, %1, %n : tensor<12x8xf32>, tensor<12x8xf32>, tensor<f32>
 }
 // -----
-// A mean over parts is a term of the mean; the largest of all is that of the ranks' largest.
+// A mean over parts is a term of the mean; the maximum is the maximum of the ranks' maxima.
 // CHECK-LABEL: @folds
 // CHECK: dlc.reduce mean %arg0 axes [1] : (tensor<4x8xf32>) -> tensor<4xf32>
 // CHECK: dlc.mul %{{.*}} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>

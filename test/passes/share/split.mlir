@@ -3,7 +3,7 @@
 // WHOLE-NOT: dlc.own_rows
 // WHOLE-NOT: dlc.all_reduce
 
-// Two products: what stands between them is in parts, and is whole again after one all-reduce.
+// Two matmuls: the values between them are split, and one all-reduce gives the complete result.
 // CHECK-LABEL: @main
 // CHECK-SAME: %arg1: tensor<8x8xf32> {dlc.name = "fc1.weight", dlc.parameter, dlc.part = array<i64: 1, 2, 1>}
 // CHECK-SAME: %arg2: tensor<8xf32> {dlc.name = "fc1.bias", dlc.parameter, dlc.part = array<i64: 0, 2, 1>}

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s -dlc-grad -dlc-sync-batch-norm -split-input-file -verify-diagnostics | FileCheck %s
 
-// Statistics of this rank's batch, their mean over all, and y by it; of the gradient the sums alike. Gradients of scale and bias stay this rank's.
+// Statistics of this rank's batch are averaged over all ranks for y, and so are the sums of the gradient. Gradients of scale and bias are those of this rank.
 // CHECK-LABEL: @main
 // CHECK: %{{.*}}, %[[M:.*]], %[[V:.*]] = dlc.batch_norm_train %arg0, %arg1, %arg2
 // CHECK: %[[MW:.*]] = dlc.cast %[[M]] to f64 : (tensor<3xf32>) -> tensor<3xf64>
@@ -19,7 +19,7 @@
 // CHECK: %{{.*}}, %[[DSCALE:.*]], %[[DBIAS:.*]] = dlc.batch_norm_grad %arg0, %{{.*}}, %arg1, %[[MEAN32]], %[[VAR32]]
 // CHECK-NOT: dlc.over_ranks
 // CHECK: dlc.all_reduce mean %{{.*}} : (tensor<6xf64>) -> tensor<6xf64>
-// 2 * 4 * 4 elements of a channel.
+// A channel has 2 * 4 * 4 elements.
 // CHECK: dense<-3.125000e-02>
 // CHECK: return %[[Y]], %[[MEAN32]], %[[VAR32]], %{{.*}}, %[[DSCALE]], %[[DBIAS]]
 func.func @main(%x: tensor<2x3x4x4xf32>, %scale: tensor<3xf32>, %bias: tensor<3xf32>, %s: tensor<2x3x4x4xf32>)
@@ -29,7 +29,7 @@ func.func @main(%x: tensor<2x3x4x4xf32>, %scale: tensor<3xf32>, %bias: tensor<3x
   return %y, %m, %v, %dx, %dscale, %dbias : tensor<2x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3x4x4xf32>, tensor<3xf32>, tensor<3xf32>
 }
 // -----
-// Chunks, of which this rank has two of four: gathered, and added in their order, before the first is normalised.
+// This rank has two of four chunks: their statistics are gathered and added in a fixed order, before the first chunk is normalised.
 // CHECK-LABEL: @chunks
 // CHECK: dlc.batch_norm_train %arg0
 // CHECK: dlc.batch_norm_train
@@ -49,7 +49,7 @@ func.func @chunks(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>, %scale: tensor<3xf32
   return %c, %z : tensor<2x3xf32>, tensor<2x3xf32>
 }
 // -----
-// A gradient that nobody takes asks nobody.
+// An unused gradient causes no communication.
 // CHECK-LABEL: @unused
 // CHECK: dlc.all_reduce
 // CHECK: dlc.batch_norm_grad

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-simplify --split-input-file | FileCheck %s
 
-// As torch exports it: x * (1 + erf(x / sqrt(2))) * 0.5
+// As exported by PyTorch: x * (1 + erf(x / sqrt(2))) * 0.5
 // CHECK-LABEL: @torch
 // CHECK-NEXT: %[[Y:.*]] = dlc.gelu %arg0 : (tensor<8xf32>) -> tensor<8xf32>
 // CHECK-NEXT: return %[[Y]]
@@ -18,7 +18,7 @@ func.func @torch(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// (0.5 * x) * (1 + erf(x * sqrt(0.5))), x itself a product.
+// (0.5 * x) * (1 + erf(x * sqrt(0.5))), where x is a product.
 // CHECK-LABEL: @halved
 // CHECK: %[[X:.*]] = dlc.mul %arg0, %arg1
 // CHECK: dlc.gelu %[[X]]
@@ -61,7 +61,7 @@ func.func @tanh(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// Another constant is no GELU.
+// With another constant it is not GELU.
 // CHECK-LABEL: @other
 // CHECK: dlc.erf
 func.func @other(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -102,7 +102,7 @@ func.func @mish(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// 16 bits would be rounded at each step; and this is not softplus.
+// 16-bit values would be rounded after each operation; and this is not softplus.
 // CHECK-LABEL: @not_mish
 // CHECK: dlc.tanh
 // CHECK: dlc.tanh
@@ -117,7 +117,7 @@ func.func @not_mish(%x: tensor<8xf16>, %z: tensor<8xf32>) -> (tensor<8xf16>, ten
 
 // -----
 
-// A half that follows a product is not merged with the factor 2, which may overflow before it.
+// A factor of 0.5 after a multiplication is not merged with the factor 2, which may overflow before it.
 // CHECK-LABEL: @before_product
 // CHECK-DAG: %[[TWO:.*]] = dlc.constant dense<2.000000e+00>
 // CHECK-DAG: %[[HALF:.*]] = dlc.constant dense<5.000000e-01>
@@ -141,7 +141,7 @@ func.func @before_product(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x
 
 // -----
 
-// A half that is multiplied last belongs to GELU, also before a product, which takes scales of its operands.
+// A final factor of 0.5 belongs to GELU, even before a matmul, which could absorb scales of its operands.
 // CHECK-LABEL: @half_last
 // CHECK-NEXT: %[[Y:.*]] = dlc.gelu %arg0
 // CHECK-NEXT: %[[Z:.*]] = dlc.matmul %[[Y]], %arg1

@@ -22,7 +22,7 @@ func.func @root(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// An exponent of another shape stays.
+// An exponent of another shape is not folded.
 // CHECK-LABEL: @stretching
 // CHECK: dlc.pow
 func.func @stretching(%x: tensor<1xf32>) -> tensor<4xf32> {
@@ -44,7 +44,7 @@ func.func @reciprocal_root(%x: tensor<4xf32>, %v: tensor<4xf32>) -> tensor<4xf32
 
 // -----
 
-// Division by a power of two is exact as a product; by 3 it is not.
+// Division by a power of two is exact as a multiplication; division by 3 is not.
 // CHECK-LABEL: @division
 // CHECK-DAG: %[[EIGHTH:.*]] = dlc.constant dense<1.250000e-01>
 // CHECK-DAG: %[[THREE:.*]] = dlc.constant dense<3.000000e+00>

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-simplify --split-input-file | FileCheck %s
 
-// All of it: nothing of x is left.
+// The update covers all elements: x is not read.
 
 // CHECK-LABEL: @whole
 // CHECK-SAME: %[[X:.*]]: tensor<1x3x4xf32>, %[[U:.*]]: tensor<1x3x4xf32>
@@ -22,7 +22,7 @@ func.func @whole(%x: tensor<1x3x4xf32>, %u: tensor<1x3x4xf32>) -> tensor<1x3x4xf
 
 // -----
 
-// A row of the second half, counted from the end; columns 1 and 2, met by a sum.
+// A row of the second half, with an index from the end; columns 1 and 2, as an added update.
 
 // CHECK-LABEL: @part
 // CHECK-SAME: %[[X:.*]]: tensor<4x5xf32>, %[[U:.*]]: tensor<2xf32>
@@ -43,7 +43,7 @@ func.func @part(%x: tensor<4x5xf32>, %u: tensor<2xf32>) -> tensor<4x5xf32> {
 
 // -----
 
-// Not in the tensor's order, not neighbours, the same place twice, outside: these stay.
+// Indices that are not in order, not adjacent, repeated, or out of range: these are not changed.
 
 // CHECK-LABEL: @others
 // CHECK-COUNT-4: dlc.scatter_nd
@@ -61,7 +61,7 @@ func.func @others(%x: tensor<4x4xf32>, %u: tensor<2x2xf32>, %v: tensor<2xf32>) -
 
 // -----
 
-// Rows of what the tuples leave open, and elements along an axis.
+// Slices along the dimensions that the index tuples do not cover, and elements along an axis.
 
 // CHECK-LABEL: @rows
 // CHECK-SAME: %[[X:.*]]: tensor<6x3xf32>, %[[U:.*]]: tensor<2x3xf32>

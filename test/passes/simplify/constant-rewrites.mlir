@@ -1,7 +1,7 @@
 // RUN: dlc-opt %s --dlc-simplify --split-input-file | FileCheck %s
 // RUN: dlc-opt %s --dlc-accuracy=accuracy=strict --dlc-simplify --split-input-file | FileCheck %s --check-prefix=STRICT
 
-// Factors that both enlarge or both reduce are merged. Only powers of two that enlarge keep all bits.
+// Factors that are both above 1 or both below 1 are merged. Only powers of two above 1 keep all bits.
 // CHECK-LABEL: @factors
 // CHECK-DAG: %[[SIX:.*]] = dlc.constant dense<6.000000e+00>
 // CHECK-DAG: %[[SMALL:.*]] = dlc.constant dense<1.250000e-01>
@@ -30,7 +30,7 @@ func.func @factors(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4
 
 // -----
 
-// A product of factors that is infinite, zero or subnormal is not formed, nor one that takes back what overflowed.
+// Factors are not merged if their product is infinite, zero or subnormal, or if it would undo an overflow.
 // CHECK-LABEL: @unsafe_factors
 // STRICT-LABEL: @unsafe_factors
 // CHECK-COUNT-8: dlc.mul
@@ -55,7 +55,7 @@ func.func @unsafe_factors(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, t
 
 // -----
 
-// The limits are those of the element type: f16 ends at 65504, bf16 and f64 do not.
+// The limits depend on the element type: the maximum of f16 is 65504, those of bf16 and f64 are larger.
 // CHECK-LABEL: @types
 // STRICT-LABEL: @types
 // CHECK-COUNT-2: dlc.mul %{{.*}} : (tensor<4xf16>
@@ -77,7 +77,7 @@ func.func @types(%h: tensor<4xf16>, %b: tensor<4xbf16>, %d: tensor<4xf64>) -> (t
 
 // -----
 
-// Sums of floats are taken as written: this one rounds. Integers are merged, as they wrap.
+// Float additions are not merged, since this one rounds. Integer additions are merged, since they wrap.
 // CHECK-LABEL: @terms
 // CHECK: %[[SUM:.*]] = dlc.constant dense<7> : tensor<i32>
 // CHECK: dlc.add %arg0
@@ -100,7 +100,7 @@ func.func @terms(%x: tensor<4xf32>, %n: tensor<4xi32>) -> (tensor<4xf32>, tensor
 
 // -----
 
-// Roots have other values than powers at -0.0 and minus infinity: they are taken of what is never negative.
+// Roots differ from powers at -0.0 and minus infinity, so that only powers of non-negative values become roots.
 // CHECK-LABEL: @roots
 // CHECK: dlc.pow %arg0
 // CHECK: dlc.pow %arg0
@@ -132,7 +132,7 @@ func.func @roots(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf
 
 // -----
 
-// What is rounded differently stays under strict: cubes and reciprocal roots. A square is rounded once.
+// With strict accuracy, rewrites that change rounding are not applied: cubes and reciprocal roots. A square is rounded once.
 // CHECK-LABEL: @rounded
 // CHECK-NOT: dlc.pow
 // CHECK: dlc.rsqrt
@@ -153,7 +153,7 @@ func.func @rounded(%x: tensor<4xf32>, %v: tensor<4xf32>) -> (tensor<4xf32>, tens
 
 // -----
 
-// A quotient by a power of two is a product where the reciprocal is a normal number of the type.
+// Division by a power of two becomes a multiplication if the reciprocal is a normal number of the type.
 // CHECK-LABEL: @quotients
 // CHECK: dlc.mul %arg0
 // CHECK: dlc.div %arg0
@@ -178,7 +178,7 @@ func.func @quotients(%x: tensor<4xf32>, %h: tensor<4xf16>) -> (tensor<4xf32>, te
 
 // -----
 
-// A maximum with -0.0 is no ReLU.
+// A maximum with -0.0 is not a ReLU.
 // CHECK-LABEL: @minus_zero
 // STRICT-LABEL: @minus_zero
 // CHECK: dlc.max
@@ -190,7 +190,7 @@ func.func @minus_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Factors from 2^-12 to 2^12 move from the operands of a product to its result.
+// Factors from 2^-12 to 2^12 are moved from the operands of a matmul to its result.
 // CHECK-LABEL: @product
 // CHECK: %[[C:.*]] = dlc.constant dense<2.44140625E-4> : tensor<f32>
 // CHECK: %[[M:.*]] = dlc.matmul %arg0, %arg1
@@ -207,7 +207,7 @@ func.func @product(%a: tensor<3x4xf32>, %b: tensor<4x5xf32>) -> tensor<3x5xf32> 
 
 // -----
 
-// Smaller and larger factors do not, nor factors that are large and small.
+// Smaller and larger factors are not moved, nor tensors with both large and small factors.
 // CHECK-LABEL: @far_factors
 // STRICT-LABEL: @far_factors
 // CHECK: dlc.mul
@@ -229,7 +229,7 @@ func.func @far_factors(%a: tensor<3x4xf32>, %b: tensor<4x5xf32>) -> (tensor<3x5x
 
 // -----
 
-// Spelled activations are recognised by default, and stay as written under strict.
+// Decomposed activations are recognized by default, but not with strict accuracy.
 // CHECK-LABEL: @gelu
 // CHECK: dlc.gelu
 // STRICT-LABEL: @gelu

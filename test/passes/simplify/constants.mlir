@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-simplify | FileCheck %s
 
-// Shape arithmetic disappears.
+// Shape arithmetic is folded.
 // CHECK-LABEL: @arithmetic
 // CHECK-NEXT: %[[C:.*]] = dlc.constant dense<[2, 12]> : tensor<2xi64>
 // CHECK-NEXT: return %[[C]]
@@ -27,7 +27,7 @@ func.func @splat() -> tensor<4xf32> {
   return %c : tensor<4xf32>
 }
 
-// A constant is not made much larger.
+// Folding does not make constants much larger.
 // CHECK-LABEL: @large
 // CHECK: dlc.broadcast
 func.func @large() -> tensor<1000x1000xf32> {
@@ -36,7 +36,7 @@ func.func @large() -> tensor<1000x1000xf32> {
   return %b : tensor<1000x1000xf32>
 }
 
-// Powers and sines cost more than a load: a table of them is made once, with all before it.
+// Powers and sines cost more than a load: they are folded into a table, with their operands.
 // CHECK-LABEL: @table
 // CHECK-NEXT: %[[C:.*]] = dlc.constant dense{{.*}} : tensor<100x100xf32>
 // CHECK-NEXT: return %[[C]]
@@ -48,7 +48,7 @@ func.func @table() -> tensor<100x100xf32> {
   return %s : tensor<100x100xf32>
 }
 
-// What takes a kernel of its own is folded with all before it: indices that a broadcast makes, though the broadcast itself is not.
+// An operation that needs a separate kernel is folded with its operands: indices computed by a broadcast, although the broadcast alone is not folded.
 // CHECK-LABEL: @scattered
 // CHECK-NEXT: %[[C:.*]] = dlc.constant dense<5.000000e+00> : tensor<100x100xf32>
 // CHECK-NEXT: return %[[C]]
@@ -66,7 +66,7 @@ func.func @scattered() -> tensor<100x100xf32> {
   return %r : tensor<100x100xf32>
 }
 
-// A product of constants that the evaluator would sit at for long is left.
+// A matmul of constants that would take the evaluator long is not folded.
 // CHECK-LABEL: @long
 // CHECK: dlc.matmul
 func.func @long() -> tensor<1024x1024xf32> {
@@ -76,7 +76,7 @@ func.func @long() -> tensor<1024x1024xf32> {
   return %c : tensor<1024x1024xf32>
 }
 
-// Random numbers are no constants.
+// Random numbers are not constants.
 // CHECK-LABEL: @random
 // CHECK: dlc.random
 func.func @random() -> tensor<4xf32> {
@@ -85,7 +85,7 @@ func.func @random() -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }
 
-// Arguments stay although unused.
+// Unused arguments remain.
 // CHECK-LABEL: @arguments(%{{.*}}: tensor<4xf32>, %{{.*}}: tensor<4xf32>)
 func.func @arguments(%x: tensor<4xf32>, %unused: tensor<4xf32>) -> tensor<4xf32> {
   %dead = dlc.exp %x : (tensor<4xf32>) -> tensor<4xf32>

@@ -25,7 +25,7 @@ func.func @folded(%x: tensor<1x1x4x4xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x4
 
 // -----
 
-// A factor beyond these, of one channel only, is not.
+// A factor outside of these limits is not folded, even if only one channel has it.
 // CHECK-LABEL: @far
 // CHECK: dlc.mul
 // CHECK: dlc.batch_norm
@@ -45,7 +45,7 @@ func.func @far(%x: tensor<1x1x4x4xf32>) -> (tensor<1x2x4x4xf32>, tensor<1x2x2x2x
 
 // -----
 
-// Weights that a factor would make subnormal stay, unless they are lost beside larger ones of their channel.
+// A factor that would make weights subnormal is not folded, unless they are negligible compared with larger ones of their channel.
 // CHECK-LABEL: @subnormal
 // CHECK: dlc.mul
 // CHECK-NOT: dlc.mul
@@ -62,7 +62,7 @@ func.func @subnormal(%x: tensor<1x2x4x4xf32>) -> (tensor<1x1x4x4xf32>, tensor<1x
 
 // -----
 
-// A second sum stays: this one rounds. A bias as large as that is not scaled either.
+// A second addition is not folded, since this one rounds. A bias of that size is not scaled either.
 // CHECK-LABEL: @bias
 // CHECK: dlc.conv
 // CHECK: dlc.sub
@@ -86,7 +86,7 @@ func.func @bias(%x: tensor<1x1x4x4xf32>) -> (tensor<1x1x4x4xf32>, tensor<1x1x4x4
 
 // -----
 
-// Alone, a batch norm is a product and a sum where its mean is not far from its values.
+// A batch norm without a convolution becomes a multiplication and an addition if its mean is not far from its values.
 // CHECK-LABEL: @alone
 // CHECK: dlc.batch_norm
 // CHECK: dlc.mul

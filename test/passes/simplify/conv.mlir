@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-simplify --split-input-file | FileCheck %s
 
-// Batch norm goes into weights and bias: w * 2, bias (1 - 3) * 2 + 5.
+// Batch norm is folded into weights and bias: w * 2, bias (1 - 3) * 2 + 5.
 // CHECK-LABEL: @batch_norm
 // CHECK-DAG: %[[W:.*]] = dlc.constant dense<2.000000e+00> : tensor<2x1x1x1xf32>
 // CHECK-DAG: %[[B:.*]] = dlc.constant dense<1.000000e+00> : tensor<2xf32>
@@ -20,7 +20,7 @@ func.func @batch_norm(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
 
 // -----
 
-// Elsewhere it is a product and a sum per channel.
+// Otherwise it becomes a multiplication and an addition per channel.
 // CHECK-LABEL: @alone
 // CHECK-DAG: %[[S:.*]] = dlc.constant dense<{{.*}}2.000000e+00]], {{.*}}1.000000e+00]]]> : tensor<2x1x1xf32>
 // CHECK-DAG: %[[T:.*]] = dlc.constant dense<{{.*}}-1.000000e+00]], {{.*}}3.000000e+00]]]> : tensor<2x1x1xf32>
@@ -37,7 +37,7 @@ func.func @alone(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
 
 // -----
 
-// A sum per channel becomes the bias, a product goes into the weights.
+// An addition per channel becomes the bias, a multiplication is folded into the weights.
 // CHECK-LABEL: @per_channel
 // CHECK-DAG: %[[W:.*]] = dlc.constant dense<{{\[\[\[\[}}3.000000e+00]]], {{\[\[\[}}4.000000e+00]]]]> : tensor<2x1x1x1xf32>
 // CHECK-DAG: %[[B:.*]] = dlc.constant dense<[3.000000e+00, 8.000000e+00]> : tensor<2xf32>
@@ -55,7 +55,7 @@ func.func @per_channel(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
 
 // -----
 
-// A convolution that others use stays as it is.
+// A convolution with other readers is not changed.
 // CHECK-LABEL: @shared
 // CHECK: dlc.conv
 // CHECK: dlc.mul
@@ -81,7 +81,7 @@ func.func @pad(%x: tensor<1x1x4x4xf32>, %w: tensor<2x1x1x1xf32>) -> tensor<1x2x1
 
 // -----
 
-// -inf never wins; 0 may.
+// Padding with -inf never is the maximum; padding with 0 may be.
 // CHECK-LABEL: @pool
 // CHECK: dlc.max_pool %arg0 {{.*}}high = array<i64: 1, 1>
 // CHECK: dlc.pad
@@ -97,7 +97,7 @@ func.func @pool(%x: tensor<1x1x4x4xf32>) -> (tensor<1x1x2x2xf32>, tensor<1x1x2x2
 
 // -----
 
-// Of a window that reaches beyond the image only what meets the image stays: here one pixel.
+// A window that is larger than the image is reduced to the taps that reach the image: here one.
 // CHECK-LABEL: @padded_taps
 // CHECK: %[[W:.*]] = dlc.slice %arg1 start [0, 0, 1, 1] size [2, 1, 1, 1] stride [1, 1, 1, 1]
 // CHECK: dlc.conv %arg0, %[[W]] {{.*}}dilations = array<i64: 1, 1>{{.*}}high = array<i64: 0, 0>{{.*}}low = array<i64: 0, 0>
@@ -108,7 +108,7 @@ func.func @padded_taps(%x: tensor<1x1x14x14xf32>, %w: tensor<2x1x3x3xf32>) -> te
 
 // -----
 
-// A tap that meets the image for one result stays, on its side alone.
+// A tap that reaches the image for any result remains; the window is reduced only on the other side.
 // CHECK-LABEL: @one_side
 // CHECK: dlc.slice %arg1 start [0, 0, 1, 0] size [1, 1, 2, 3]
 // CHECK: dlc.conv {{.*}}dilations = array<i64: 3, 3>{{.*}}high = array<i64: 0, 3>{{.*}}low = array<i64: 1, 3>

@@ -41,7 +41,7 @@ func.func @needless_broadcast(%a: tensor<3x4xf32>, %b: tensor<4xf32>) -> tensor<
 
 // -----
 
-// A new dimension that is merged with those after it is one of the parts' own.
+// If a stacked dimension is merged with the following ones, the stack becomes a concatenation.
 
 // CHECK-LABEL: @merged_stack
 // CHECK: %[[A:.*]] = dlc.reshape %arg0 : (tensor<2x1x3x4xf32>) -> tensor<2x1x12xf32>
@@ -55,7 +55,7 @@ func.func @merged_stack(%a: tensor<2x1x3x4xf32>, %b: tensor<2x1x3x4xf32>) -> ten
 
 // -----
 
-// Merged with those before it, its elements lie between one another's.
+// If it is merged with the preceding ones, the elements are interleaved.
 
 // CHECK-LABEL: @interleaved_stack
 // CHECK: dlc.concat 2
@@ -68,7 +68,7 @@ func.func @interleaved_stack(%a: tensor<2x3x1xf32>, %b: tensor<2x3x1xf32>) -> te
 
 // -----
 
-// What keeps the new dimension keeps the stack.
+// If the new dimension remains, the stack is not changed.
 
 // CHECK-LABEL: @kept_stack
 // CHECK: dlc.concat 1
@@ -81,7 +81,7 @@ func.func @kept_stack(%a: tensor<2x1x3x4xf32>, %b: tensor<2x1x3x4xf32>) -> tenso
 
 // -----
 
-// A sum along a concatenation is the sum of its parts' sums; factors are sliced alike.
+// A sum along a concatenation is the sum of its parts' sums; factors are sliced in the same way.
 
 // CHECK-LABEL: @weighted_sum
 // CHECK-DAG: %[[W0:.*]] = dlc.slice %arg2 start [0, 0] size [1, 4]
@@ -100,7 +100,7 @@ func.func @weighted_sum(%a: tensor<3x4xf32>, %b: tensor<3x2xf32>, %w: tensor<1x6
 
 // -----
 
-// Sums of 16 bits would be rounded twice; along another dimension nothing is gained.
+// 16-bit sums would be rounded twice; along another dimension there is no gain.
 
 // CHECK-LABEL: @rounded_sum
 // CHECK: dlc.concat 1
@@ -144,7 +144,7 @@ func.func @scatter_rows_of_batch(%x: tensor<3x5x4xf32>, %i: tensor<2x7x1xi64>, %
 
 // -----
 
-// Updates that are narrower than the rows stay elements.
+// Updates that are narrower than the rows remain elements.
 // CHECK-LABEL: @scatter_parts_of_rows
 // CHECK: dlc.scatter_elements add 0
 func.func @scatter_parts_of_rows(%x: tensor<5x8xf32>, %i: tensor<7x1xi64>, %u: tensor<7x4xf32>) -> tensor<5x8xf32> {

@@ -1,6 +1,6 @@
 // RUN: dlc-opt %s --dlc-simplify --split-input-file | FileCheck %s
 
-// As torch exports it: rows of merged images, with ones and zeros, then a scale and a bias of each channel.
+// As exported by PyTorch: rows of merged images, with ones and zeros, then a scale and a bias per channel.
 // CHECK-LABEL: @exported
 // CHECK: %[[S:.*]] = dlc.reshape %arg1 : (tensor<6x1x1xf32>) -> tensor<6xf32>
 // CHECK: %[[B:.*]] = dlc.reshape %arg2 : (tensor<1x6x1x1xf32>) -> tensor<6xf32>
@@ -19,7 +19,7 @@ func.func @exported(%x: tensor<3x6x4x5xf32>, %s: tensor<6x1x1xf32>, %b: tensor<1
 
 // -----
 
-// The same as layer_norm; a scale of the groups is one of all their channels.
+// The same as layer_norm; a scale per group applies to all of its channels.
 // CHECK-LABEL: @rows
 // CHECK: dlc.group_norm %arg0 {eps = 1.000000e-05 : f64, groups = 2 : i64}
 // CHECK: %[[S:.*]] = dlc.reshape %{{.*}} : (tensor<2x3xf32>) -> tensor<6xf32>
@@ -35,7 +35,7 @@ func.func @rows(%x: tensor<3x6x4x5xf32>, %s: tensor<2xf32>) -> (tensor<3x6x4x5xf
 
 // -----
 
-// Not groups of channels, not one for each channel, and what someone else wants too.
+// Not groups of channels, not one scale per channel, and a value with another reader.
 // CHECK-LABEL: @others
 // CHECK: dlc.layer_norm
 // CHECK: dlc.group_norm %arg0 {

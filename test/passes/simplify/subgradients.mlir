@@ -1,4 +1,4 @@
-// Rewrites that keep values and not gradients wait until no dlc.gradient is left.
+// Rewrites that preserve values but not gradients are applied only after all dlc.gradient operations are expanded.
 // RUN: dlc-opt %s --dlc-simplify --split-input-file | FileCheck %s
 // RUN: dlc-opt %s --dlc-simplify --dlc-grad --dlc-simplify --split-input-file | FileCheck %s --check-prefix=AFTER
 
@@ -18,7 +18,7 @@ func.func @maximum(%x: tensor<4xf32>, %dy: tensor<4xf32>) -> (tensor<4xf32>, ten
 
 // -----
 
-// A strict maximum has the gradients of relu; a strict minimum stays one until after the gradient.
+// A strict maximum has the gradients of relu; a strict minimum is not changed before the gradient is expanded.
 // CHECK-LABEL: @clamp
 // CHECK: %[[LOW:.*]] = dlc.relu %arg0
 // CHECK: dlc.min %[[LOW]], %{{.*}} {strict}
@@ -36,7 +36,7 @@ func.func @clamp(%x: tensor<4xf32>, %dy: tensor<4xf32>) -> (tensor<4xf32>, tenso
 
 // -----
 
-// Maxima of parts would share the gradient part by part; sums have no ties.
+// Splitting a maximum into parts would distribute the gradient of ties differently; sums have no ties.
 // CHECK-LABEL: @parts
 // CHECK: %[[C:.*]] = dlc.concat
 // CHECK: dlc.reduce max %[[C]]
@@ -53,7 +53,7 @@ func.func @parts(%a: tensor<4xf32>, %b: tensor<2xf32>, %dy: tensor<f32>) -> (ten
 
 // -----
 
-// The element at the index takes the whole gradient.
+// The element at the index gets the whole gradient.
 // CHECK-LABEL: @at_the_index
 // CHECK: %[[I:.*]] = dlc.arg_reduce max %arg0
 // CHECK: dlc.gather_elements 1 %arg0, %[[I]]
@@ -70,7 +70,7 @@ func.func @at_the_index(%x: tensor<4x3xf32>, %dy: tensor<4x1xf32>) -> (tensor<4x
 
 // -----
 
-// Without a gradient all of them happen at once.
+// Without a gradient all of them are applied.
 // CHECK-LABEL: @values
 // CHECK-DAG: dlc.relu %arg0
 // CHECK-DAG: dlc.min %arg0, %{{[a-z0-9_]*}} :

@@ -1,4 +1,4 @@
-// Products, a loop and a concatenation on three devices.
+// Matmuls, a loop and a concatenation on three devices.
 func.func @main(%x: tensor<16x32xf32> {dlc.name = "x"}) -> (tensor<16x64xf32> {dlc.name = "y"}, tensor<16x32xf32> {dlc.name = "z"}, tensor<f32> {dlc.name = "sum"}) {
   %n = dlc.constant dense<3> : tensor<i64>
   %w = dlc.constant dense<0.125> : tensor<32x32xf32>

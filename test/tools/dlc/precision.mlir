@@ -7,7 +7,7 @@
 // RUN: not dlc run %s --max-memory 10MB/s 2>&1 | FileCheck %s --check-prefix=BYTES
 // RUN: not dlc compile %s --max-memory 500 -o %t.dlcx 2>&1 | FileCheck %s --check-prefix=LEAST
 
-// The command line asks for precisions and bounds.
+// Precisions and memory limits as command-line options.
 
 // CHECK: dlc.matmul {{.*}} -> tensor<8x32xbf16>
 // CHECK: dlc.matmul {{.*}} -> tensor<8x4xbf16>

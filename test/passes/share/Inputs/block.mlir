@@ -1,4 +1,4 @@
-// A transformer block with its embedding and gradients in all parameters: 2 samples of 4 tokens, 8 channels, 4 heads of 2, 16 hidden.
+// A transformer block with embedding and the gradients of all parameters: 2 samples of 4 tokens, 8 channels, 4 heads of 2, 16 hidden units.
 func.func @main(%tokens: tensor<2x4xi64> {dlc.name = "tokens", dlc.classes = 12 : i64},
                 %table: tensor<12x8xf32> {dlc.name = "table", dlc.parameter},
                 %g1: tensor<8xf32> {dlc.name = "ln1.weight", dlc.parameter}, %c1: tensor<8xf32> {dlc.name = "ln1.bias", dlc.parameter},

@@ -1,4 +1,4 @@
-// A perceptron whose hidden values are dropped at random and weighed by their place: whole values of which each rank takes its part.
+// A perceptron with dropout and position-dependent weights of its hidden values: each rank takes its part of unsplit values.
 func.func @main(%x: tensor<4x8xf32> {dlc.name = "x"}, %w1: tensor<8x16xf32> {dlc.name = "fc1.weight", dlc.parameter}, %w2: tensor<16x8xf32> {dlc.name = "fc2.weight", dlc.parameter}, %b: tensor<16xf32> {dlc.name = "b", dlc.parameter}, %c: tensor<i64> {dlc.name = "c", dlc.classes = 9 : i64}) -> (tensor<4x8xf32>, tensor<8x16xf32>, tensor<16xf32>, tensor<4xi64>) {
   %0 = dlc.matmul %x, %w1 : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
   %1 = dlc.add %0, %b : (tensor<4x16xf32>, tensor<16xf32>) -> tensor<4x16xf32>

@@ -1,4 +1,4 @@
-// q, k and v in one parameter of three blocks, a convolution before them, and the largest and the mean of a split value; with gradients.
+// q, k and v in one parameter of three blocks, a preceding convolution, and the maximum and the mean of a split value; with gradients.
 func.func @main(%x: tensor<2x3x4x4xf32> {dlc.name = "x"}, %c: tensor<8x3x3x3xf32> {dlc.name = "conv", dlc.parameter},
                 %d: tensor<8x8x1x1xf32> {dlc.name = "next", dlc.parameter}, %cb: tensor<8xf32> {dlc.name = "conv.bias", dlc.parameter},
                 %db: tensor<8xf32> {dlc.name = "next.bias", dlc.parameter}, %w: tensor<8x24xf32> {dlc.name = "qkv.weight", dlc.parameter},

@@ -1,4 +1,4 @@
-// The elements of x above one half, of which the run finds the number.
+// The elements of x above one half, whose number is known only at run time.
 func.func @main(%x: tensor<6xf32> {dlc.name = "x"})
     -> (tensor<6xf32> {dlc.name = "large", dlc.counted = array<i64: 0, 1>}, tensor<i64> {dlc.name = "large.size"}) {
   %half = dlc.constant dense<0.5> : tensor<f32>

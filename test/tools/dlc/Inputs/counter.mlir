@@ -1,4 +1,4 @@
-// Counts its runs, and adds up what it is given.
+// Counts its runs and sums its inputs.
 func.func @main(%n: tensor<i64> {dlc.name = "n", dlc.state, dlc.init = dense<5> : tensor<i64>},
                 %sum: tensor<1x3xf32> {dlc.name = "sum", dlc.state, dlc.parameter}, %x: tensor<1x3xf32> {dlc.name = "x"})
     -> (tensor<i64> {dlc.name = "n", dlc.state}, tensor<1x3xf32> {dlc.name = "sum", dlc.state}, tensor<i64> {dlc.name = "count"}) {

@@ -1,4 +1,4 @@
-// A branch that meets again, a product that is done before its operand is brought elsewhere, and one that reads images as they come.
+// A branch that joins again, a convolution that is cheaper than the reorder of its operand, and one that reads plain images.
 func.func @main(%x: tensor<1x3x48x48xf32> {dlc.name = "x"}, %w: tensor<64x3x3x3xf32> {dlc.name = "w"}, %s: tensor<64x64x1x1xf32> {dlc.name = "s"},
                 %v: tensor<64x64x3x3xf32> {dlc.name = "v"}) -> (tensor<1x64x24x24xf32> {dlc.name = "y"}) {
   %0 = dlc.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 1, 1>, high = array<i64: 1, 1>, groups = 1 : i64}
