@@ -45,7 +45,7 @@ DK_INLINE bf16 narrow_bf16(float x) {
 }
 DK_INLINE float reciprocal(float x) { return 1.0f / x; }
 #else
-// To one unit in the last place; subnormal numbers count as 0.
+// Accurate to one unit in the last place; subnormal numbers are treated as 0.
 DK_INLINE float reciprocal(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -142,7 +142,7 @@ template <class T> DK_INLINE T highest() {
   typedef typename wide<sizeof(T)>::type W;
   return is_signed<T>() ? (T)(((W)1 << (8 * sizeof(T) - 1)) - 1) : (T)~(W)0;
 }
-// Toward zero, to the nearest of what the type holds; NaN is 0.
+// Rounds toward zero and saturates; NaN becomes 0.
 template <class T, class F> DK_INLINE T to_integer(F x) {
   F end = (F)(highest<T>() / 2 + 1) * (F)2, low = is_signed<T>() ? -end : (F)0;
   if (x != x) return 0;
@@ -156,7 +156,7 @@ template <class I> DK_INLINE I clamp(I i, I size) { return i < 0 ? 0 : i < size 
 DK_INLINE long long place(long long i, long long size) {
   return clamp<long long>(i < 0 ? i + size : i, size);
 }
-// How many of start, start + dilation, ... lie in [0, size).
+// Number of elements of start, start + dilation, ... that are in [0, size).
 DK_INLINE long long taps(long long start, long long window, long long dilation, long long size) {
   long long first = start < 0 ? (dilation - 1 - start) / dilation : 0;
   long long end = start < size ? (size - 1 - start) / dilation + 1 : 0;
@@ -200,7 +200,7 @@ template <class T> DK_INLINE T sigmoid(T x) {
 )cuda";
 
 constexpr llvm::StringLiteral rest = R"cuda(
-// x to the power of 1/2: that of -0.0 and minus infinity is that of 0 and infinity.
+// x to the power of 1/2: the results for -0.0 and minus infinity are those for 0 and infinity.
 template <class T> DK_INLINE T power_of_half(T x) {
   const T infinity = (T)float_of(0x7f800000u);
   return x == -infinity ? infinity : abs(sqrt(x));
@@ -224,7 +224,7 @@ DK_INLINE float gelu(float x) {
   float tail = t * exp2f(fmaf(z * -1.44269504f, z, p));
   return 0.5f * x * (x < 0.0f ? tail : 2.0f - tail);
 }
-// To 15 bits, which is more than 16-bit floats have: erfc of |x| / sqrt(2) is a polynomial of
+// Accurate to 15 bits, which is sufficient for 16-bit floats: erfc of |x| / sqrt(2) is a polynomial of
 // 1 / (1 + |x| / 4) times a Gaussian.
 DK_INLINE float gelu_of_16(float x) {
   float a = fabsf(x), t = __fdividef(1.0f, 1.0f + 0.25f * a);
@@ -239,7 +239,7 @@ template <class T> DK_INLINE T gelu_tanh(T x) {
 }
 
 // --- reductions -------------------------------------------------------------------
-// NaN stays, and is taken.
+// Propagates NaN.
 struct sum { template <class T> DK_INLINE T of(T a, T b) { return add(a, b); }
              DK_INLINE float of(float a, float b) { return a + b; }
              DK_INLINE double of(double a, double b) { return a + b; } };
@@ -248,7 +248,7 @@ struct product { template <class T> DK_INLINE T of(T a, T b) { return mul(a, b);
                  DK_INLINE double of(double a, double b) { return a * b; } };
 struct largest { template <class T> DK_INLINE T of(T a, T b) { return a > b || a != a ? a : b; } };
 struct smallest { template <class T> DK_INLINE T of(T a, T b) { return a < b || a != a ? a : b; } };
-// A long sum, with what rounding has taken from it kept beside.
+// A compensated (Neumaier) sum: the rounding error is stored separately.
 template <class T> struct careful {
   T total = 0, lost = 0;
   __device__ __forceinline__ void add(T x) {
@@ -256,18 +256,18 @@ template <class T> struct careful {
     lost += (total < 0 ? -total : total) >= (x < 0 ? -x : x) ? (total - next) + x : (x - next) + total;
     total = next;
   }
-  // Without it where it is no number.
+  // Ignores the compensation if it is not finite.
   __device__ __forceinline__ T value() const {
     T sum = total + lost;
     return sum == sum ? sum : total;
   }
 };
-// Whether `a`, which comes later, takes the place of `b`.
+// Whether `a`, which has the larger index, replaces `b`.
 template <bool Largest, bool Last, class T> DK_INLINE bool better(T a, T b) {
   return Last ? a != a || (Largest ? a >= b : a <= b) : b == b && !(Largest ? a <= b : a >= b);
 }
 
-// The order of sorting: NaN counts as larger than every number; the lower place first among equals.
+// The order of sorting: NaN is larger than every number; among equal elements the lower index is first.
 template <class T> DK_INLINE bool larger(T a, T b) { return a != a ? b == b : a > b; }
 template <bool Largest, class T> DK_INLINE bool before(T a, long long i, T b, long long j) {
   if (larger(a, b)) return Largest;
@@ -275,7 +275,7 @@ template <bool Largest, class T> DK_INLINE bool before(T a, long long i, T b, lo
   return i < j;
 }
 
-// Sorts N elements of a block of 256 threads; those whose place is the highest number come last.
+// Sorts N elements of a block of 256 threads; elements whose index is the maximum integer are last.
 template <bool Largest, class T, class I> DK_INLINE bool sorted_before(T a, I i, T b, I j) {
   return i != highest<I>() && (j == highest<I>() || before<Largest>(a, i, b, j));
 }
@@ -300,14 +300,14 @@ DK_INLINE int carry(short x) { return x; }
 DK_INLINE int carry(unsigned short x) { return x; }
 DK_INLINE int carry(bool x) { return x; }
 template <class T> DK_INLINE T carry(T x) { return x; }
-// Of all 32 threads of a warp; each gets the result. `Width` neighbours at a time.
+// Reduction over the 32 threads of a warp, or over groups of `Width` adjacent threads; each thread gets the result.
 template <class Op, int Width, class T> DK_INLINE T warp_reduce(T x) {
 #pragma unroll
   for (int mask = Width / 2; mask > 0; mask /= 2)
     x = Op::of(x, (T)__shfl_xor_sync(0xffffffffu, carry(x), mask));
   return x;
 }
-// Of a block of `Threads`; each gets the result. `scratch` holds one element per warp.
+// Reduction over a block of `Threads` threads; each thread gets the result. `scratch` has one element per warp.
 template <class Op, int Threads, class T> DK_INLINE T block_reduce(T x, T *scratch) {
   x = warp_reduce<Op, 32>(x);
   __syncthreads();

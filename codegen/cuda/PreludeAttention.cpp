@@ -6,9 +6,9 @@ namespace dlc::cuda {
 llvm::StringRef attentionPreludeText() {
   return R"cuda(namespace dk {
 
-// A warp has 16 rows. Of each 8 columns a thread has two: 2 (lane % 4) and the next, in rows lane / 4
-// and 8 further; they lie at [0], [1] and [2], [3] of the four of these columns. So it is on tensor
-// cores, and so it is kept without.
+// A warp has 16 rows. Of each 8 columns a thread has two, 2 (lane % 4) and the next one, in rows lane / 4
+// and lane / 4 + 8; they are stored in [0], [1] and [2], [3] of the four values of these columns. This is the fragment
+// layout of tensor cores, which is also used without them.
 DK_INLINE unsigned pair(bf16, float a, float b) {
   return (unsigned)narrow_bf16(a).bits | (unsigned)narrow_bf16(b).bits << 16;
 }
@@ -18,9 +18,9 @@ DK_INLINE unsigned pair(f16, float a, float b) {
 DK_INLINE void mma(bf16, float *c, const unsigned *a, const unsigned *b) { mma_bf16(c, a, b); }
 DK_INLINE void mma(f16, float *c, const unsigned *a, const unsigned *b) { mma_f16(c, a, b); }
 
-// Tiles lie in shared memory with `Pitch` elements from line to line. `times` adds to s the products
-// of a's 16 lines with b's, of `Depth` elements each; `add` to o the p that a warp has in that order
-// times v's lines.
+// Tiles are stored in shared memory with a stride of `Pitch` elements between lines. `times` adds to s the products
+// of a's 16 lines and b's lines, of `Depth` elements each; `add` adds to o the product of p, in the fragment layout,
+// and v's lines.
 template <class T, bool Round> struct warp_products {
   template <int Columns, int Depth, int Pitch>
   DK_INLINE void times(float *s, const T *a, const T *b, int lane) {
@@ -69,7 +69,7 @@ template <> struct warp_products<float, true> {
       }
     }
   }
-  // The order of what is summed up is free: a thread's two columns are the two that it feeds.
+  // The order of the summed terms is arbitrary, so that a thread's two columns are those that it provides as operands.
   template <int Columns, int Width, int Pitch>
   DK_INLINE void add(float *o, const float *p, const float *v, int lane) {
 #pragma unroll
@@ -125,7 +125,7 @@ template <> struct warp_products<float, false> {
   }
 };
 
-// `Lines` lines of `size` elements, of which `there` are there; zeros up to `Depth` and beyond.
+// Loads `Lines` lines of `size` elements, of which the first `there` exist; the remainder up to `Depth` and the other lines are zeros.
 template <int Lines, int Depth, int Pitch, int Threads, bool Vectors, class T, class I>
 DK_INLINE void load_lines(T *to, const T *from, I stride, I there, int size) {
   constexpr int width = Vectors ? 16 / (int)sizeof(T) : 1, each = Depth / width;
@@ -139,7 +139,7 @@ DK_INLINE void load_lines(T *to, const T *from, I stride, I there, int size) {
   }
 }
 
-// A warp's 16 rows of `size` elements each times `factor` of the row, two neighbours at a time.
+// Stores a warp's 16 rows of `size` elements, multiplied by the row's `factor`, two adjacent elements at a time.
 template <int Width, bool Pairs, class T, class I>
 DK_INLINE void store_rows(T *to, I stride, I first, I rows, int size, const float *o, const float *factor, int lane) {
 #pragma unroll

@@ -71,7 +71,7 @@ DK_INLINE unsigned round_tf32(float x) {
   return x != x || (bits & 0x7f800000u) == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u;
 }
 #else
-// 16, 8 or 4 bytes to shared memory; zeros where there is nothing to read.
+// Copies 16, 8 or 4 bytes to shared memory; zeros if there is nothing to read.
 DK_INLINE unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 template <int Bytes = 16, class T> DK_INLINE void copy_async(T *to, const T *from, bool there) {
   if (Bytes == 16)
@@ -83,11 +83,11 @@ template <int Bytes = 16, class T> DK_INLINE void copy_async(T *to, const T *fro
 }
 DK_INLINE void copies_done() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 DK_INLINE void copies_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-// Until at most so many of the thread's groups are under way.
+// Waits until at most `Pending` copy groups of the thread are in flight.
 template <int Pending> DK_INLINE void copies_wait() {
   asm volatile("cp.async.wait_group %0;" :: "n"(Pending) : "memory");
 }
-// Four 8x8 matrices: a thread gets two neighbours of a line, or of a column when turned.
+// Loads four 8x8 matrices: a thread gets two adjacent elements of a line, or of a column if transposed.
 template <bool Turned> DK_INLINE void load_matrices(unsigned *f, const void *line) {
   if (Turned)
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -96,27 +96,27 @@ template <bool Turned> DK_INLINE void load_matrices(unsigned *f, const void *lin
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3]) : "r"(shared_address(line)) : "memory");
 }
-// The same number, of which the compiler knows nothing.
+// Returns the same number, opaque to the optimizer.
 DK_INLINE int again(int x) {
   asm volatile("" : "+r"(x));
   return x;
 }
-// Products of four warps, which read shared memory by themselves. What threads have written there
-// must be done first; of products begun, so many groups may be under way after a wait.
+// Warpgroup products (wgmma) of four warps, with operands in shared memory. Writes of threads to shared memory
+// must be finished first; after a wait, at most `Pending` groups of products are in flight.
 DK_INLINE void shared_writes_done() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 DK_INLINE void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 DK_INLINE void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int Pending> DK_INLINE void products_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(Pending) : "memory");
 }
-// All have come to pass.
+// Waits for all products.
 template <int M, int N> DK_INLINE void products_settle(float (&total)[M][N][4]) {
   products_wait<0>();
 #pragma unroll
   for (int i = 0; i < M * N * 4; ++i) asm volatile("" : "+f"(total[i / (N * 4)][i / 4 % N][i % 4]) :: "memory");
 }
-// Of a tile in lines of 128 bytes (below). Fields: address, bytes from 64 rows to the next, bytes
-// from eight lines to the next, all in units of 16; and how vectors change places.
+// Descriptor of a tile in lines of 128 bytes (below). Fields: address, bytes between groups of 64 rows, bytes
+// between groups of eight lines, all in units of 16; and the swizzle mode.
 template <bool DepthFirst, int Depth> DK_INLINE unsigned long long matrix_at(const void *tile) {
   return (unsigned long long)(shared_address(tile) >> 4 & 0x3fffu) |
          (unsigned long long)(DepthFirst ? 1 : Depth * 128 / 16) << 16 | 64ull << 32 | 1ull << 62;
@@ -149,15 +149,15 @@ DK_INLINE unsigned round_tf32(float x) {
 }
 #endif
 
-// Operands of an mma from a tile in shared memory, whose lines of `Pitch` elements run along the
-// depth, or along the rows (columns).
+// Loads operands of an mma from a tile in shared memory, whose lines of `Pitch` elements are along the
+// contracted dimension, or along the rows (columns).
 template <bool DepthFirst, int Pitch, class T>
 DK_INLINE void rows_of_16(unsigned *f, const T *tile, int row, int k, int lane) {
   int r = row + lane / 8 % 2 * 8, d = k + lane / 16 * 8, line = lane % 8;
   if (DepthFirst) load_matrices<false>(f, tile + (r + line) * Pitch + d);
   else load_matrices<true>(f, tile + (d + line) * Pitch + r);
 }
-// Of two neighbouring products.
+// Loads the fragments of two adjacent mma operands.
 template <bool DepthFirst, int Pitch, class T>
 DK_INLINE void columns_of_16(unsigned *f, const T *tile, int column, int k, int lane) {
   int c = column + lane / 16 * 8, d = k + lane / 8 % 2 * 8, line = lane % 8;
@@ -181,11 +181,11 @@ DK_INLINE void columns_of_32(unsigned *f, const float *tile, int column, int k, 
     f[i] = element_of_32<DepthFirst, Pitch>(tile, column + lane / 4, k + lane % 4 + i * 4);
 }
 
-// Tiles of pipelines lie in lines of `Line` elements, in which vectors of 16 bytes (`Wide` elements)
-// change places from line to line, so that eight neighbouring lines' are in different banks. Lines
-// run along the depth; or along the rows (columns), then those of the whole depth come one after
-// the other before the next `Line` rows begin. `Scalars`: four neighbouring lines' vectors of eight
-// elements are in different banks.
+// Tiles of pipelines are stored in lines of `Line` elements, in which vectors of 16 bytes (`Wide` elements)
+// are swizzled by the line's index, so that those of eight adjacent lines are in different banks. Lines
+// are along the contracted dimension; or along the rows (columns), and then the lines of the whole contracted dimension are
+// adjacent, followed by those of the next `Line` rows. `Scalars`: vectors of eight elements of four adjacent
+// lines are in different banks.
 template <int Line, int Wide, bool Scalars = false> DK_INLINE int swizzled(int line, int vector) {
   constexpr int count = Line / Wide, together = 8 / count;
   return line * Line + (vector ^ (Scalars ? line % 4 * 2 : line / together % count)) * Wide;
@@ -195,13 +195,13 @@ template <bool DepthFirst, int Line, int Depth, int Wide> DK_INLINE int place_of
   return DepthFirst ? swizzled<Line, Wide>(at + own, k / Wide)
                     : at / Line * (Depth * Line) + swizzled<Line, Wide>(k + own, at % Line / Wide);
 }
-// Elements of 16 bits, and of 8 where lines run along the depth.
+// Elements of 16 bits, or of 8 bits if lines are along the contracted dimension.
 template <bool DepthFirst, int Line, int Depth, class T>
 DK_INLINE void row_fragment(unsigned *f, const T *tile, int row, int k, int lane) {
   constexpr int Wide = 16 / sizeof(T);
   load_matrices<!DepthFirst>(f, tile + place_of_lane<DepthFirst, Line, Depth, Wide>(row + lane / 8 % 2 * 8, k + lane / 16 * Wide, lane));
 }
-// Of two neighbouring products.
+// Loads the fragments of two adjacent mma operands.
 template <bool DepthFirst, int Line, int Depth, class T>
 DK_INLINE void column_fragments(unsigned *f, const T *tile, int column, int k, int lane) {
   constexpr int Wide = 16 / sizeof(T);
@@ -229,7 +229,7 @@ template <bool DepthFirst, int Line, int Depth>
 DK_INLINE void column_fragments(unsigned *f, const float *tile, int column, int k, int lane) {
   fragment_of_32<DepthFirst, Line, Depth, false>(f, tile, column, k, lane);
 }
-// The sums of a warp, whose fragments of 16 rows are `Step` rows apart, in row-major order.
+// Stores the sums of a warp, whose fragments of 16 rows are `Step` rows apart, in row-major order.
 template <int Rows, int Columns, int Step, int Pitch, class T>
 DK_INLINE void put_sums(T *to, const T (&total)[Rows][Columns][4], int row, int column, int lane) {
   to += (row + lane / 4) * Pitch + column + lane % 4 * 2;
@@ -243,8 +243,8 @@ DK_INLINE void put_sums(T *to, const T (&total)[Rows][Columns][4], int row, int 
         store<2>(to + (i * Step + half * 8) * Pitch + j * 8, both);
       }
 }
-// Sums of an operand's bytes, for zero points: of a warp's rows and columns, of which each thread has
-// those that its fragments hold.
+// Sums of an operand's bytes, for zero points: over a warp's rows and columns, of which each thread has
+// those of its fragments.
 template <bool Signed> DK_INLINE int add_elements(int sum, unsigned word) {
   return Signed ? __dp4a((int)word, 0x01010101, sum) : (int)__dp4a(word, 0x01010101u, (unsigned)sum);
 }

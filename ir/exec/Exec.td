@@ -14,7 +14,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 def Exec_Dialect : Dialect {
   let name = "exec";
   let cppNamespace = "::dlc::exec";
-  let summary = "commands on buffers, in the order in which the runtime carries them out";
+  let summary = "commands on buffers, in the order in which the runtime executes them";
   let useDefaultTypePrinterParser = 1;
 }
 
@@ -25,9 +25,9 @@ class Exec_Op<string mnemonic, list<Trait> traits = []> : Op<Exec_Dialect, mnemo
 
 def Exec_Buffer : TypeDef<Exec_Dialect, "Buffer"> {
   let mnemonic = "buffer";
-  let summary = "a run of bytes on a device: `!exec.buffer<4096>` on cpu, `!exec.buffer<4096 on \"cuda:0\">` elsewhere";
+  let summary = "contiguous bytes on a device: `!exec.buffer<4096>` on cpu, `!exec.buffer<4096 on \"cuda:0\">` on another device";
   let description = "- (C1) the device is `cpu`, `cpu:N` or `cuda:N`.";
-  let parameters = (ins "int64_t":$bytes, StringRefParameter<"as people type it">:$device);
+  let parameters = (ins "int64_t":$bytes, StringRefParameter<"device name such as cuda:0">:$device);
   let builders = [TypeBuilder<(ins "int64_t":$bytes), [{ return $_get($_ctxt, bytes, "cpu"); }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -35,32 +35,32 @@ def Exec_Buffer : TypeDef<Exec_Dialect, "Buffer"> {
 
 
 def Exec_ProgramOp : Exec_Op<"program", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
-  let summary = "a command list; `inputs` and `outputs` are dictionaries with name, type and perhaps a required value";
+  let summary = "a command list; `inputs` and `outputs` are dictionaries with name, type and optionally a required value";
   let description = [{
-    `states` are dictionaries of what lives from run to run: name, type, `parameter` where it is one, and `init`, the elements that it
-    begins with (absent: zeros).
+    `states` are dictionaries that describe the memory kept between runs: name, type, `parameter` for a trained parameter, and `init`, the
+    initial elements (default: zeros).
 
-    `streams` names the device of each stream; without it there is one, on cpu. Commands of one stream run in order, those of several only
-    as events order them, while the list's own order is one that the events allow. What stands in an `if` or `loop` runs on its stream.
-    `arena` are the bytes on cpu, `arenas` those of each other device.
+    `streams` has the device of each stream; by default there is one stream on cpu. Commands of one stream run in order. Commands of
+    different streams are ordered only by events; the order of the list is one that the events allow. Commands in an `if` or `loop` run on its stream.
+    `arena` is the size of the arena on cpu in bytes, `arenas` has those of the other devices.
     - (C1) streams are on devices: `cpu`, `cpu:N` or `cuda:N`.
-    - (C2) each command's stream is one of them; that of a command in a body is the stream of what it stands in.
-    - (C3) a command's buffers are on its stream's device; of a copy, one of them.
-    - (C4) an event is recorded once and waited for later in the list, on another stream; neither stands in a body.
+    - (C2) each command's stream is one of them; a command in a body has the stream of the enclosing command.
+    - (C3) a command's buffers are on its stream's device; for a copy, at least one of them.
+    - (C4) an event is recorded once and waited for later in the list, on another stream; both are outside of bodies.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$inputs, ArrayAttr:$outputs, OptionalAttr<ArrayAttr>:$states, OptionalAttr<I64Attr>:$arena,
                        OptionalAttr<StrArrayAttr>:$streams, OptionalAttr<DictionaryAttr>:$arenas);
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
-    /// The devices of all streams; one on cpu where nothing is said.
+    /// Returns the devices of all streams; by default one stream on cpu.
     llvm::SmallVector<llvm::StringRef> getStreamDevices();
   }];
   let assemblyFormat = "$sym_name `inputs` $inputs `outputs` $outputs (`states` $states^)? (`streams` $streams^)? (`arena` $arena^)? (`arenas` $arenas^)? attr-dict-with-keyword $body";
 }
 
 def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
-  let summary = "a generated kernel: the dlc.fusion in its region is its meaning";
+  let summary = "a generated kernel; the dlc.fusion in its region defines its semantics";
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
@@ -79,17 +79,17 @@ def Exec_OutputOp : Exec_Op<"output", [Exec_NamesMemory]> {
   let assemblyFormat = "$index attr-dict `:` type($buffer)";
 }
 def Exec_StateOp : Exec_Op<"state", [Exec_NamesMemory]> {
-  let summary = "the memory of one state: as the run found it or, with `new`, as the run leaves it";
+  let summary = "the memory of one state: the value before the run or, with `new`, the value after the run";
   let description = [{
-    Both are the same memory, which lives from run to run. What reads the old value must come before what writes the new one there, or be
-    the command that writes it, in place.
+    Both are the same memory, which is kept between runs. A command that reads the old value must precede the command that writes the new
+    one, or be that command, which then works in place.
   }];
   let arguments = (ins I64Attr:$index, UnitAttr:$fresh);
   let results = (outs Exec_Buffer:$buffer);
   let assemblyFormat = "$index (`new` $fresh^)? attr-dict `:` type($buffer)";
 }
 def Exec_ConstantOp : Exec_Op<"constant", [Pure, Exec_NamesMemory]> {
-  let summary = "bytes known at compile time; `layout` says how a library packed them";
+  let summary = "bytes known at compile time; `layout` is the layout in which a library packed them";
   let arguments = (ins ElementsAttr:$value, OptionalAttr<StrAttr>:$layout);
   let results = (outs Exec_Buffer:$buffer);
   let assemblyFormat = "$value (`layout` $layout^)? attr-dict `:` type($buffer)";
@@ -101,8 +101,8 @@ def Exec_AllocOp : Exec_Op<"alloc", [Exec_NamesMemory]> {
   let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($buffer)";
 }
 def Exec_ViewOp : Exec_Op<"view", [Pure, Exec_NamesMemory]> {
-  let summary = "part of a buffer; with a step its address moves by that times the iteration of the innermost loop around who uses it";
-  let description = "- (C1) the part lies inside the buffer, in the first iteration.";
+  let summary = "part of a buffer; with a step, the address advances by the step in each iteration of the innermost loop around the using command";
+  let description = "- (C1) the part is inside the buffer in the first iteration.";
   let arguments = (ins Exec_Buffer:$source, I64Attr:$offset, DefaultValuedAttr<I64Attr, "0">:$step);
   let results = (outs Exec_Buffer:$buffer);
   let hasVerifier = 1;
@@ -112,10 +112,10 @@ def Exec_LaunchOp : Exec_Op<"launch"> {
   let summary = "a generated kernel over [0, extent), in parallel, at least `grain` units at a time";
   let description = [{
     `writes` are the positions of written buffers; all others are read only. `inplace` lists pairs (written, read) of
-    positions that may be one buffer. On a GPU `grid` and `block` say how many threads run it, and `shared` how many bytes these share;
-    extent, grain and scratch do not count there.
-    - (C1) positions in `writes` and `inplace` name buffers.
-    - (C2) grid and block come together, with three positive sizes each.
+    positions that may be one buffer. On a GPU, `grid` and `block` are the launch dimensions and `shared` the bytes of shared memory;
+    extent, grain and scratch are not used there.
+    - (C1) positions in `writes` and `inplace` are indices of buffers.
+    - (C2) grid and block are given together, with three positive sizes each.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$buffers, DenseI64ArrayAttr:$writes, DenseI64ArrayAttr:$inplace,
                        I64Attr:$extent, I64Attr:$grain, I64Attr:$scratch, F64Attr:$flops, F64Attr:$traffic,
@@ -126,8 +126,8 @@ def Exec_LaunchOp : Exec_Op<"launch"> {
     `flops` $flops `bytes` $traffic attr-dict `:` type($buffers)}];
 }
 def Exec_LibraryOp : Exec_Op<"library"> {
-  let summary = "a library's kernel; `desc` is JSON as the runtime's library documents it";
-  let description = "- (C1) positions in `writes` and `inplace` name buffers.";
+  let summary = "a library kernel; `desc` is JSON in the format that the library's folder in runtime/library documents";
+  let description = "- (C1) positions in `writes` and `inplace` are indices of buffers.";
   let arguments = (ins StrAttr:$library, StrAttr:$desc, Variadic<Exec_Buffer>:$buffers, DenseI64ArrayAttr:$writes, DenseI64ArrayAttr:$inplace,
                        F64Attr:$flops, F64Attr:$traffic, DefaultValuedAttr<I64Attr, "0">:$stream);
   let hasVerifier = 1;
@@ -135,8 +135,8 @@ def Exec_LibraryOp : Exec_Op<"library"> {
     attr-dict `:` type($buffers)}];
 }
 def Exec_CopyOp : Exec_Op<"copy"> {
-  let summary = "copies bytes, from one device to another too";
-  let description = "- (C1) both buffers hold `bytes`.";
+  let summary = "copies bytes, also between devices";
+  let description = "- (C1) both buffers have at least `bytes` bytes.";
   let arguments = (ins Exec_Buffer:$from, Exec_Buffer:$to, I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$stream);
   let hasVerifier = 1;
   let assemblyFormat = "$from `to` $to `bytes` $bytes attr-dict `:` type($from) `,` type($to)";
@@ -147,25 +147,25 @@ def Exec_FillOp : Exec_Op<"fill"> {
   let assemblyFormat = "$to `with` $byte attr-dict `:` type($to)";
 }
 def Exec_IfOp : Exec_Op<"if", [SingleBlock, NoTerminator, NoRegionArguments]> {
-  let summary = "one of two command lists, by the buffer's first byte";
+  let summary = "runs one of two command lists, depending on the buffer's first byte";
   let arguments = (ins Exec_Buffer:$condition, DefaultValuedAttr<I64Attr, "0">:$stream);
   let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
   let assemblyFormat = "$condition `:` type($condition) $thenRegion `else` $elseRegion attr-dict";
 }
 def Exec_LoopOp : Exec_Op<"loop", [SingleBlock, NoTerminator, NoRegionArguments, AttrSizedOperandSegments]> {
-  let summary = "repeats a command list while iteration < trip and the condition's byte holds; writes the iteration to `index`";
+  let summary = "repeats a command list while iteration < trip and the condition's byte is not 0; writes the iteration to `index`";
   let arguments = (ins Optional<Exec_Buffer>:$trip, Optional<Exec_Buffer>:$condition, Optional<Exec_Buffer>:$index, DefaultValuedAttr<I64Attr, "0">:$stream);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{(`trip` $trip^ `:` type($trip))? (`while` $condition^ `:` type($condition))? (`index` $index^ `:` type($index))?
     $body attr-dict}];
 }
 def Exec_RecordOp : Exec_Op<"record"> {
-  let summary = "the event: all that its stream was given before it has been done";
+  let summary = "records an event, which occurs when all earlier commands of its stream are finished";
   let arguments = (ins I64Attr:$event, DefaultValuedAttr<I64Attr, "0">:$stream);
   let assemblyFormat = "$event attr-dict";
 }
 def Exec_WaitOp : Exec_Op<"wait"> {
-  let summary = "what its stream is given after it begins when the event has come";
+  let summary = "makes later commands of its stream wait until the event has occurred";
   let arguments = (ins I64Attr:$event, DefaultValuedAttr<I64Attr, "0">:$stream);
   let assemblyFormat = "$event attr-dict";
 }

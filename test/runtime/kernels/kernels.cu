@@ -1,4 +1,4 @@
-// kernels.cu - hand-made kernels in the form that the compiler emits for GPUs.
+// kernels.cu - handwritten kernels in the format that the compiler emits for GPUs.
 
 extern "C" __global__ void affine(const float *from, float *to) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -12,7 +12,7 @@ extern "C" __global__ void add(const float *a, const float *b, float *to) {
     to[i] = a[i] + b[i];
 }
 
-// *index counts: to holds whether it is below 2.
+// Stores whether *index + 1 is below 2 in *to.
 extern "C" __global__ void below(const long long *index, unsigned char *to) {
   if (threadIdx.x == 0 && blockIdx.x == 0)
     *to = *index + 1 < 2;
