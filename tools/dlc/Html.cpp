@@ -24,7 +24,7 @@ std::string htmlOf(const Graph &graph) {
       "</figure><section><table "
       "id=\"t\"><thead><tr><th>#</th><th>device</th><th>what</th><th>kernel</th><th>us</th><th>%</"
       "th>"
-      "<th>bytes</th><th>FLOP</th><th>where in the source</th></tr></thead><tbody>\n";
+      "<th>bytes</th><th>FLOP</th><th>source location</th></tr></thead><tbody>\n";
   double total = std::max(graph.total(), 1e-9);
   char text[64];
   for (size_t i = 0; i < graph.nodes.size(); ++i) {

@@ -192,7 +192,7 @@ void print(const runtime::Session &session, const Graph &graph, const SharedRepo
   bool timed = !graph.nodes.empty() && graph.nodes[0].microseconds >= 0;
   double total = std::max(graph.total(), 1e-9), bytes = 0, flops = 0;
   std::printf("\n%4s  %-6s %-8s %10s %11s%s  %s\n", "#", "device", "op", "bytes", "work",
-              timed ? "         us     %" : "", "kernel  (what, where in the source)");
+              timed ? "         us     %" : "", "kernel  (operations, source location)");
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode &node = graph.nodes[i];
     bytes += node.bytes * node.times;
