@@ -30,7 +30,7 @@ def main():
         data = data.replace(old, new)
     names = asked(source)
     if not names:
-        sys.exit(f"{source}: asks nothing of OpenMP: a build of oneDNN for libgomp is required")
+        sys.exit(f"{source}: does not use OpenMP; required: a build of oneDNN for libgomp")
     for name in names:
         prefix = next(p for p in FUNCTIONS if name.startswith(p))
         rename(name, FUNCTIONS[prefix] + name[len(prefix):])

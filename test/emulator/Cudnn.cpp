@@ -306,7 +306,7 @@ int checkAttention(const Descriptor &op) {
     return refuse(BadParameter, "CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH: rows or elements");
   for (const Tensor &each : {q, k, v, y})
     if (each.strides[4] != 1)
-      return refuse(Unsupported, "elements of a row must lie together");
+      return refuse(Unsupported, "rows must be contiguous");
   if (op.has(2804)) {
     Tensor sums(op.part(2804));
     if (sums.type != Number::F32 || sums.dims[3] != q.dims[3] || sums.dims[4] != 1)

@@ -91,7 +91,7 @@ std::string Memory::damage() const {
     for (const char *at = end; at < stop; ++at)
       if (static_cast<unsigned char>(*at) != tail) {
         char text[128];
-        std::snprintf(text, sizeof(text), "%lld bytes behind the %llu bytes at 0x%llx were written",
+        std::snprintf(text, sizeof(text), "%lld bytes after the %llu bytes at 0x%llx were written",
                       static_cast<long long>(at - end), static_cast<unsigned long long>(a.bytes),
                       start);
         return text;

@@ -171,7 +171,7 @@ def main():
     check_folders(edges, problems)
     for room in ROOMS:
         if os.path.isdir(os.path.join(root, room)) and not os.path.exists(os.path.join(root, room, "README.md")):
-            problems.append(f"{room}/: has no README.md that says what belongs in the room")
+            problems.append(f"{room}/: has no README.md that describes the folder")
     if count and long * 10 > count:
         problems.append(f"{long} of {count} files have more than {USUAL_LINES} lines; at most one in ten may")
     for problem in problems:

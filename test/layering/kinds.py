@@ -38,7 +38,7 @@ def main():
                 with open(path, encoding="utf-8", errors="replace") as text:
                     for number, line in enumerate(text, 1):
                         if compared(line):
-                            problems.append(f"{name}:{number}: compares a device's kind by its name; ask for a capability "
+                            problems.append(f"{name}:{number}: compares the name of a device kind; test for a capability "
                                             f"(passes/Devices.h, runtime/kind/Kind.h): {line.strip()}")
     print("\n".join(problems + [f"kinds: {count} files, {len(problems)} problems"]))
     return 1 if problems else 0

@@ -64,7 +64,7 @@ def main():
                 problems += 1
         may = library["files"] + library["rows"] + list(library.get("uses", {}))
         for path, number, line in named(root, table.CHECKED, name, library, may):
-            print(f"{path}:{number}: names the library '{name}', whose name may stand in its own files and rows alone: {line}")
+            print(f"{path}:{number}: names the library '{name}', which is only allowed in its own files and rows: {line}")
             problems += 1
     print(f"providers: {len(table.LIBRARIES)} libraries, {problems} problems")
     return 1 if problems else 0

@@ -38,7 +38,7 @@ std::array<double, 3> productErrors(int64_t m, int64_t n, int64_t k, const json 
 
 TEST(Accuracy, Products) {
   if (!dlc::tiles::available())
-    GTEST_SKIP() << "this processor has no tiles for bf16";
+    GTEST_SKIP() << "this processor has no AMX tiles for bf16";
   std::printf("| terms of a sum | three bf16 products: direct, parts, apart | six bf16 products |\n"
               "|---|---|---|\n");
   for (int64_t k : {16, 64, 256, 1024, 4096}) {

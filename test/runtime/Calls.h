@@ -65,7 +65,7 @@ public:
   void run(void *const *buffers) {
     runtime::ThreadScope scope(threads);
     call->execute(buffers, {scratch.data.get(), threads});
-    EXPECT_FALSE(scratch.isOverrun()) << "it writes behind the end of its scratch";
+    EXPECT_FALSE(scratch.isOverrun()) << "it writes beyond its scratch memory";
   }
 
 private:

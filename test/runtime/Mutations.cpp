@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
       auto judge = [&](const std::string &what, const Program &mutant) {
         std::string how = missed(mutant, expected, copies);
         if (how.empty())
-          ++kept, std::printf("nobody misses %s %zu: %s\n", what.c_str(), i,
+          ++kept, std::printf("not detected: removed %s %zu: %s\n", what.c_str(), i,
                               commands[i].dump().c_str());
         else
           ++found[what][how];

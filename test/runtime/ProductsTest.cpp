@@ -108,7 +108,7 @@ class Tiles : public testing::Test {
 protected:
   void SetUp() override {
     if (!tiles::available())
-      GTEST_SKIP() << "this processor has no tiles for bf16";
+      GTEST_SKIP() << "this processor has no AMX tiles for bf16";
   }
 };
 

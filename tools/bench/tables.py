@@ -141,7 +141,7 @@ def zoo(networks):
 
 
 def manners(measurements):
-    lines = ["| network | beside | slower than alone: dlc / onnxruntime / openvino | of the faster peer there |", "|---|---|--:|--:|"]
+    lines = ["| network | concurrent load | slower than alone: dlc / onnxruntime / openvino | of the faster peer there |", "|---|---|--:|--:|"]
     cell = lambda values: "{:.2f} [{:.2f}, {:.2f}]".format(*values)
     for m in measurements:
         for count in ("1", "2"):
@@ -210,7 +210,7 @@ def first_results(measurements):
         values = sorted(m[key] for m in measurements)
         lines.append(f"| {text}, of the better peer's | {statistics.median(values):.2f} | {values[math.ceil(0.9 * len(values)) - 1]:.2f} | {sum(v <= bar for v in values)} of {len(values)} at most {bar} |")
     tools = list(dict.fromkeys(tool for m in measurements for tool in m["first"]))
-    lines += ["", f"The longest, beside the peers ({', '.join(tools)}; milliseconds and MiB):", ""]
+    lines += ["", f"The longest, compared with the peers ({', '.join(tools)}; milliseconds and MiB):", ""]
     for m in sorted(measurements, key=lambda m: m["time"], reverse=True)[:12]:
         each = ", ".join("{:.0f} and {:.0f}".format(m["first"][tool]["ready_s"] * 1e3, m["first"][tool]["memory_mib"]) if tool in m["first"] else "-" for tool in tools)
         lines.append(f"- {m['name']}: {m['time']:.2f} times; {each}")

@@ -6,7 +6,7 @@ exec.program @overwritten inputs [] outputs [] arena 128 {
   %in = exec.input 0 : !exec.buffer<64>
   %out = exec.output 0 : !exec.buffer<64>
   %a = exec.alloc at 0 : !exec.buffer<64>
-  // expected-note @below {{by this one}}
+  // expected-note @below {{overwritten by this command}}
   %b = exec.alloc at 32 : !exec.buffer<64>
   exec.launch @k(%in, %a) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>
   exec.launch @k(%in, %b) writes [1] inplace [] extent 1 grain 1 scratch 0 flops 0.0 bytes 0.0 : !exec.buffer<64>, !exec.buffer<64>

@@ -91,7 +91,7 @@ int allocate(void *handle, uint64_t bytes, void **address, char *error, size_t s
     for (void *one : {front, back})
       if (one != MAP_FAILED)
         munmap(one, mapped);
-    return fail(error, size, "the host has no room for the device's memory");
+    return fail(error, size, "out of host memory for the device");
   }
   // The contents of new memory are undefined, so they are filled with a pattern.
   std::memset(back, 0xcd, bytes);
@@ -230,7 +230,8 @@ int eventElapsed(void *, void *from, void *to, float *milliseconds, char *, size
   return 0;
 }
 
-constexpr const char *kStray = "an address is none of the device's; copy what lies there to it";
+constexpr const char *kStray =
+    "an address does not belong to the device; copy the data to the device first";
 
 int copy(void *device, void *stream, void *to, const void *from, uint64_t bytes, int direction,
          void *peer, char *error, size_t size) {

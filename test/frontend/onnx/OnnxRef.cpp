@@ -106,7 +106,7 @@ std::string runOne(const std::string &directory, const Options &options) {
     for (StringRef part : parts) {
       int64_t dim = 0;
       if (part.getAsInteger(10, dim))
-        return "--shape wants NAME=1x2x3";
+        return "--shape requires NAME=1x2x3";
       entry.push_back(dim);
     }
   }

@@ -57,12 +57,12 @@ def names():
     yield "output-is-input", model([NODE("Relu", ["x"], ["x"])], outputs=[value("x")]), ["'x'", "defined twice"]
     yield "output-is-initializer", model([NODE("Relu", ["x"], ["w"])], outputs=[value("w")], initializers=[w]), ["'w'", "defined twice"]
     yield "outputs-alike", model([NODE("Split", ["x"], ["y", "y"], axis=0, num_outputs=2)]), ["'y'", "defined twice"]
-    yield "dead-undefined", model([NODE("Relu", ["x"], ["y"]), NODE("Abs", ["q"], ["z"], name="n")]), ["'n'", "'q'", "nowhere"]
+    yield "dead-undefined", model([NODE("Relu", ["x"], ["y"]), NODE("Abs", ["q"], ["z"], name="n")]), ["'n'", "'q'", "not defined"]
     branch = lambda name, node: helper.make_graph([node, NODE("Relu", [node.output[0]], ["t"])], name, [], [value("t", None)])
     chosen = lambda inner: [NODE("Abs", ["x"], ["z"]), NODE("If", ["k"], ["y"], then_branch=branch("a", NODE("Neg", ["x"], ["u"])), else_branch=branch("b", inner))]
     both = [value("x"), value("k", (), T.BOOL)]
     yield "branch-shadows", model(chosen(NODE("Neg", ["x"], ["z"])), both), ["'z'", "outside the graph"]
-    yield "branch-undefined", model(chosen(NODE("Neg", ["q"], ["v"], name="n")), both), ["'n'", "'q'", "nowhere"]
+    yield "branch-undefined", model(chosen(NODE("Neg", ["q"], ["v"], name="n")), both), ["'n'", "'q'", "not defined"]
     yield "branch-attribute", model(chosen(NODE("Neg", ["x"], ["v"], name="n", axis=1)), both), ["'n'", "'axis'", "unknown"]
     # The other branch is the one that is taken.
     yield "branch-not-taken", model(chosen(NODE("Neg", ["x"], ["v"], name="n", axis=1)), initializers=[constant("k", True)]), ["'n'", "'axis'", "unknown"]
@@ -287,7 +287,7 @@ def functions():
     yield "function-twice", call([add, add]), ["own.f", "twice"]
     yield "function-inputs-alike", call([function([NODE("Abs", ["a"], ["c"])], ["a", "a"])]), ["own.f", "'a'", "distinct"]
     yield "function-attribute", call([function([NODE("Clip", ["a"], ["c"], name="m", min=0.0)])]), ["'m'", "'min'", "unknown"]
-    yield "function-undefined", call([function([NODE("Abs", ["q"], ["c"], name="m")])]), ["'m'", "'q'", "nowhere"]
+    yield "function-undefined", call([function([NODE("Abs", ["q"], ["c"], name="m")])]), ["'m'", "'q'", "not defined"]
     yield "function-output", call([function([NODE("Abs", ["a"], ["d"])])]), ["'c'", "not defined"]
     yield "function-names", call([function([NODE("Abs", ["a"], ["b"]), NODE("Abs", ["b"], ["c"])])]), ["'b'", "defined twice"]
     yield "function-opset", call([function([NODE("Abs", ["a"], ["c"], name="m")], opsets=())]), ["'m'", "no opset", "ai.onnx"]

@@ -51,8 +51,8 @@ def cases(folder):
     yield "cycle", model([helper.make_node("Add", ["x", "b"], ["a"]), helper.make_node("Relu", ["a"], ["b"])], [value("x")],
                          [value("b")]).SerializeToString(), ["cycle"]
     yield "undefined", model([helper.make_node("Add", ["x", "nobody"], ["y"])], [value("x")],
-                             [value("y")]).SerializeToString(), ["nobody", "nowhere"]
-    yield "undefined-output", model([], [value("x")], [value("y")]).SerializeToString(), ["'y'", "nowhere"]
+                             [value("y")]).SerializeToString(), ["nobody", "not defined"]
+    yield "undefined-output", model([], [value("x")], [value("y")]).SerializeToString(), ["'y'", "not defined"]
     yield "defined-twice", model([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Abs", ["x"], ["y"])], [value("x")],
                                  [value("y")]).SerializeToString(), ["twice"]
     yield "shapes", model([helper.make_node("Add", ["x", "z"], ["y"], name="n")], [value("x"), value("z", (2, 4))],

@@ -102,7 +102,7 @@ def main():
     try:
         import onnxruntime  # noqa: F401
     except ImportError:
-        print("left out, for want of onnxruntime")
+        print("skipped, since onnxruntime is not installed")
         return 0
     shutil.rmtree(arguments.out, ignore_errors=True)
     folders, refused = {}, {}

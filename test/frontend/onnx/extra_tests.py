@@ -214,7 +214,7 @@ def write(out):
             try:
                 import onnxruntime
             except ImportError:
-                print(f"left out, for want of onnxruntime: {name}")
+                print(f"skipped, since onnxruntime is not installed: {name}")
                 continue
             outputs = onnxruntime.InferenceSession(reference.SerializeToString()).run(None, feeds)
         path = os.path.join(folder, "model.onnx")

@@ -188,7 +188,7 @@ def main():
     try:
         import onnxruntime  # noqa: F401
     except ImportError:
-        print("left out, for want of onnxruntime")
+        print("skipped, since onnxruntime is not installed")
         return 0
     return subprocess.run([arguments.runner, "--rtol", "1e-4", "--atol", "1e-5", *write(arguments.out)]).returncode
 

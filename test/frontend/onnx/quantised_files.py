@@ -100,7 +100,7 @@ def main():
     try:
         import onnxruntime
     except ImportError:
-        print("left out, for want of onnxruntime")
+        print("skipped, since onnxruntime is not installed")
         return 0
     logging.disable(logging.WARNING)
     shutil.rmtree(arguments.out, ignore_errors=True)

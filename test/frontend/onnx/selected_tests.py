@@ -203,7 +203,7 @@ def main():
     try:
         import onnxruntime  # noqa: F401
     except ImportError:
-        print("left out, for want of onnxruntime")
+        print("skipped, since onnxruntime is not installed")
         return 0
     bound = ["--unbound"] if os.path.basename(arguments.runner) == "dlc-onnx-ref" else []  # the other never binds
     return subprocess.run([arguments.runner, *bound, "--rtol", "1e-4", "--atol", "1e-5", *write(arguments.out)]).returncode

@@ -54,7 +54,7 @@ TEST(Errors, Shapes) {
   EXPECT_CONTAINS(messageOf([](Tensor a) { return softmax(a, 2); }, {{"a", {2, 3}}}), "-2 to 1");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return sum(a, {0, -2}); }, {{"a", {2, 3}}}), "distinct");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return narrow(a, 0, 1, 2); }, {{"a", {2, 3}}}),
-                  "lie inside");
+                  "must be inside");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return matmul(a, a); }, {{"a", {2, 3}}}), "C2");
   EXPECT_CONTAINS(messageOf(
                       [](Tensor a) {

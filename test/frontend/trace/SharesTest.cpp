@@ -124,7 +124,8 @@ TEST(Network, IsTrainedByAllProcesses) {
 TEST(Shares, NeedAWorld) {
   StepOptions options = split;
   options.world = 0;
-  EXPECT_CONTAINS(errorOf([&] { textOf(optim::sgd(), options); }), "required: 1 rank or more");
+  EXPECT_CONTAINS(errorOf([&] { textOf(optim::sgd(), options); }),
+                  "the size of the world: 1 rank or more");
   options = {.world = 2, .shardOptimizer = true};
   EXPECT_CONTAINS(errorOf([&] { textOf(optim::sgd(), options); }), "require a data-parallel step");
 }

@@ -76,7 +76,7 @@ func.func @absurd_size() -> tensor<1000000x1000000xi64> {
 func.func @gradient() -> tensor<f32> {
   %x = dlc.constant dense<2.0> : tensor<f32>
   %y = dlc.mul %x, %x : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  // expected-error @+1 {{must be spelled out before it can be evaluated; run the grad phase (dlc-grad)}}
+  // expected-error @+1 {{must be expanded before it can be evaluated; run the grad phase (dlc-grad)}}
   %0 = dlc.gradient(%y) in (%x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }

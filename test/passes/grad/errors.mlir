@@ -49,7 +49,7 @@ func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
 // -----
 
 func.func @condition(%x: tensor<f32>, %c: tensor<i1>) -> tensor<f32> {
-  // expected-error@+1 {{how often a loop with a condition runs is not known before}}
+  // expected-error@+1 {{the trip count of a loop with a condition is not known in advance}}
   %y = dlc.loop while(%c : tensor<i1>) inits(%x : tensor<f32>) -> (tensor<f32>) {
   ^bb0(%i: tensor<i64>, %v: tensor<f32>):
     %s = dlc.sin %v : (tensor<f32>) -> tensor<f32>

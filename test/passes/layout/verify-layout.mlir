@@ -24,14 +24,14 @@ func.func @free(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> (tensor<1x16
 // -----
 
 func.func @padded(%x: tensor<1x20x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> (tensor<1x20x4x4xf32, #dlc.on<cpu, aBcd16b>> {dlc.layout = "any"}) {
-  // expected-error @+1 {{understands plain layouts only}}
+  // expected-error @+1 {{supports only plain layouts}}
   return %x : tensor<1x20x4x4xf32, #dlc.on<cpu, aBcd16b>>
 }
 
 // -----
 
 func.func @returned(%x: tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>) -> tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>> {
-  // expected-error @+1 {{understands plain layouts only}}
+  // expected-error @+1 {{supports only plain layouts}}
   return %x : tensor<1x16x4x4xf32, #dlc.on<cpu, aBcd16b>>
 }
 

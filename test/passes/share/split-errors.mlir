@@ -78,7 +78,7 @@ func.func @early(%w: tensor<4xf32> {dlc.split = array<i64: 0, 2, 1>}) -> tensor<
 // -----
 func.func @bias(%x: tensor<2x8x4x4xi32> {dlc.name = "x", dlc.split = array<i64: 1, 2, 1>}, %w: tensor<8x8x1x1xi32> {dlc.name = "w", dlc.split = array<i64: 1, 2, 1>}, %b: tensor<8xi32>) -> tensor<2x8x4x4xi32> {
   %0 = dlc.relu %x : (tensor<2x8x4x4xi32>) -> tensor<2x8x4x4xi32>
-  // expected-error @+1 {{each rank would add its share of a bias, which integers have not}}
+  // expected-error @+1 {{integers cannot be divided into the ranks' shares of a bias}}
   %y = dlc.conv %0, %w, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, groups = 1 : i64} : (tensor<2x8x4x4xi32>, tensor<8x8x1x1xi32>, tensor<8xi32>) -> tensor<2x8x4x4xi32>
   return %y : tensor<2x8x4x4xi32>
 }

@@ -170,7 +170,7 @@ std::string conformanceText(const Json &json) {
   }
   all += groups.text(kShown);
   if (fine)
-    all += text("%zu that failed beside others pass alone\n", fine);
+    all += text("%zu that failed in a slice pass in a separate process\n", fine);
   return all;
 }
 

@@ -122,7 +122,7 @@ def array(values):
 
 
 def math_functions():
-    f = File("math", "What functions of one number give.")
+    f = File("math", "Results of unary math functions.")
     wide = np.array([-20, -3.5, -1, -0.25, 0, 1e-8, 0.5, 2, 30], np.float32)
     unit = np.array([-1, -0.5, 0, 0.25, 1], np.float32)
     positive = np.array([1e-20, 0.5, 1, 2, 1e20], np.float32)
@@ -157,7 +157,7 @@ def math_functions():
 
 
 def shape():
-    f = File("shape", "What operations that move elements give.")
+    f = File("shape", "Results of operations that move elements.")
     a = np.arange(6, dtype=np.int32).reshape(2, 3)
     b = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
     f.case("reshape", "dlc.reshape %x", {"x": a}, a.reshape(3, 2))
@@ -215,14 +215,14 @@ func.func @constants() -> (tensor<2x2xf32>, tensor<9xi1>, tensor<2xi32>, tensor<
 
 
 def gather():
-    f = File("gather", "What reading and writing at computed places gives.")
+    f = File("gather", "Results of gathers and scatters.")
     x = np.arange(12, dtype=np.int32).reshape(3, 4)
     i = np.array([[2, -3], [0, 1]], np.int64)
     f.case("gather_rows", "dlc.gather 0 %x, %i", {"x": x, "i": i}, np.take(x, i, 0))
     f.case("gather_columns", "dlc.gather 1 %x, %i", {"x": x, "i": i}, np.take(x, i, 1))
     f.case("gather_one", "dlc.gather 1 %x, %i", {"x": x, "i": np.array(-1, np.int32)}, x[:, -1])
     f.case("gather_outside", "dlc.gather 0 %x, %i", {"x": x, "i": np.array([7, -9], np.int64)}, x[[2, 0]],
-           note="What lies outside reads the nearest element.")
+           note="An index out of range reads the nearest element.")
     e = np.array([[1, -1], [0, 2]], np.int64)
     f.case("gather_elements", "dlc.gather_elements 1 %x, %i", {"x": x, "i": e}, np.take_along_axis(x[:2], e, 1))
     f.case("gather_elements_0", "dlc.gather_elements 0 %x, %i", {"x": x, "i": e}, np.array([[4, 9], [0, 9]], np.int32))
@@ -250,7 +250,7 @@ def gather():
 
 
 def reduce():
-    f = File("reduce", "What reductions, running sums and selections of the largest give.")
+    f = File("reduce", "Results of reductions, cumulative sums and top-k.")
     x = numbers(2, 3, 4)
     functions = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min, "prod": np.prod}
     for name, function in functions.items():
@@ -299,7 +299,7 @@ def reduce():
 
 
 def contract():
-    f = File("contract", "What matrix products give.")
+    f = File("contract", "Results of matmuls.")
     a, b = numbers(2, 3), numbers(3, 4)
     exact = lambda p, q: (p.astype(np.float64) @ q.astype(np.float64)).astype(np.float32)
     f.case("plain", "dlc.matmul %a, %b", {"a": a, "b": b}, exact(a, b))
@@ -327,7 +327,7 @@ def contract():
 
 
 def conv():
-    f = File("conv", "What convolutions give.")
+    f = File("conv", "Results of convolutions.")
 
     def one(name, x, w, bias=None, strides=None, dilations=None, low=None, high=None, groups=1, note=None):
         n = x.ndim - 2
@@ -375,7 +375,7 @@ def conv():
 
 
 def pool():
-    f = File("pool", "What pools give.")
+    f = File("pool", "Results of pools.")
 
     def one(name, kind, x, window, strides=None, dilations=None, low=None, high=None, include=False, counted=None, ceil=0, column=None):
         n = x.ndim - 2
@@ -421,7 +421,7 @@ def pool():
 
 
 def norm():
-    f = File("norm", "What normalisations give.")
+    f = File("norm", "Results of normalisations.")
     x = numbers(2, 3, 4)
     d = x.astype(np.float64)
     for axis in range(3):
@@ -464,7 +464,7 @@ def norm():
 
 
 def attention():
-    f = File("attention", "What attention gives.")
+    f = File("attention", "Results of attention.")
 
     def one(name, q, k, v, mask=None, causal=False, scale=0.5):
         b = np.zeros(q.shape[:-1] + (k.shape[-2],))
@@ -541,7 +541,7 @@ def attention():
 
 
 def recurrent():
-    f = File("recurrent", "What recurrent layers give.")
+    f = File("recurrent", "Results of recurrent layers.")
     T, N, I, H = 3, 2, 2, 3
     directions = {"forward": 1, "reverse": 1, "both": 2}
     onnx_name = {"forward": "forward", "reverse": "reverse", "both": "bidirectional"}
@@ -593,7 +593,7 @@ def recurrent():
 def training():
     """Gradients from other evaluators than ours: of linear operations by what they give for unit vectors, of others as
     derivatives along the imaginary axis."""
-    f = File("training", "What the operations give that only training needs.")
+    f = File("training", "Results of operations that only training uses.")
 
     def adjoint(shape, forward, dy):
         """d sum(dy * forward(v)) / dv, for a linear function."""

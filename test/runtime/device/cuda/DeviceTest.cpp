@@ -134,7 +134,7 @@ TEST_F(Gpu, GivesKernelsTheSharedMemoryTheyAskFor) {
   std::string error = failing(table().launch, device, s, turned, static_cast<const uint32_t *>(one),
                               static_cast<const uint32_t *>(one), uint32_t{1} << 20,
                               static_cast<void **>(arguments));
-  EXPECT_NE(error.find("'turned' wants 1.0 MiB of shared memory"), std::string::npos) << error;
+  EXPECT_NE(error.find("'turned' requires 1.0 MiB of shared memory"), std::string::npos) << error;
 }
 
 TEST_F(Gpu, LaunchesInThreeDimensions) {

@@ -120,7 +120,7 @@ def background():
         assert swaps, (out.stdout, out.stderr)
         found = subprocess.run(["dlc", "tune-db", "show", os.path.join(cache, "tuning.jsonl")], capture_output=True, text=True)
         if re.search(r"[1-9]\d* of \d+ operations", found.stdout):
-            print("measured in", "the background")
+            print("tuned in", "the background")
             return
         repeat *= 3
     print(out.stdout, out.stderr, found.stdout, found.stderr)
