@@ -1,4 +1,4 @@
-//===- Selected.cpp - operators on tensors whose slices are selected ------===//
+//===- Selected.cpp - operators on bounded dynamic tensors ----------------===//
 #include "frontend/onnx/SelectedNode.h"
 
 #include "mlir/IR/OperationSupport.h"
@@ -28,7 +28,7 @@ Value unshaped(Value v) {
   return v;
 }
 
-/// Whether two values have the same elements in turn, because they are computed alike.
+/// Returns true if two values have the same elements in order, because they are computed equally.
 static bool sameValue(Value a, Value c, int depth = 0) {
   constexpr int deepest = 8;
   a = unshaped(a);
@@ -128,7 +128,7 @@ Selection slicesOf(const Selection &s) {
   return other;
 }
 
-/// The one dimension along which two may differ: that of slices, else where their sizes do.
+/// Returns the only dimension in which two items may differ: that of slices, else that of sizes.
 static std::optional<int64_t> differingAxis(Build &b, const Item &one, const Item &other) {
   ArrayRef<int64_t> shape = b.shape(one.value), to = b.shape(other.value);
   std::optional<int64_t> axis;
@@ -156,7 +156,7 @@ Item chosenItem(Build &b, Value condition, const Item &one, const Item &other) {
   condition = b.reshape(condition, {});
   if (!one.selection && !other.selection && b.shape(one.value) == b.shape(other.value))
     return b.select(condition, one.value, other.value);
-  // Of one that is empty, whatever its shape, there is nothing.
+  // An empty item, of any shape, has no selected slice.
   const bool isEmpty[] = {b.count(one.value) == 0, b.count(other.value) == 0};
   std::optional<int64_t> axis = differingAxis(b, one, other);
   if (!axis && isEmpty[0] != isEmpty[1]) {
@@ -184,8 +184,8 @@ Item chosenItem(Build &b, Value condition, const Item &one, const Item &other) {
 }
 
 //===--- Sizes ----------------------------------------------------------------===//
-// What follows from the number of slices is computed three times: for when all are there, and for
-// two larger numbers. What differs depends on it: whether as a multiple, the second tells.
+// Values that depend on the slice count are computed three times: for the capacity, and for
+// two larger counts. The first difference shows a dependency, the second whether it is linear.
 
 constexpr int64_t sizeStep = 7919;
 
@@ -228,7 +228,7 @@ std::optional<std::vector<double>> timesOf(Build &b, const Item &size) {
   return times;
 }
 
-/// The size as the run finds it.
+/// Returns the size as a value computed at run time.
 static Value computedSize(Build &b, const Item &size) {
   auto times = timesOf(b, size);
   if (!b.require(times.has_value(), "a shape depends on the product of several dynamic sizes"))

@@ -1,9 +1,9 @@
-//===- Selected.h - tensors of which a condition chooses the slices -------===//
+//===- Selected.h - tensors with a bounded dynamic dimension --------------===//
 //
-// What NonZero and its like give has as many slices as a condition holds in places, which only the
-// run can tell. Such a tensor is kept with room for all places, beside the condition: shapes stay
-// static, and operators that treat slices one by one work on all of them. What sums over slices, or
-// writes them to places, leaves out those that are not there.
+// The results of NonZero and similar operators have one slice for each true element of a condition.
+// The number is known only at run time. Such a tensor is stored with the capacity for all elements
+// and with the condition. Shapes remain static, and operators that process each slice separately
+// process all of them. Reductions over slices and scatters ignore slices that are not selected.
 //
 //===----------------------------------------------------------------------===//
 #ifndef DLC_FRONTEND_ONNX_SELECTED_H
@@ -13,55 +13,55 @@
 
 namespace dlc::onnxfront {
 
-/// Which slices along one dimension of a tensor are there.
+/// The selected slices along one dimension of a tensor.
 struct Selection {
-  /// Slices in a row: those where the condition's elements hold; without a condition all.
+  /// Adjacent slices, of which those with a true condition are selected; without a condition all.
   struct Piece {
     Value condition;
     int64_t length = 0;
   };
   std::vector<Piece> pieces;
   int64_t axis = 0;
-  /// All slices are equal, so that only their number matters; the pieces may not even tell that.
+  /// All slices are equal, so that only their number matters, which may be unknown.
   bool uniform = false;
-  /// The elements are NonZero's: the places of the slices, in a tensor of this shape...
+  /// The elements are indices as in NonZero's result: those of the slices, in a tensor of this
   std::optional<Dims> places;
-  /// ...in which these slices are there; null: all.
+  /// shape. `within` are the selected slices of that tensor; null: all.
   std::shared_ptr<const Selection> within;
 
-  /// Slices that there may be.
+  /// Maximum number of slices (capacity).
   int64_t room() const;
-  /// Whether the pieces tell how many there are.
+  /// Whether the pieces determine the number of selected slices.
   bool isCounted() const;
 };
 
-/// What NonZero gives where its operand's values are unknown.
+/// Returns the result of NonZero for an operand whose values are not constant.
 Item nonZeroSelected(Build &b, Value x);
-/// The slices of x along an axis, of i1 conditions of as many.
+/// Selects slices of x along an axis by a condition of type i1 with one element per slice.
 Item compressSelected(Build &b, Value x, Value condition, int64_t axis);
 
-/// What NonMaxSuppression gives, of boxes and scores that may be those of selected slices; null: of
-/// all.
+/// Returns the result of NonMaxSuppression. `among` are the selected slices of boxes and scores;
+/// null: all.
 Item suppressedItem(Node &n, Build &b, const Selection *among);
 
-/// The one or the other, as a condition of the run says: the slices of both, along the one
-/// dimension in which they differ, of which those of one are there. Absent where they fit in no
-/// way.
+/// Returns one of two items, depending on a condition: the slices of both, along the one dimension
+/// in which they differ, of which those of one are selected. Returns an absent item if their shapes
+/// are incompatible.
 Item chosenItem(Build &b, Value condition, const Item &one, const Item &other);
 
-/// Imports a node of which an input is selected, or the size of such.
+/// Imports a node with an input that has a bounded dynamic dimension, or is the size of one.
 void importSelected(Node &n, Build &b, const Operator &op);
-/// The number of true elements, where the sum of x is that: a size like others. Else nothing.
+/// Returns the number of true elements, if the sum of x is that number: a size. Otherwise nullopt.
 std::optional<Item> countOfTrue(Build &b, Value x, const Reduction &r);
-/// Whether an item is one of these.
+/// Returns true if an item has a bounded dynamic dimension or is a size.
 bool isSelected(const Item &item);
 
-/// What a program gives back of selected tensors: the slices that are there come first, and a
-/// number beside them says how many.
+/// Outputs of a program with a bounded dynamic dimension: the selected slices are first, and an
+/// additional output has their number.
 class SelectedOutputs {
 public:
   struct Counted {
-    /// Null where it cannot be given back.
+    /// Null if the item cannot be an output.
     Value value;
     int64_t axis = 0;
     size_t counter = 0;
@@ -78,8 +78,8 @@ private:
   std::vector<Taken> taken;
 };
 
-/// A size as a tensor that the run computes; an error for a selected tensor, whose condition must
-/// be known; any other item as it is.
+/// Returns a size as a tensor computed at run time. Reports an error for a tensor with a bounded
+/// dynamic dimension, whose condition must be constant. Returns any other item unchanged.
 Item plainItem(Build &b, const Item &item, const llvm::Twine &what);
 
 } // namespace dlc::onnxfront

@@ -1,11 +1,11 @@
-//===- SelectedBoxes.cpp - boxes that suppression selects, and their regions ===//
+//===- SelectedBoxes.cpp - NonMaxSuppression and RoiAlign -----------------===//
 #include "frontend/onnx/SelectedNode.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// (x, y, width, height) around a centre as two opposite corners (y, x).
+/// Converts (x, y, width, height) around a centre to two opposite corners (y, x).
 static Value cornersOf(Build &b, Value boxes) {
   Value centre = b.reverse(b.sliceAxis(boxes, 2, 0, 2), 2),
         half = b.mul(b.reverse(b.sliceAxis(boxes, 2, 2, 2), 2), 0.5);
@@ -55,7 +55,7 @@ Item suppressedItem(Node &n, Build &b, const Selection *among) {
   return b.gather(rows, b.ints(chosen), 0);
 }
 
-/// The boxes may be those of selected slices: then they are numbered among these.
+/// If the boxes are selected slices, indices refer to the selected ones.
 bool SelectedNode::nonMaxSuppression() {
   const Selection *boxes = selection(0), *scores = selection(1), *s = sharedSelection(0, 1);
   if (!s || s->within || !s->isCounted() || (boxes && boxes->axis != 1) ||

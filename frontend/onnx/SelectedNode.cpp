@@ -1,4 +1,4 @@
-//===- SelectedNode.cpp - shapes of tensors whose slices are selected -----===//
+//===- SelectedNode.cpp - shape rules for bounded dynamic tensors ---------===//
 #include "frontend/onnx/SelectedNode.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -26,7 +26,7 @@ std::vector<Item> SelectedNode::run(std::vector<Item> inputs) {
 
 bool SelectedNode::give(std::vector<Item> results, const Selection &s, int64_t axis,
                         bool keepsPlaces) {
-  // Places among selected slices are no numbers yet.
+  // Indices among selected slices are not yet values.
   if (s.within && !keepsPlaces)
     return false;
   Selection next = s;
@@ -44,7 +44,7 @@ bool SelectedNode::identity() {
   return true;
 }
 
-/// Dimensions are aligned at the end.
+/// Aligns the dimensions of shapes at the last one.
 bool SelectedNode::elementwise() {
   if (n.numInputs() == 1 && (op.name == StringRef("Max") || op.name == StringRef("Min") ||
                              op.name == StringRef("Sum") || op.name == StringRef("Mean")))
@@ -100,7 +100,7 @@ Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner) {
   return more;
 }
 
-/// Whatever keeps the order of elements: the axis is where as much stands before it as before.
+/// Handles reshape-like operators: finds the result axis with the same number of outer elements.
 bool SelectedNode::reshape() {
   const Selection *s = selection(0);
   if (!s)
@@ -119,7 +119,7 @@ bool SelectedNode::reshape() {
   for (int64_t axis = int64_t(to.size()); axis-- > 0;)
     if (to[axis] == s->room() && before(to, axis) == before(from, s->axis))
       return give(std::move(results), *s, axis, true);
-  // Dimensions behind the slices' become one with it: each slice is so many.
+  // Dimensions after the slice dimension are merged with it: each slice becomes several.
   if (!s->isCounted() || s->places)
     return false;
   for (int64_t axis = int64_t(to.size()); axis-- > 0;) {
@@ -133,7 +133,7 @@ bool SelectedNode::reshape() {
   return false;
 }
 
-/// The one element of a size that depends on the number of slices, counted from the end; 0: none.
+/// Returns the only element of a size that depends on the slice count, from the end; 0: none.
 static int64_t openDimension(Build &b, const Item &size) {
   int64_t found = 0;
   auto times = timesOf(b, size);
@@ -148,7 +148,7 @@ static int64_t openDimension(Build &b, const Item &size) {
   return found;
 }
 
-/// Equal slices, as many as a size says in its dimension `open` from the end, and room for `room`.
+/// Returns equal slices: `open` (from the end) is the element of the size with their count.
 static Selection uniformSelection(Build &b, const Item &size, int64_t open, int64_t room) {
   auto times = timesOf(b, size);
   Selection s;
@@ -171,7 +171,7 @@ bool SelectedNode::expand() {
   const int64_t rank = b.rank(n.in(0)), fromEnd = s ? rank - s->axis : open;
   if (s && isOpen && open != fromEnd)
     return false;
-  // Only one or the other may have more than one slice, or both have these.
+  // Only one of the operands may have more than one slice, or both have the same slices.
   auto target = b.known(n.in(1));
   if (!target)
     return false;
@@ -183,7 +183,7 @@ bool SelectedNode::expand() {
   if (!b.ok() || results.empty())
     return true;
   const int64_t axis = b.rank(results[0].value) - fromEnd;
-  // One place for a slice is that of all its elements.
+  // One index per slice applies to all elements of the slice.
   const bool same =
       s && (b.shape(results[0].value) == b.shape(n.in(0)) || (s->places && s->places->size() == 1));
   return give(std::move(results), s ? *s : uniformSelection(b, n.inputs[1], open, extent), axis,
@@ -228,7 +228,7 @@ bool SelectedNode::constantOfShape() {
   return give(std::move(results), s, axis);
 }
 
-/// Not of the selected slices, unless they are all taken, in their order.
+/// Handles Slice along other axes, or if all slices are taken in their order.
 bool SelectedNode::slice() {
   const Selection *s = selection(0);
   if (selection(1) || selection(2))
@@ -249,7 +249,7 @@ bool SelectedNode::slice() {
              : sliceByNumber();
 }
 
-/// As many slices of a tensor as are selected elsewhere, in turn: each goes where its own one is.
+/// Handles Slice with a size as end: as many slices as are selected elsewhere, in order.
 bool SelectedNode::asManySlices() {
   if (!isSize(2) || isSize(0) || isSize(1) || b.count(n.in(2)) != 1)
     return false;
@@ -297,7 +297,7 @@ bool SelectedNode::concat() {
   return give(runAll(), s, axis);
 }
 
-/// What goes along one axis, and that is another one.
+/// Handles operators along one axis, if it is not the slice axis.
 bool SelectedNode::other() {
   const Selection *s = selection(0);
   const bool isLast = op.name == StringRef("TopK");
@@ -311,8 +311,8 @@ bool SelectedNode::other() {
   return give(std::move(results), *s, s->axis - dropsAxis, isWhole);
 }
 
-/// What treats the examples of a batch one by one: not where their statistics count, nor where
-/// results say where in the whole batch something is.
+/// Handles operators that process each example of a batch separately; not those with batch
+/// statistics, or whose results contain indices into the whole batch.
 bool SelectedNode::batched() {
   const Selection *s = selection(0);
   if (n.wants(1) || (op.name == StringRef("BatchNormalization") &&
@@ -324,8 +324,8 @@ bool SelectedNode::batched() {
   return s && s->axis == 0 && give(runAll(), *s, 0);
 }
 
-/// Whether what an operator makes of a size is a multiple of the number of slices and a constant
-/// besides; products of two are found by the numbers.
+/// Returns true if the operator's result for a size is a multiple of the slice count plus a
+/// constant. Products of two sizes are detected by the values.
 bool SelectedNode::isLinear() const {
   StringRef name = op.name;
   if (name == "Equal") // a size is not negative
@@ -348,7 +348,7 @@ bool SelectedNode::isLinear() const {
                             name);
 }
 
-/// Computes with sizes alone, for each of the numbers that they stand for.
+/// Evaluates operators whose inputs are all sizes, for each of the stored slice counts.
 bool SelectedNode::sizes() {
   if (!isLinear())
     return false;
@@ -445,7 +445,7 @@ SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
       {"NonZero", &S::nonZero},
       {"NonMaxSuppression", &S::nonMaxSuppression},
       {"RoiAlign", &S::roiAlign},
-      // Elements one by one, but these.
+      // All elementwise operators except these.
       {"BitCast", nullptr},
       {"SwiGLU", nullptr},
       {"Hardmax", nullptr},
@@ -462,7 +462,7 @@ SelectedNode::Rule SelectedNode::find(StringRef name, const Operator &op) {
 }
 
 void SelectedNode::import() {
-  // Of ONNX's own, and without a graph inside.
+  // Only operators of ONNX's own domain without a subgraph.
   const bool isOwn = n.proto.domain().empty() || n.proto.domain() == "ai.onnx";
   const bool standard = isOwn && llvm::none_of(n.proto.attribute(), [](const auto &a) {
                           return a.has_g() || a.graphs_size() > 0;
@@ -477,7 +477,7 @@ void SelectedNode::import() {
                                      &SelectedNode::range,  &SelectedNode::resize,
                                      &SelectedNode::pad};
   const bool takesSizes = llvm::is_contained(ofSizes, rule);
-  // Elsewhere sizes are numbers like others, once they are computed.
+  // Other operators use sizes as ordinary values, computed at run time.
   auto makePlain = [&](Item::Kind kind) {
     for (size_t i = 0; b.ok() && i < n.inputs.size(); ++i)
       if (n.inputs[i].kind == kind)

@@ -1,5 +1,5 @@
-//===- SelectedNode.h - one node, some of whose inputs are selected -------===//
-// For the files of Selected.h alone.
+//===- SelectedNode.h - a node with inputs of bounded dynamic size --------===//
+// Only for the files that implement Selected.h.
 #ifndef DLC_FRONTEND_ONNX_SELECTEDNODE_H
 #define DLC_FRONTEND_ONNX_SELECTEDNODE_H
 
@@ -9,49 +9,49 @@ namespace dlc::onnxfront {
 
 //===--- Conditions and slices ------------------------------------------------===//
 
-/// Whether two have the same slices, along whatever axes.
+/// Returns true if two selections have the same slices, along any axes.
 bool sameSlices(const Selection &a, const Selection &c);
-/// The same slices, of another tensor.
+/// Returns the same slices for another tensor.
 Selection slicesOf(const Selection &s);
-/// What was a slice is as many as these dimensions have elements.
+/// Returns the selection in which each slice is replaced by one slice for each element of `inner`.
 Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner);
-/// What a condition is a reshape of.
+/// Returns the operand of which a condition is a reshape.
 Value unshaped(Value v);
 Value isTrue(Build &b, Value x);
-/// i1 [room].
+/// Returns the mask of selected slices: i1 [capacity].
 Value maskOf(Build &b, const Selection &s);
-/// The mask beside x, whose dimension `axis` has the slices.
+/// Returns the mask, reshaped to broadcast with x, whose dimension `axis` has the slices.
 Value maskBeside(Build &b, const Selection &s, Value x, int64_t axis);
-/// x with a number where slices are not there.
+/// Returns x with a number in all slices that are not selected.
 Value filled(Build &b, const Selection &s, Value x, double number);
-/// x to be computed with. A gradient of what is not there is 0 times what a function's is there:
-/// in training that is a number where a function may have none (a logarithm of 0).
+/// Returns x for use in a computation. The gradient of an unselected slice is 0 times the
+/// derivative. In training, unselected slices get a value with a finite derivative (as for log).
 Value readable(Build &b, const Selection &s, Value x);
 Item selectedItem(Value v, Selection s);
-/// i64: how many slices are there.
+/// Returns the number of selected slices, as i64.
 Value countOf(Build &b, const Selection &s);
-/// i64 [room]: the number of each slice among those that are there.
+/// Returns the index of each slice among the selected ones: i64 [capacity].
 Value numbersOf(Build &b, const Selection &s);
-/// NonZero of a condition: i64 [rank, room], with the places of all.
+/// Returns NonZero of a condition: i64 [rank, capacity], with the indices of all elements.
 Item placesItem(Build &b, Value condition, ArrayRef<int64_t> shape,
                 std::shared_ptr<const Selection> within);
 
 //===--- Sizes ----------------------------------------------------------------===//
 
-/// The other numbers of slices for which a size is kept.
+/// Number of further slice counts for which the value of a size is stored.
 inline constexpr int64_t otherSizes = 2;
-/// `values`, in which each multiple of the number of slices that `times` says is counted.
+/// Returns `values`, in which `times` is the factor of the slice count in each element.
 Item sizeItem(Build &b, ArrayRef<int64_t> values, ArrayRef<int64_t> times, ArrayRef<int64_t> shape,
               const Selection &s);
-/// A number of slices, in the element type of an integer sum.
+/// Returns the slice count, in the element type of an integer sum.
 Item countItem(Build &b, ArrayRef<int64_t> shape, Type element, const Selection &s);
-/// How often the number of slices is in each element of a size; nothing where it is no multiple.
+/// Returns the factor of the slice count in each element of a size; nullopt if one is no multiple.
 std::optional<std::vector<double>> timesOf(Build &b, const Item &size);
-/// The condition whose true elements a sum of x counts; null: it counts none.
+/// Returns the condition whose true elements a sum of x counts; null if there is none.
 Value countedCondition(Build &b, Value x);
 
-/// A node some of whose inputs are selected. Rules set its outputs; a rule that cannot returns
-/// false.
+/// A node with inputs of bounded dynamic size. Rules set its outputs; a rule that does not apply
+/// returns false.
 class SelectedNode {
 public:
   SelectedNode(Node &n, Build &b, const Operator &op) : n(n), b(b), op(op) {}
@@ -65,11 +65,11 @@ private:
     return i < n.numInputs() && n.inputs[i].kind == Item::Selected ? n.inputs[i].selection.get()
                                                                    : nullptr;
   }
-  /// The slices that two inputs have, those that are counted where only one tells; null where
-  /// neither is selected, or they differ.
+  /// Returns the common slices of two inputs, preferably those with a known count; null if
+  /// neither input has a bounded dynamic dimension, or the slices differ.
   const Selection *sharedSelection(int64_t i, int64_t j) const;
   bool isSize(int64_t i) const { return i < n.numInputs() && n.inputs[i].kind == Item::Size; }
-  /// The operator's own handler, on tensors with room for all.
+  /// Runs the operator's normal handler on the tensors with full capacity.
   std::vector<Item> run(std::vector<Item> inputs);
   std::vector<Item> runAll() {
     std::vector<Item> inputs = n.inputs;
@@ -78,8 +78,8 @@ private:
         item = item.value;
     return run(std::move(inputs));
   }
-  /// Sets all outputs: the same slices, along another axis. What is no rearrangement of places is
-  /// no places any more.
+  /// Sets all outputs to the same slices along another axis. Unless `keepsPlaces`, the results are
+  /// no longer indices of slices.
   bool give(std::vector<Item> results, const Selection &s, int64_t axis, bool keepsPlaces = false);
   bool isLinear() const;
   bool giveRead(Value v, const Selection &s, int64_t axis);

@@ -1,13 +1,13 @@
-//===- SelectedOrder.cpp - selected slices by their number ----------------===//
-// Operators that count slices (the first ten, the one at an index, the largest) want those that are
-// there side by side, and so does who gets them from the program.
+//===- SelectedOrder.cpp - compaction and order of selected slices --------===//
+// Operators that index slices (the first ten, the one at an index, the largest) require compacted
+// slices: the selected ones are contiguous and first. So do the outputs of a program.
 #include "frontend/onnx/SelectedNode.h"
 
 using namespace mlir;
 
 namespace dlc::onnxfront {
 
-//===--- Side by side ---------------------------------------------------------===//
+//===--- Compaction -----------------------------------------------------------===//
 
 Value countOf(Build &b, const Selection &s) {
   return b.reduce(ReduceKind::sum, b.cast(maskOf(b, s), b.i64), {0}, false);
@@ -17,7 +17,7 @@ Value numbersOf(Build &b, const Selection &s) {
   return b.sub(b.runningSum(b.cast(maskOf(b, s), b.i64), 0), 1);
 }
 
-/// The slices before a number, in the order of their places.
+/// Returns the selection of the first slices, up to a count.
 static Selection firstSlices(Build &b, Value number, int64_t room, int64_t axis) {
   Selection s;
   s.pieces = {{b.compare(Predicate::lt, b.iota(b.i64, {room}, 0), number), room}};
@@ -25,7 +25,7 @@ static Selection firstSlices(Build &b, Value number, int64_t room, int64_t axis)
   return s;
 }
 
-/// Whether the slices that are there come first: the condition compares their places to one number.
+/// Returns true if the selected slices are first: the condition compares their indices to a number.
 static bool areFirst(Build &b, const Selection &s) {
   if (s.pieces.size() != 1 || !s.pieces[0].condition)
     return s.isCounted() && llvm::none_of(s.pieces, [](auto &piece) { return piece.condition; });
@@ -41,8 +41,8 @@ static bool areFirst(Build &b, const Selection &s) {
   return true;
 }
 
-/// i64 [room]: the places of the slices that are there, one after another, and `beyond` behind
-/// them.
+/// Returns i64 [capacity]: the indices of the selected slices, followed by `beyond` in the
+/// remaining elements.
 static Value orderOf(Build &b, const Selection &s, int64_t beyond) {
   const int64_t room = s.room();
   Value place = b.iota(b.i64, {room}, 0), mask = maskOf(b, s);
@@ -53,15 +53,15 @@ static Value orderOf(Build &b, const Selection &s, int64_t beyond) {
   return b.sliceAxis(order, 0, 0, room);
 }
 
-/// x [.., room, ..] with the slices that are there before the others.
+/// Returns x [.., capacity, ..] with the selected slices before the others.
 static Value sideBySide(Build &b, const Selection &s, Value x) {
   return areFirst(b, s) ? x : b.gather(x, orderOf(b, s, 0), s.axis);
 }
 
 //===--- Operators ------------------------------------------------------------===//
 
-/// Where the slices are that numbers tell, those below 0 from the end. A number that no slice has
-/// is an error of the run, unless it stands where none is (`indices` says where some are).
+/// Returns the positions of the slices with the given indices; indices below 0 count from the end.
+/// An index out of range is an error at run time, unless its own slice of `indices` is unselected.
 static Value placesOf(Build &b, const Selection &data, Value numbers, const Selection *indices) {
   Value at = b.cast(numbers, b.i64);
   at = b.select(b.compare(Predicate::lt, at, b.like(at, 0)), b.add(at, countOf(b, data)), at);
@@ -103,7 +103,7 @@ bool SelectedNode::gatherNdByNumber() {
   return true;
 }
 
-/// As many numbers as there are slices.
+/// Handles Range with the slice count as number of elements.
 bool SelectedNode::range() {
   if (!isSize(1) || isSize(0) || isSize(2))
     return false;
@@ -119,7 +119,7 @@ bool SelectedNode::range() {
   return give({b.cast(numbers, b.elem(n.in(0)))}, slicesOf(of), 0);
 }
 
-/// Of each example alone; their number may be told again.
+/// Handles operators on each example separately, whose result may repeat the slice count.
 bool SelectedNode::resize() {
   const Selection *s = selection(0);
   std::vector<Item> inputs = n.inputs;
@@ -136,7 +136,7 @@ bool SelectedNode::resize() {
          (b.dim(results[0].value, 0) == s->room() && give(std::move(results), *s, 0));
 }
 
-/// A range of slices, from the front or from the end; or all of them, the last one first.
+/// Handles a range of slices, from the front or from the end, or all of them in reverse order.
 bool SelectedNode::sliceByNumber() {
   const Selection &s = *selection(0);
   if (!s.isCounted() || s.within || s.room() == 0 || n.opset < 10)
@@ -151,7 +151,7 @@ bool SelectedNode::sliceByNumber() {
   const int64_t room = s.room(), rank = b.rank(n.in(0));
   if (!start || !end || !axis || !step || (*axis < 0 ? *axis + rank : *axis) != s.axis)
     return false;
-  // More than there is room for is all; counted from the end, too.
+  // A bound above the capacity means all slices; also if it is relative to the end.
   const int64_t from = std::clamp(*start, -room - 1, room), to = std::clamp(*end, -room - 1, room);
   Value number = countOf(b, s);
   auto taken = [&](Value numbers) {
@@ -179,7 +179,7 @@ bool SelectedNode::sliceByNumber() {
   return giveRead(x, firstSlices(b, length, most, s.axis), s.axis);
 }
 
-/// All slices several times, one copy after the other.
+/// Handles Tile: all slices repeated several times.
 bool SelectedNode::tile() {
   const Selection *s = selection(0);
   auto repeats = b.attempt(n.in(1));
@@ -196,7 +196,7 @@ bool SelectedNode::tile() {
   return give(runAll(), more, s->axis);
 }
 
-/// Beside the slices; or before and after them, where what is added is there.
+/// Handles Concat along another axis, or of constants before and after the selected slices.
 bool SelectedNode::pad() {
   if (isSize(1))
     return padToSize();
@@ -221,7 +221,7 @@ bool SelectedNode::pad() {
   return give(std::move(results), more, s->axis);
 }
 
-/// As many zeros as slices are missing up to a number: the result's size is known.
+/// Handles padding with zeros up to a fixed number of slices: the result's size is static.
 bool SelectedNode::padToSize() {
   const Selection *s = selection(0), &of = *n.inputs[1].selection;
   auto times = timesOf(b, n.inputs[1]);
@@ -230,7 +230,7 @@ bool SelectedNode::padToSize() {
   if (!s || !s->isCounted() || s->within || !times || !all || n.has(3) ||
       int64_t(times->size()) != 2 * rank || n.string("mode", "constant") != "constant")
     return false;
-  // The slices may be parts of those that are counted.
+  // The slices may be parts of the counted slices.
   const int64_t end = rank + s->axis, each = s->room() / std::max<int64_t>(1, of.room());
   if (s->room() != each * of.room() ||
       !(each == 1 ? sameSlices(*s, of) : sameSlices(*s, eachSlice(b, of, {each}))))
@@ -253,7 +253,7 @@ bool SelectedNode::padToSize() {
   return true;
 }
 
-/// What each element of a few integers is at most, as far as it can be seen; infinity: not at all.
+/// Returns an upper bound for each of a few integers; infinity if none is known.
 static std::vector<double> mostOf(Build &b, Value v, int depth = 0) {
   constexpr int deepest = 16, few = 64;
   const size_t count = size_t(b.count(v));
@@ -297,8 +297,8 @@ static std::vector<double> mostOf(Build &b, Value v, int depth = 0) {
   return most;
 }
 
-/// x with the slices that are there first, and behind them what comes last in a search, also among
-/// equals.
+/// Returns x with the selected slices first, followed by the value that is last in a search, also
+/// among equal elements.
 static Value searchable(Build &b, const Selection &s, Value x, bool largest) {
   Type element = b.elem(x);
   Value last;
@@ -314,7 +314,7 @@ static Value searchable(Build &b, const Selection &s, Value x, bool largest) {
   return b.select(maskBeside(b, all, x, s.axis), sideBySide(b, s, x), last);
 }
 
-/// The number of the largest slice, or of the smallest.
+/// Handles ArgMax and ArgMin over slices.
 bool SelectedNode::search() {
   const Selection *s = selection(0);
   const int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
@@ -351,8 +351,8 @@ bool SelectedNode::topK() {
 
 //===--- Outputs --------------------------------------------------------------===//
 
-/// x [.., room, ..], whose first `count` slices along an axis are there, so that its memory begins
-/// with these alone.
+/// Returns x [.., capacity, ..], whose first `count` slices along an axis are selected, such that
+/// its memory begins with only these.
 static Value compact(Build &b, Value x, int64_t axis, Value count) {
   int64_t outer = 1;
   for (int64_t d : b.shape(x).take_front(size_t(axis)))
@@ -373,7 +373,7 @@ SelectedOutputs::Counted SelectedOutputs::take(Build &b, const Item &item) {
   const Selection &s = *item.selection;
   Value x = item.value;
   if (s.within && !s.within->within && s.places && s.places->size() == 1) {
-    // Places among selected slices become numbers.
+    // Indices among selected slices become values.
     Value numbers = numbersOf(b, *s.within);
     x = b.gather(numbers, b.clamp(x, 0, double(s.within->room() - 1)), 0);
   } else if (s.within) {

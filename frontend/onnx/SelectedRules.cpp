@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-/// Slices of a tensor, read.
+/// Handles gathers of slices of a tensor.
 bool SelectedNode::giveRead(Value v, const Selection &s, int64_t axis) {
   Selection slices = slicesOf(s);
   slices.axis = axis;
@@ -21,7 +21,7 @@ bool SelectedNode::gather() {
     return true;
   if (data && indices && data->axis == axis && indices->within && b.rank(n.in(1)) == 1 &&
       sameSlices(*data, *indices->within))
-    // Places among the slices that there are: of all slices those that both conditions leave.
+    // Indices among the selected slices: of all slices, those that both conditions select.
     return giveRead(n.in(0), *indices, axis);
   if (data && data->axis == axis)
     return gatherByNumber(axis);
@@ -40,7 +40,7 @@ bool SelectedNode::gather() {
   return !b.ok() || results.empty() || giveRead(results[0].value, *indices, axis + indices->axis);
 }
 
-/// Whether the indices are the places of slices in x, one row each: x's own elements in turn.
+/// Returns true if the indices are those of all elements of x, in order, with one row per slice.
 static bool areOwnPlaces(Build &b, const Selection &indices, Value at, Value x,
                          const Selection *xSlices) {
   if (!indices.places || indices.axis != 0 || b.rank(at) != 2 || (xSlices && xSlices->axis != 0))
@@ -52,7 +52,7 @@ static bool areOwnPlaces(Build &b, const Selection &indices, Value at, Value x,
          b.shape(x).take_front(places.size()) == ArrayRef<int64_t>(places);
 }
 
-/// x [places.., rest..] as [room, rest..].
+/// Reshapes x [indexed dimensions.., rest..] to [capacity, rest..].
 static Dims inTurn(Build &b, const Selection &indices, Value x) {
   Dims shape{indices.room()};
   ArrayRef<int64_t> rest = b.shape(x).drop_front(indices.places->size());
@@ -63,7 +63,7 @@ static Dims inTurn(Build &b, const Selection &indices, Value x) {
 bool SelectedNode::gatherNd() {
   const Selection *data = selection(0), *indices = selection(1);
   if (const int64_t batch = n.integer("batch_dims", 0); batch != 0)
-    // Each slice has indices of its own.
+    // Each slice has its own indices.
     return data && indices && data->axis == indices->axis && data->axis < batch && !data->within &&
            !indices->within && data->isCounted() &&
            (indices->uniform || sameSlices(*data, *indices)) &&
@@ -80,7 +80,7 @@ bool SelectedNode::gatherNd() {
   return !b.ok() || results.empty() || giveRead(results[0].value, *indices, indices->axis);
 }
 
-/// Each slice has indices of its own, along another axis.
+/// Handles gathers along another axis, in which each slice has its own indices.
 bool SelectedNode::gatherElements() {
   const Selection *data = selection(0), *indices = selection(1);
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
@@ -92,7 +92,7 @@ bool SelectedNode::gatherElements() {
   return give(run({n.inputs[0].value, filled(b, *indices, n.in(1), 0)}), s, s.axis);
 }
 
-/// The number that changes nothing in a reduction, of x's type.
+/// Returns the neutral element of a reduction, of x's type.
 static std::optional<double> neutral(Build &b, StringRef reduction, Value x) {
   if (reduction == "add")
     return 0;
@@ -103,7 +103,7 @@ static std::optional<double> neutral(Build &b, StringRef reduction, Value x) {
   return reduction == "max" ? -INFINITY : INFINITY;
 }
 
-/// Updates of slices that are not there change nothing, or go to a place beyond x that is cut off.
+/// Unselected slices have neutral updates, or an index beyond x, in a slice that is removed.
 bool SelectedNode::scatter(int64_t axis, bool byPlace) {
   const Selection *indices = selection(1), *updates = selection(2);
   const int64_t rank = b.rank(n.in(0));
@@ -119,7 +119,7 @@ bool SelectedNode::scatter(int64_t axis, bool byPlace) {
       n.set(0, results[0]);
     return true;
   }
-  // Indices from the end are of x as it was.
+  // Indices relative to the end refer to the original x.
   Value extents = b.scalarInt(b.elem(at), b.dim(x, axis));
   if (byPlace) {
     ArrayRef<int64_t> shape = b.shape(x).take_front(size_t(b.dim(at, -1)));
@@ -146,7 +146,7 @@ bool SelectedNode::scatterElements() {
   if (!b.ok())
     return true;
   const Selection *data = selection(0), *indices = selection(1), *updates = selection(2);
-  // Slices of slices that go to their places: an assignment by a condition.
+  // Slices that are written to their own indices: an assignment by a mask.
   if (data && indices && updates && data->axis == axis && indices->axis == axis &&
       updates->axis == axis && indices->places && indices->places->size() == 1 && indices->within &&
       sameSlices(*data, *indices->within) && (updates->uniform || sameSlices(*indices, *updates)) &&
@@ -168,7 +168,7 @@ bool SelectedNode::scatterNd() {
   if (n.string("reduction", "none") == "none" &&
       areOwnPlaces(b, *indices, n.in(1), n.in(0), data) && updates->axis == 0 &&
       updates->room() == indices->room() && (updates->uniform || sameSlices(*indices, *updates))) {
-    // An assignment by a condition.
+    // An assignment by a mask.
     Value x = n.in(0);
     Dims shape = b.dims(x);
     for (size_t d = indices->places->size(); d < shape.size(); ++d)
@@ -181,7 +181,7 @@ bool SelectedNode::scatterNd() {
   return indices->axis < b.rank(n.in(1)) - 1 && scatter(0, true);
 }
 
-/// What takes the last dimensions together: a softmax of one, a norm from an axis on.
+/// Handles operators over the last dimensions: softmax over one, norms from an axis.
 bool SelectedNode::trailing() {
   const Selection *s = selection(0);
   if (!s || selection(1) || selection(2))
@@ -213,7 +213,7 @@ bool SelectedNode::reduce() {
     return false;
   Value x = n.in(0);
   StringRef name = op.name;
-  // A number of true elements: the size of what these select.
+  // The number of true elements is the size of the selection.
   Value condition = countedCondition(b, x);
   if (name == "ReduceSum" && b.rank(x) == 1 && condition) {
     Selection both;
@@ -248,7 +248,7 @@ bool SelectedNode::reduce() {
   return true;
 }
 
-/// A running sum goes on where slices are not there.
+/// Handles cumulative sums, to which unselected slices add nothing.
 bool SelectedNode::running() {
   const Selection *s = selection(0);
   if (!s || !s->isCounted() || s->within || n.numInputs() != 2)
@@ -260,7 +260,7 @@ bool SelectedNode::running() {
   return give(run({filled(b, *s, n.in(0), none), n.inputs[1]}), *s, axis);
 }
 
-/// Rows of the left and columns of the right stay; what is summed over must be selected alike.
+/// Handles matmuls: rows of A and columns of B may be selected; contracted ones alike.
 bool SelectedNode::matmul() {
   const Selection *left = selection(0), *right = selection(1);
   const int64_t ranks[] = {b.rank(n.in(0)), b.rank(n.in(1))};
@@ -292,7 +292,7 @@ bool SelectedNode::gemm() {
   return !(n.has(2) && b.rank(n.in(2)) == 2 && b.dim(n.in(2), 0) != 1) && give(runAll(), *left, 0);
 }
 
-/// Of a row of elements: those that are there and not zero.
+/// Handles NonZero of a vector: the selected elements that are not zero.
 bool SelectedNode::nonZero() {
   const Selection *s = selection(0);
   if (!s || b.rank(n.in(0)) != 1 || s->uniform || s->within)

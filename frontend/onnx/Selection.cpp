@@ -1,6 +1,6 @@
-//===- Selection.cpp - operators whose result's shape depends on values ---===//
-// Shapes are static, so these want their operands' values at import; what they select is a constant
-// from then on. Of NonZero, Compress and NonMaxSuppression the rest is in Selected.h.
+//===- Selection.cpp - operators with a data-dependent result shape -------===//
+// Since shapes are static, these operators require constant operands at import, and their result is
+// constant. For NonZero, Compress and NonMaxSuppression of other operands see Selected.h.
 #include "frontend/onnx/Selected.h"
 
 #include <numeric>
@@ -45,7 +45,7 @@ void compress(Node &n, Build &b) {
   n.set(0, b.gather(x, b.ints(chosen), axis));
 }
 
-/// Compares elements of one tensor: exact for 64-bit integers, NaN last.
+/// Compares elements of a tensor: exact for 64-bit integers, NaN last.
 struct Less {
   const ref::Tensor &x;
   int compare(int64_t i, int64_t j) const {
@@ -62,7 +62,7 @@ struct Less {
   }
 };
 
-/// Of values that the run computes: sorted, the first of each group of equals is there.
+/// Handles Unique of values computed at run time: the first of equal ones is selected.
 void uniqueSelected(Node &n, Build &b) {
   Value x = b.flatten(n.in(0));
   const int64_t size = b.count(x);
@@ -117,7 +117,7 @@ void unique(Node &n, Build &b) {
   std::iota(sorted.begin(), sorted.end(), 0);
   std::stable_sort(sorted.begin(), sorted.end(),
                    [&](int64_t s, int64_t t) { return order(s, t) < 0; });
-  // The first slice of each group of equals stands for it.
+  // The first slice of each group of equal slices represents the group.
   Dims firsts, counts, group(extent);
   for (int64_t i = 0; i < extent; ++i) {
     if (i == 0 || order(sorted[i - 1], sorted[i]) != 0) {
