@@ -30,12 +30,12 @@ void readFigures(const Json &given, Machine &machine) {
     const Json &value = given.at(figure.name.str());
     machine.*figure.field = value.get<double>();
     if (!(machine.*figure.field >= 0) || std::isinf(machine.*figure.field))
-      throw std::invalid_argument("figure '" + figure.name.str() +
+      throw std::invalid_argument("parameter '" + figure.name.str() +
                                   "': required: a number of 0 or more");
   }
   for (auto &[name, value] : given.items())
     if (!known.contains(name))
-      throw std::invalid_argument("figure '" + name + "' is unknown");
+      throw std::invalid_argument("parameter '" + name + "' is unknown");
 }
 
 } // namespace

@@ -109,7 +109,8 @@ int tuneMachine(const TuneArguments &arguments) {
   if (std::string problem = writeProfile(profile, file); !problem.empty())
     throw Error(problem);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::printf("%-26s %12s %12s\n", "figure", "here", nearest.name.c_str());
+  std::printf("%-26s %12s %12s  %s\n", "parameter", "here", nearest.name.c_str(),
+              "meaning (rates: units per nanosecond)");
   for (const Figure &figure : figures())
     if (figure.scale != FigureScale::None)
       std::printf("%-26s %12.4g %12.4g  %s\n", figure.name.str().c_str(),
