@@ -167,8 +167,10 @@ std::vector<Setting> settingsOf(ModelOptions &o) {
        {"f32", "bf16", "int8"}},
       {"accuracy",
        "accuracy of f32 that may be given up for speed: strict (sums and constants as in the "
-       "model), default (Winograd convolutions, Strassen matmuls, and AMX matmuls of bf16 parts: "
-       "errors up to 2e-5 of the largest result), fast (as default, and --matmul-precision "
+       "model), default (convolutions and matmuls with fewer multiplications, matmuls of bf16 "
+       "parts "
+       "on AMX tiles: errors up to 2e-5 of the largest result), fast (as default, and "
+       "--matmul-precision "
        "medium); PATTERN=LEVEL for matmuls and convolutions whose names match",
        &o.accuracy,
        {"strict", "default", "fast"},

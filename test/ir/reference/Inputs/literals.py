@@ -188,7 +188,7 @@ func.func @iota() -> (tensor<2x3xi64>, tensor<2x2xf16>) {
   return %0, %1 : tensor<2x3xi64>, tensor<2x2xf16>
 }
 
-// Splats, packed bools and resources all read alike; the result type becomes static.
+// Splats, packed bools and resources are read in the same way; the result type becomes static.
 // CHECK-LABEL: @constants() -> (tensor<2x2xf32>, tensor<9xi1>, tensor<2xi32>, tensor<3xi1>)
 // CHECK-NEXT: dense<2.500000e+00> : tensor<2x2xf32>
 // CHECK-NEXT: dense<[true, false, true, true, false, false, true, false, true]> : tensor<9xi1>
@@ -626,7 +626,7 @@ def training():
     # In the windows at the edge the first row is padding: positions start at 2 there.
     x = np.array([[[[1, 5, 3, 3], [2, 4, 3, 3]]]], np.float32)
     f.case("positions", f"dlc.max_pool_positions %x {{{window}}}", {"x": x}, f32([[[[[5, 3], [4, 3]]]]])[0], u8([[[[3, 2], [1, 0]]]]),
-           note="The first of equal ones.")
+           note="The first of equal maxima.")
     for name, x, size, strides, low, high in (("max_pool_disjoint", distinct(1, 2, 4, 4), [2, 2], [2, 2], [0, 0], [0, 0]),
                                               ("max_pool_overlap", distinct(1, 1, 4, 5), [3, 2], [1, 2], [1, 0], [1, 1])):
         y, flat = onnx_eval("MaxPool", [x], outputs=2, kernel_shape=size, strides=strides, pads=low + high)
