@@ -286,7 +286,7 @@ TEST(Attention, RefusesWhatDoesNotFit) {
   fixed[3].writable = false;
   if (attention::lanes() >= 8) {
     EXPECT_EQ(refusal(desc, fits), "");
-    EXPECT_THAT(refusal(desc, small), HasSubstr("('k') has 159 bytes, 160 needed"));
+    EXPECT_THAT(refusal(desc, small), HasSubstr("('k') has 159 bytes; required: 160"));
     EXPECT_THAT(refusal(desc, fixed), HasSubstr("('y') is written"));
     EXPECT_THAT(refusal(desc, {fits[0]}), HasSubstr("no buffer for 'k'"));
     EXPECT_THAT(refusal(with("sums", true), fits), HasSubstr("no buffer for 'lse'"));

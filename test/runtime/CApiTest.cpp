@@ -98,7 +98,7 @@ TEST(CApi, WrongTensors) {
   in = floats(x, shape);
   in.dtype = {kDLInt, 32, 1};
   error = messageOf(dlc_session_run(session, &in, 1, &out, 1));
-  EXPECT_NE(error.find("must be of type f32, found i32"), std::string::npos) << error;
+  EXPECT_NE(error.find("must be of type f32; found: i32"), std::string::npos) << error;
   in = floats(x, shape);
   in.device = {kDLCUDA, 0};
   EXPECT_NE(messageOf(dlc_session_run(session, &in, 1, &out, 1)), "");
@@ -136,7 +136,7 @@ TEST(CApi, PackedIntegers) {
   EXPECT_NE(error.find("give a contiguous tensor"), std::string::npos) << error;
   in.dtype = {kDLUInt, 4, 1};
   error = messageOf(dlc_session_run_alloc(session, &in, 1, &out, 1));
-  EXPECT_NE(error.find("must be of type i4, found u4"), std::string::npos) << error;
+  EXPECT_NE(error.find("must be of type i4; found: u4"), std::string::npos) << error;
   dlc_session_destroy(session);
   dlc::Session face(program);
   dlc::Tensor given = dlc::Tensor::view(x.data(), dlc::DType::I4, shape);

@@ -203,18 +203,19 @@ TEST(Direct, WrongDescriptions) {
     return message(desc, infos);
   };
   EXPECT_THAT(with("kind", "pool"), HasSubstr("'kind' must be convolution; found: pool"));
-  EXPECT_THAT(with("block", 12), HasSubstr("'block' must be 8 or 16"));
-  EXPECT_THAT(with("src", {1, 17, 5, 5}), HasSubstr("whole blocks"));
+  EXPECT_THAT(with("block", 12), HasSubstr("'block' of 8 or 16"));
+  EXPECT_THAT(with("src", {1, 17, 5, 5}), HasSubstr("a multiple of the block"));
   EXPECT_THAT(with("src", {2, 16, 5, 5}), HasSubstr("of the same batch size"));
   EXPECT_THAT(with("window", {1}), HasSubstr("'window' must be 2 integers from 1 to"));
   EXPECT_THAT(with("strides", {0, 1}), HasSubstr("'strides' must be 2 integers from 1 to"));
   EXPECT_THAT(with("pads", {int64_t(1) << 31, 0}), HasSubstr("'pads' must be 2 integers"));
   EXPECT_THAT(with("window", {1 << 20, 1 << 20}), HasSubstr("are too many"));
   EXPECT_THAT(with("steps", {{{"do", "sort"}}}), HasSubstr("direct: an epilogue op must be"));
-  EXPECT_THAT(with("bias", true), HasSubstr("no buffer for 'dst': 3 given"));
+  EXPECT_THAT(with("bias", true), HasSubstr("no buffer for 'dst': found 3 buffers"));
   auto small = infos;
   small[1].bytes -= 1;
-  EXPECT_THAT(message(good, small), HasSubstr("buffer 1 ('weights') has 1023 bytes, 1024 needed"));
+  EXPECT_THAT(message(good, small),
+              HasSubstr("buffer 1 ('weights') has 1023 bytes; required: 1024"));
   small = infos;
   small[2].writable = false;
   EXPECT_THAT(message(good, small), HasSubstr("is part of a constant or an input"));

@@ -639,7 +639,7 @@ TEST(ProductDescription, WrongOnesAreRefused) {
   gradient["alg"] = "sine_gradient";
   EXPECT_TRUE(
       contains(refusal("post_ops", json::array({gradient})), "binary post-op 'sine_gradient'"));
-  EXPECT_TRUE(contains(refusal("kind", "matmul"), "unknown kind"));
+  EXPECT_TRUE(contains(refusal("kind", "matmul"), "required: kind product"));
   EXPECT_TRUE(contains(refusal("parts", "two"), "'parts' must be an integer"));
 }
 
@@ -677,12 +677,12 @@ TEST_P(Products, ShortBuffersAreRefused) {
     return std::string("accepted");
   };
   EXPECT_EQ(refusal({{1024, false}, {1280, false}, {5120, true}}), "accepted");
-  EXPECT_NE(
-      refusal({{1020, false}, {1280, false}, {5120, true}}).find("('a') has 1020 bytes, 1024"),
-      std::string::npos);
+  EXPECT_NE(refusal({{1020, false}, {1280, false}, {5120, true}})
+                .find("('a') has 1020 bytes; required: 1024"),
+            std::string::npos);
   EXPECT_NE(refusal({{1024, false}, {1280, false}, {5120, false}}).find("is written"),
             std::string::npos);
-  EXPECT_NE(refusal({{1024, false}, {1280, false}}).find("no buffer for 'dst': 2 given"),
+  EXPECT_NE(refusal({{1024, false}, {1280, false}}).find("no buffer for 'dst': found 2 buffers"),
             std::string::npos);
 }
 

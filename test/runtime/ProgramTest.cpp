@@ -159,7 +159,7 @@ TEST(Checker, SaysWhereAndWhat) {
       {"/commands/0/extent", -1, "commands[0].extent"},
       {"/commands/1/op", "jump", "unknown command 'jump'"},
       {"/kernels/0/offset", 1 << 20, "outside the code"},
-      {"/buffers/1/offset", 1, "leaves arena"},
+      {"/buffers/1/offset", 1, "exceeds arena"},
       {"/buffers/1/bytes", json(uint64_t(1) << 63), "buffers[1].bytes"},
       {"/buffers/0/index", 3, "input 3 does not exist"},
       {"/buffers/0/space", "attic", "unknown space 'attic'"},

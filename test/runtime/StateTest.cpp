@@ -161,8 +161,8 @@ TEST(State, CheckpointsOfAnotherModelChangeNothing) {
   EXPECT_HAS(load([](auto &file) {
                file.tensors["sum"].shape = {2, 2};
              }),
-             "tensor 'sum' must be f32 [4] as in program 'sample', found f32 [2, 2]");
-  EXPECT_HAS(load([](auto &file) { file.tensors["sum"].dtype = DType::I32; }), "found i32 [4]");
+             "tensor 'sum' must be f32 [4] as in program 'sample'; found: f32 [2, 2]");
+  EXPECT_HAS(load([](auto &file) { file.tensors["sum"].dtype = DType::I32; }), "found: i32 [4]");
   // A wrong shape is an error with any options.
   EXPECT_HAS(load([](auto &file) { file.tensors["sum"].shape = {2, 2}; }, true, true), "[2, 2]");
   EXPECT_EQ(s.sum(), all(4, 2.5f));
@@ -201,7 +201,7 @@ TEST(State, WhatCannotBeBoundIsRefused) {
   Summing s(4);
   std::vector<float> mine(5, 10);
   EXPECT_HAS(errorOf([&] { s.session.bindState(0, mine.data(), 20); }),
-             "state 'sum' of program 'sample' takes 16 bytes; found: memory of 20");
+             "state 'sum' of program 'sample' has 16 bytes; found: memory of 20");
   EXPECT_HAS(
       errorOf([&] { s.session.bindState(0, reinterpret_cast<char *>(mine.data()) + 1, 16); }),
       "required: memory aligned to 4 bytes, the size of f32");
@@ -404,9 +404,9 @@ TEST(State, CInterface) {
   EXPECT_EQ(sharing.memory().state_bytes, 0u);
   EXPECT_GT(session.memory().state_bytes, 0u);
   EXPECT_HAS(errorOf([&] { session.state("nothing"); }), "no state 'nothing'");
-  EXPECT_HAS(errorOf([&] { session.setState("nothing", x); }), "it has 'sum', 'seen'");
+  EXPECT_HAS(errorOf([&] { session.setState("nothing", x); }), "the states are 'sum', 'seen'");
   EXPECT_HAS(errorOf([&] { session.setState("sum", once); }),
-             "state 'sum' must be of type f32, found i64");
+             "state 'sum' must be of type f32; found: i64");
   EXPECT_HAS(errorOf([&] { session.setState("sum", Tensor(DType::F32, {4})); }),
              "must have shape [3]; found: [4]");
   EXPECT_NE(dlc_session_get_state(session.get(), nullptr, nullptr), nullptr);
@@ -449,11 +449,11 @@ TEST(State, TheCheckerSaysWhereAndWhat) {
   const Damage damages[] = {
       {"/state/0/init", 4, "state[0].init: must be a constant of 64 bytes"},
       {"/state/0/shape", {3}, "state[0].init: must be a constant of 12 bytes"},
-      {"/state/0/parameter", 1, "state[0].parameter: true or false"},
+      {"/state/0/parameter", 1, "state[0].parameter: required: true or false"},
       {"/state/1/name", "sum", "a second tensor named 'sum'"},
       {"/state", 3, "state: required: an array"},
       {"/buffers/2/index", 2, "state 2 does not exist: the program has 2"},
-      {"/buffers/2/offset", 4, "leaves state 0"},
+      {"/buffers/2/offset", 4, "exceeds state 0"},
       {"/buffers/0/new", true, "only a state may have a new value"},
       {"/buffers/3/new", "yes", "buffers[3].new"},
       {"/state/0/init", nullptr, ""},

@@ -155,11 +155,10 @@ TEST(Streams, WhatTheCheckerRefuses) {
   EXPECT_THAT(with([](json &m) { std::swap(m["commands"][1], m["commands"][2]); }),
               HasSubstr("recorded by a later command, so that streams would deadlock"));
   EXPECT_THAT(with([](json &m) { m["commands"][4]["event"] = 0; }),
-              HasSubstr("was recorded by commands[1] before"));
+              HasSubstr("was recorded by commands[1] already"));
   EXPECT_THAT(with([](json &m) { m["commands"][2]["event"] = 5; }),
               HasSubstr("which no command records"));
-  EXPECT_THAT(with([](json &m) { m["streams"][0] = "tpu"; }),
-              HasSubstr("'tpu' is not a device name"));
+  EXPECT_THAT(with([](json &m) { m["streams"][0] = "tpu"; }), HasSubstr("'tpu' is not available"));
   EXPECT_THAT(with([](json &m) { m["buffers"][0]["device"] = "cpu:1"; }),
               HasSubstr("input 'x' is on cpu, but the buffer is on cpu:1"));
   EXPECT_THAT(with([](json &m) { m["commands"][3]["writes"] = {9}; }),

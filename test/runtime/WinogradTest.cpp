@@ -213,7 +213,7 @@ TEST(Winograd, WrongDescriptions) {
               testing::HasSubstr("'window' must be an integer from 3 to 5; found: 7"));
   bad = good;
   bad["src"] = {1, 12, 8, 8};
-  EXPECT_THAT(message(bad), testing::HasSubstr("whole blocks of 8 channels"));
+  EXPECT_THAT(message(bad), testing::HasSubstr("a multiple of 8"));
   bad = good;
   bad["dst"] = {1, int64_t(1) << 39, 1 << 20, 8};
   EXPECT_THAT(message(bad), testing::HasSubstr("is too large"));

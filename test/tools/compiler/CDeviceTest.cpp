@@ -74,7 +74,7 @@ TEST(DeviceApiC, NamesAndCounts) {
   char name[64];
   ASSERT_EQ(dlc_device_name(device, name, sizeof name), nullptr);
   EXPECT_STREQ(name, kOnGpus ? "cuda:1" : "cpu:2");
-  EXPECT_THAT(messageOf(dlc_device_name(device, name, 4)), HasSubstr("bytes, 4 given"));
+  EXPECT_THAT(messageOf(dlc_device_name(device, name, 4)), HasSubstr("bytes; found: 4"));
   EXPECT_THAT(messageOf(dlc_device_name({kDLExtDev, 99 << 16}, name, sizeof name)),
               HasSubstr("is not supported"));
   ASSERT_EQ(dlc_device_parse("cpu", &device), nullptr);
@@ -193,7 +193,7 @@ TEST(DeviceApiC, ProgramsRunWhereTheirTensorsAre) {
   // A wrong type is an error on any device.
   Memory integers(kThere, {1, 2}, {kDLInt, 32, 1});
   EXPECT_THAT(messageOf(dlc_session_run(session, &integers.tensor, 1, &y.tensor, 1)),
-              HasSubstr("input 'x' must be of type f32, found i32"));
+              HasSubstr("input 'x' must be of type f32; found: i32"));
   dlc_session_destroy(session);
 }
 

@@ -226,7 +226,7 @@ TEST_F(CublasLt, WrongCallsAreRefused) {
   expectIn(refusal("a", {55, 10, 1}), "'a' of 5x11 has strides [55,10,1]");
   expectIn(refusal("a", {55, 11}), "'a' must be [batch stride, row stride, column stride]");
   expectIn(refusal("y", {35, 1, 5}), "'y' of 5x7 has strides");
-  expectIn(refusal("bias", "f32"), "takes 4 buffers, 3 given");
+  expectIn(refusal("bias", "f32"), "requires 4 buffers; found: 3");
   expectIn(make(mixed, {220, 308, 280}, {0, 0, 1}).error, "no algorithm on cuda:0");
   json desc = descOf(c);
   expectIn(make(desc, {219, 308, 140}, {0, 0, 1}).error,

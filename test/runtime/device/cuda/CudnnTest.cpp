@@ -302,7 +302,7 @@ TEST_F(Cudnn, WrongCallsAreRefused) {
   expectIn(refusal("y", tensor({2, 6, 7, 5}, false)), "creating a convolution operation");
   expectIn(refusal("post", {{{"op", "relu"}}}), "no engine for this convolution");
   json desc = descOf(c, "convolution");
-  expectIn(make(desc, {bytes[0], bytes[1]}, {0, 1}).error, "takes 3 buffers, 2 given");
+  expectIn(make(desc, {bytes[0], bytes[1]}, {0, 1}).error, "requires 3 buffers; found: 2");
   expectIn(make(desc, {bytes[0] - 1, bytes[1], bytes[2]}, {0, 0, 1}).error, "buffer 'x' has ");
   expectIn(make(desc, bytes, {0, 0, 0}).error,
            "'y' is written, but is part of a constant or an input");
