@@ -62,7 +62,7 @@ exec.program @race inputs [] outputs [] streams ["cpu:1", "cpu:1"] {
   %b = exec.alloc : !exec.buffer<64 on "cpu:1">
   // expected-note @below {{the other command}}
   exec.fill %a with 0 : !exec.buffer<64 on "cpu:1">
-  // expected-error @below {{accesses byte 0 of the arena of cpu:1 on stream 1 while stream 0 may still access it, and no event orders the two commands}}
+  // expected-error @below {{accesses byte 0 of the arena of cpu:1 on stream 1 while stream 0 may still access it: no event orders the two commands}}
   exec.copy %a to %b bytes 64 {stream = 1 : i64} : !exec.buffer<64 on "cpu:1">, !exec.buffer<64 on "cpu:1">
 }
 
@@ -73,7 +73,7 @@ exec.program @output inputs [] outputs [{name = "y", type = tensor<64xi8>}] stre
   %part = exec.view %y at 32 : !exec.buffer<64> -> !exec.buffer<32>
   // expected-note @below {{the other command}}
   exec.fill %part with 0 : !exec.buffer<32>
-  // expected-error @below {{touches byte 32 of output 0 on stream 1}}
+  // expected-error @below {{accesses byte 32 of output 0 on stream 1}}
   exec.fill %y with 1 {stream = 1 : i64} : !exec.buffer<64>
 }
 

@@ -74,7 +74,7 @@ exec.program @twice inputs [] outputs [] streams ["cpu", "cpu:1"] {
 // -----
 
 exec.program @early inputs [] outputs [] streams ["cpu", "cpu:1"] {
-  // expected-error @below {{C4: an event must be recorded before it is waited for; found event 0 not recorded so far}}
+  // expected-error @below {{C4: an event must be recorded before it is waited for; found event 0 not recorded before}}
   exec.wait 0
   exec.record 0 {stream = 1 : i64}
 }

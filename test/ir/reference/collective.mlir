@@ -4,7 +4,7 @@
 // RUN: not dlc-opt %s -dlc-evaluate='ranks=3 rank=3' 2>&1 | FileCheck %s --check-prefix=RANK
 // Shares differ between ranks; results gathered from them do not.
 
-// SIZE: is for a world of 3 ranks, and is evaluated in one of 2
+// SIZE: requires a world of 3 ranks; found: 2
 // RANK: rank must be one of the ranks, 0 to 2; found 3
 
 // ALL-LABEL: @sum

@@ -4,7 +4,7 @@
 // expected-note@+1 {{'hidden.weight' is this value}}
 func.func @unused(%x: tensor<2xf32>, %w: tensor<3xf32> {dlc.name = "hidden.weight"}) -> tensor<3xf32> {
   %y = dlc.reduce sum %x axes [0] : (tensor<2xf32>) -> tensor<f32>
-  // expected-error@+1 {{the loss does not depend on 'hidden.weight'; leave it out of what is differentiated}}
+  // expected-error@+1 {{the loss does not depend on 'hidden.weight'; do not differentiate by it}}
   %d = dlc.gradient(%y) in (%w) : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
   return %d : tensor<3xf32>
 }
@@ -25,7 +25,7 @@ func.func @through_integers(%x: tensor<2xf32> {dlc.name = "x"}) -> tensor<2xf32>
 // -----
 
 func.func @no_rule(%x: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error@+1 {{'dlc.fusion' stands between the loss and what is differentiated, but has no gradient}}
+  // expected-error@+1 {{'dlc.fusion' is on the path from the loss to a differentiated value, but has no gradient}}
   %f = dlc.fusion (%a = %x) : (tensor<2xf32>) -> tensor<2xf32> {
     %s = dlc.sin %a : (tensor<2xf32>) -> tensor<2xf32>
     dlc.yield %s : tensor<2xf32>
