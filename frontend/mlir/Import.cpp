@@ -2,6 +2,7 @@
 #include "frontend/mlir/Import.h"
 
 #include "frontend/mlir/Specialize.h"
+#include "frontend/mlir/stablehlo/Import.h"
 #include "ir/exec/Exec.h"
 #include "ir/tensor/BlobOwners.h"
 
@@ -30,12 +31,20 @@ FailureOr<ImportInfo::Value> describe(func::FuncOp main, Type type, StringAttr g
   return value;
 }
 
-/// Parses a file. Programs compiled from the module share the memory of the file's resources.
+/// Parses a file, and imports a module of StableHLO operations as one of dlc operations. Programs
+/// compiled from the module share the memory of the file's resources.
 OwningOpRef<ModuleOp> parse(MLIRContext &context, StringRef path) {
+  DialectRegistry registry;
+  registerStablehloDialects(registry);
+  context.appendDialectRegistry(registry);
   auto module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
-  if (module)
-    ref::adoptBlobs(*module);
-  return module;
+  if (!module)
+    return module;
+  ref::adoptBlobs(*module);
+  if (!isStablehlo(*module))
+    return module;
+  auto imported = importStablehlo(*module);
+  return succeeded(imported) ? std::move(*imported) : nullptr;
 }
 
 } // namespace

@@ -14,7 +14,9 @@ namespace {
 void addModelArguments(CLI::App *command, ModelArguments &a, bool required = true) {
   command
       ->add_option("model", a.model,
-                   "model file (" + dlc::extensionsText() + ") or compiled program (.dlcx)")
+                   "model file (" + dlc::extensionsText() +
+                       "; an .mlir file has operations of dlc or StableHLO) or compiled program "
+                       "(.dlcx)")
       ->required(required);
   command->add_option("--shape", a.shapes, "shape of an input: NAME=1x3x224x224")
       ->take_all()

@@ -4,12 +4,16 @@
 #include "codegen/Passes.h"
 #include "codegen/Pipeline.h"
 #include "codegen/select/KernelCosts.h"
+#include "frontend/mlir/stablehlo/Import.h"
 #include "ir/reference/Passes.h"
 #include "passes/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 
-void dlc::registerToolDialects(mlir::DialectRegistry &registry) { registerDialects(registry); }
+void dlc::registerToolDialects(mlir::DialectRegistry &registry) {
+  registerDialects(registry);
+  registerStablehloDialects(registry);
+}
 
 void dlc::registerToolPasses() {
   mlir::registerTransformsPasses();
@@ -17,4 +21,5 @@ void dlc::registerToolPasses() {
       [](const ModelOptions &options) { return kernelCosts(resolved(CompileOptions(options))); });
   registerCodegenPasses();
   ref::registerReferencePasses();
+  registerImportPasses();
 }

@@ -13,6 +13,9 @@ void registerToolDialects(mlir::DialectRegistry &registry);
 /// symbol-dce, ..).
 void registerToolPasses();
 
+/// Registers the passes that import modules of other dialects.
+void registerImportPasses();
+
 } // namespace dlc
 
 #endif // DLC_TOOLS_OPT_REGISTRATION_H

@@ -1,0 +1,161 @@
+//===- Combine.cpp - commutative operations of reductions, windows and scatters -===//
+#include "frontend/mlir/stablehlo/Combine.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace dlc::stablehlo {
+namespace {
+
+/// Returns the operation on bools that has the same result.
+Combine ofBools(Combine kind) {
+  switch (kind) {
+  case Combine::add:
+  case Combine::max:
+    return Combine::bitOr;
+  case Combine::mul:
+  case Combine::min:
+    return Combine::bitAnd;
+  default:
+    return kind;
+  }
+}
+
+/// Reduces one dimension in about log2(size) steps, each of which combines two halves.
+Value reduceInHalves(Build &b, Combine kind, Value x, int64_t axis) {
+  while (b.ok() && b.dim(x, axis) > 1) {
+    const int64_t size = b.dim(x, axis), half = size / 2;
+    Value left = b.sliceAxis(x, axis, 0, half), right = b.sliceAxis(x, axis, half, half);
+    Value both = combine(b, kind, left, right);
+    x = size % 2 ? b.concat({both, b.sliceAxis(x, axis, size - 1, 1)}, axis) : both;
+  }
+  return x;
+}
+
+} // namespace
+
+std::optional<Combine> combineOf(Region &region) {
+  Block &block = region.front();
+  if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
+    return std::nullopt;
+  Operation &op = block.front(), &end = block.back();
+  auto isArgument = [&](unsigned i, unsigned j) {
+    return op.getOperand(i) == block.getArgument(j);
+  };
+  bool applies = op.getNumOperands() == 2 && op.getNumResults() == 1 && end.getNumOperands() == 1 &&
+                 end.getOperand(0) == op.getResult(0) &&
+                 ((isArgument(0, 0) && isArgument(1, 1)) || (isArgument(0, 1) && isArgument(1, 0)));
+  if (!applies)
+    return std::nullopt;
+  return llvm::StringSwitch<std::optional<Combine>>(op.getName().getStringRef())
+      .Case("stablehlo.add", Combine::add)
+      .Case("stablehlo.multiply", Combine::mul)
+      .Case("stablehlo.maximum", Combine::max)
+      .Case("stablehlo.minimum", Combine::min)
+      .Case("stablehlo.and", Combine::bitAnd)
+      .Case("stablehlo.or", Combine::bitOr)
+      .Case("stablehlo.xor", Combine::bitXor)
+      .Default(std::nullopt);
+}
+
+Value combine(Build &b, Combine kind, Value x, Value y) {
+  switch (b.isBool(x) ? ofBools(kind) : kind) {
+  case Combine::add:
+    return b.add(x, y);
+  case Combine::mul:
+    return b.mul(x, y);
+  case Combine::max:
+    return b.max(x, y);
+  case Combine::min:
+    return b.min(x, y);
+  case Combine::bitAnd:
+    return b.both(x, y);
+  case Combine::bitOr:
+    return b.either(x, y);
+  case Combine::bitXor:
+    return b.op<XorOp>({x, y});
+  }
+  return {};
+}
+
+/// Returns the lowest or the highest value of an element type.
+static Value extreme(Build &b, Type element, bool isLowest) {
+  if (isa<FloatType>(element)) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return b.scalar(element, isLowest ? -infinity : infinity);
+  }
+  const unsigned width = element.getIntOrFloatBitWidth();
+  const bool isUnsigned = element.isUnsignedInteger() || width == 1;
+  APInt value = isLowest
+                    ? (isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width))
+                    : (isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
+  return b.scalarInt(element, isUnsigned ? int64_t(value.getZExtValue()) : value.getSExtValue());
+}
+
+Value identityOf(Build &b, Combine kind, Type element) {
+  switch (element.isInteger(1) ? ofBools(kind) : kind) {
+  case Combine::add:
+  case Combine::bitOr:
+  case Combine::bitXor:
+    return b.scalarInt(element, 0);
+  case Combine::mul:
+    return b.scalarInt(element, 1);
+  case Combine::bitAnd:
+    return b.scalarInt(element, element.isInteger(1) ? 1 : -1);
+  case Combine::max:
+    return extreme(b, element, true);
+  case Combine::min:
+    return extreme(b, element, false);
+  }
+  return {};
+}
+
+bool isIdentity(Build &b, Combine kind, Value x) {
+  while (auto broadcast = x.getDefiningOp<BroadcastOp>())
+    x = broadcast.getX();
+  auto found = b.known(x), wanted = b.known(identityOf(b, kind, b.elem(x)));
+  if (!found || !wanted || found->size() == 0)
+    return false;
+  for (int64_t i = 0; i < found->size(); ++i)
+    if (found->isFloat() ? found->getDouble(i) != wanted->getDouble(0)
+                         : found->getInt(i) != wanted->getInt(0))
+      return false;
+  return true;
+}
+
+std::optional<ReduceKind> reduceKindOf(Combine kind) {
+  switch (kind) {
+  case Combine::add:
+    return ReduceKind::sum;
+  case Combine::mul:
+    return ReduceKind::prod;
+  case Combine::max:
+    return ReduceKind::max;
+  case Combine::min:
+    return ReduceKind::min;
+  default:
+    return std::nullopt;
+  }
+}
+
+Value reduceDims(Build &b, Combine kind, Value x, ArrayRef<int64_t> axes) {
+  if (b.isBool(x) && ofBools(kind) != Combine::bitXor) {
+    // `or` is the maximum, and `and` the minimum. Bools are reduced as i32.
+    ReduceKind reduced = ofBools(kind) == Combine::bitOr ? ReduceKind::max : ReduceKind::min;
+    return b.cast(b.reduce(reduced, b.cast(x, b.i32), axes, false), b.i1);
+  }
+  if (auto reduced = reduceKindOf(kind))
+    return b.reduce(*reduced, x, axes, false);
+  Dims shape;
+  for (int64_t axis : axes)
+    x = reduceInHalves(b, kind, x, axis);
+  for (int64_t d = 0; d < b.rank(x); ++d)
+    if (!llvm::is_contained(axes, d))
+      shape.push_back(b.dim(x, d));
+  return b.reshape(x, shape);
+}
+
+} // namespace dlc::stablehlo

@@ -1,0 +1,130 @@
+//===- Contract.cpp - dot and dot_general as matmul ---------------------------------------===//
+#include "frontend/mlir/stablehlo/Contract.h"
+
+#include "frontend/mlir/stablehlo/Indices.h"
+#include "frontend/mlir/stablehlo/dialect/Attributes.h"
+
+using namespace mlir;
+
+namespace dlc::stablehlo {
+
+void widenOperands(Build &b, Value &lhs, Value &rhs, Type result) {
+  auto isByte = [&](Value v) { return b.elem(v).isInteger(8); };
+  if (isByte(lhs) && isByte(rhs) && result == b.i32)
+    return;
+  lhs = b.cast(lhs, result);
+  rhs = b.cast(rhs, result);
+}
+
+namespace {
+
+/// One operand of a dot_general as a batch of matrices.
+struct Side {
+  Value x;
+  Dims batch, contracting, free;
+
+  /// Sizes of some dimensions.
+  Dims sizes(Build &b, const Dims &dims) const {
+    Dims result;
+    for (int64_t d : dims)
+      result.push_back(b.dim(x, d));
+    return result;
+  }
+};
+
+int64_t product(const Dims &sizes) {
+  int64_t result = 1;
+  for (int64_t size : sizes)
+    result *= size;
+  return result;
+}
+
+Dims joined(Dims a, const Dims &middle, const Dims &c) {
+  a.insert(a.end(), middle.begin(), middle.end());
+  a.insert(a.end(), c.begin(), c.end());
+  return a;
+}
+
+bool isIdentity(const Dims &order) {
+  for (auto [i, d] : llvm::enumerate(order))
+    if (int64_t(i) != d)
+      return false;
+  return true;
+}
+
+/// Returns the operand as [batch.., free, contracting] or, if `isSwapped`, as [batch..,
+/// contracting, free]. The order that needs no transpose is chosen; otherwise the one given by
+/// `isSwapped`.
+Value matrices(Build &b, const Side &s, bool &isSwapped) {
+  Dims plain = joined(s.batch, s.free, s.contracting),
+       swapped = joined(s.batch, s.contracting, s.free);
+  if (isIdentity(plain))
+    isSwapped = false;
+  else if (isIdentity(swapped))
+    isSwapped = true;
+  Dims shape = s.sizes(b, s.batch);
+  const int64_t rows = product(s.sizes(b, s.free)), depth = product(s.sizes(b, s.contracting));
+  shape.push_back(isSwapped ? depth : rows);
+  shape.push_back(isSwapped ? rows : depth);
+  return b.reshape(b.transpose(s.x, isSwapped ? swapped : plain), shape);
+}
+
+/// Multiplies, and returns [batch.., free of lhs.., free of rhs..] in the result's element type.
+Value multiply(Build &b, Side lhs, Side rhs, Type element, const Dims &shape) {
+  widenOperands(b, lhs.x, rhs.x, element);
+  bool isLhsSwapped = false, isRhsSwapped = true;
+  Value a = matrices(b, lhs, isLhsSwapped), c = matrices(b, rhs, isRhsSwapped);
+  SmallVector<NamedAttribute> attributes;
+  if (isLhsSwapped)
+    attributes.push_back(b.attrUnit("transpose_a"));
+  if (!isRhsSwapped)
+    attributes.push_back(b.attrUnit("transpose_b"));
+  // A matrix times tensors of more dimensions remains one matmul with several rows of batches.
+  if (lhs.batch.empty() && !isLhsSwapped && lhs.contracting.size() == 1 && lhs.free.size() > 1 &&
+      isIdentity(joined(lhs.batch, lhs.free, lhs.contracting)))
+    a = lhs.x;
+  return b.reshape(b.cast(b.op<MatmulOp>({a, c}, attributes), element), shape);
+}
+
+void dotGeneral(Node &n, Build &b) {
+  auto numbers = n.attr<DotAttr>("dot_dimension_numbers");
+  Side lhs{n.in(0), numbers.getLhsBatching().vec(), numbers.getLhsContracting().vec(), {}};
+  Side rhs{n.in(1), numbers.getRhsBatching().vec(), numbers.getRhsContracting().vec(), {}};
+  for (Side *side : {&lhs, &rhs}) {
+    for (const Dims *list : {&side->batch, &side->contracting})
+      for (int64_t d : *list)
+        if (!b.require(d >= 0 && d < b.rank(side->x),
+                       "dot_dimension_numbers: required: dimensions of the operands; found: " +
+                           Twine(d)))
+          return;
+    side->free = otherDims(b.rank(side->x), {side->batch, side->contracting});
+  }
+  if (b.require(lhs.sizes(b, lhs.batch) == rhs.sizes(b, rhs.batch) &&
+                    lhs.sizes(b, lhs.contracting) == rhs.sizes(b, rhs.contracting),
+                "dot_dimension_numbers: required: equal sizes of batching and of contracting "
+                "dimensions; found: other sizes"))
+    n.set(multiply(b, lhs, rhs, n.resultElement(), n.resultShape()));
+}
+
+/// The deprecated form: the last dimension of lhs times the first of rhs.
+void dot(Node &n, Build &b) {
+  Side lhs{n.in(0), {}, {b.rank(n.in(0)) - 1}, {}}, rhs{n.in(1), {}, {0}, {}};
+  if (!b.require(b.rank(n.in(0)) > 0 && b.rank(n.in(1)) > 0 &&
+                     b.dim(n.in(0), -1) == b.dim(n.in(1), 0),
+                 "required: operands whose last and first dimension agree"))
+    return;
+  lhs.free = otherDims(b.rank(lhs.x), {lhs.contracting});
+  rhs.free = otherDims(b.rank(rhs.x), {rhs.contracting});
+  n.set(multiply(b, lhs, rhs, n.resultElement(), n.resultShape()));
+}
+
+const Entry table[] = {
+    {"stablehlo.dot", dot},
+    {"stablehlo.dot_general", dotGeneral},
+};
+
+} // namespace
+
+ArrayRef<Entry> contractEntries() { return table; }
+
+} // namespace dlc::stablehlo

@@ -1,0 +1,224 @@
+//===- Control.cpp - calls, branches and loops
+//---------------------------------------------------===//
+// Control flow that is known at import is resolved here: a branch on a constant is inlined, and a
+// short loop with a constant number of iterations is unrolled.
+#include "frontend/mlir/stablehlo/Importer.h"
+#include "frontend/mlir/stablehlo/dialect/Attributes.h"
+
+using namespace mlir;
+
+namespace dlc::stablehlo {
+namespace {
+
+/// Loops are unrolled up to this number of operations.
+constexpr int64_t maxUnrolled = 512;
+
+void yield(Build &b, const Values &values) { YieldOp::create(b.b, b.getLoc(), ValueRange(values)); }
+
+/// Runs f with the builder at the end of a new block of the region.
+template <typename F> bool inRegion(Build &b, Region &region, F f) {
+  OpBuilder::InsertionGuard guard(b.b);
+  Block *block = new Block;
+  region.push_back(block);
+  b.b.setInsertionPointToEnd(block);
+  return f(block) && b.ok();
+}
+
+void setAll(Node &n, const Values &values) {
+  for (size_t i = 0; i < n.outs.size() && i < values.size(); ++i)
+    n.set(i, values[i]);
+}
+
+//===--- Calls --------------------------------------------------------------------------------===//
+
+void callFunction(Node &n, Build &b, StringRef callee) {
+  Location loc = b.getLoc();
+  std::string prefix = b.getPrefix();
+  Values results;
+  if (n.importer.call(callee, n.ins, results))
+    setAll(n, results);
+  b.setNode(loc, prefix);
+}
+
+void call(Node &n, Build &b) { callFunction(n, b, n.attr<FlatSymbolRefAttr>("callee").getValue()); }
+
+void composite(Node &n, Build &b) {
+  callFunction(n, b, n.attr<FlatSymbolRefAttr>("decomposition").getValue());
+}
+
+void identity(Node &n, Build &) { setAll(n, n.ins); }
+
+//===--- Branches -----------------------------------------------------------------------------===//
+
+/// Builds dlc.if of a condition. `build(0, ..)` and `build(1, ..)` compute the results of the
+/// branches.
+Values branches(Node &n, Build &b, Value condition,
+                llvm::function_ref<bool(int branch, Values &results)> build) {
+  OperationState state(b.getLoc(), IfOp::getOperationName());
+  state.addOperands(condition);
+  state.addTypes(n.op->getResultTypes());
+  for (int branch : {0, 1}) {
+    Region *region = state.addRegion();
+    bool good = inRegion(b, *region, [&](Block *) {
+      Values results;
+      if (!build(branch, results))
+        return false;
+      yield(b, results);
+      return true;
+    });
+    if (!good)
+      return {};
+  }
+  Operation *op = b.b.create(state);
+  return Values(op->result_begin(), op->result_end());
+}
+
+void ifElse(Node &n, Build &b) {
+  auto known = b.known(n.in(0));
+  Values results;
+  if (known && known->size() == 1)
+    n.inlineRegion(known->getInt(0) ? 0 : 1, {}, results);
+  else
+    results = branches(n, b, n.in(0), [&](int branch, Values &values) {
+      return n.inlineRegion(unsigned(branch), {}, values);
+    });
+  setAll(n, results);
+}
+
+/// Chooses among the regions from `first` on. An index out of range selects the last region.
+bool choose(Node &n, Build &b, unsigned first, Values &results) {
+  if (first + 1 == n.op->getNumRegions())
+    return n.inlineRegion(first, {}, results);
+  Value isThis = b.compare(Predicate::eq, n.in(0), b.scalarInt(b.elem(n.in(0)), first));
+  results = branches(n, b, isThis, [&](int branch, Values &values) {
+    return branch == 0 ? n.inlineRegion(first, {}, values) : choose(n, b, first + 1, values);
+  });
+  return b.ok();
+}
+
+void caseOf(Node &n, Build &b) {
+  const unsigned regions = n.op->getNumRegions();
+  if (!b.require(regions > 0, "required: at least one branch"))
+    return;
+  Values results;
+  if (auto known = b.known(n.in(0)); known && known->size() == 1) {
+    const int64_t index = known->getInt(0);
+    n.inlineRegion(index < 0 || index >= regions ? regions - 1 : unsigned(index), {}, results);
+  } else {
+    choose(n, b, 0, results);
+  }
+  setAll(n, results);
+}
+
+//===--- Loops
+//----------------------------------------------------------------------------------===//
+
+/// Returns a block argument's number if a value is one of the block; nothing otherwise.
+std::optional<unsigned> argumentOf(Value value, Block &block) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != &block)
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+/// Returns the value of a scalar integer constant.
+std::optional<int64_t> constantOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getName().getStringRef() != "stablehlo.constant")
+    return std::nullopt;
+  auto elements = op->getAttrOfType<DenseIntElementsAttr>("value");
+  if (!elements || elements.getNumElements() != 1)
+    return std::nullopt;
+  return (*elements.getValues<APInt>().begin()).getSExtValue();
+}
+
+/// Returns the number of iterations of a loop `for (i = constant; i < constant; i += constant)`,
+/// which JAX writes for scan and fori_loop; nothing for other loops.
+std::optional<int64_t> tripCount(Node &n, Build &b) {
+  Block &cond = n.op->getRegion(0).front(), &body = n.op->getRegion(1).front();
+  if (!cond.mightHaveTerminator() || !body.mightHaveTerminator() ||
+      cond.getTerminator()->getNumOperands() != 1)
+    return std::nullopt;
+  Operation *compare = cond.getTerminator()->getOperand(0).getDefiningOp();
+  if (!compare || compare->getName().getStringRef() != "stablehlo.compare")
+    return std::nullopt;
+  auto direction = compare->getAttrOfType<DirectionAttr>("comparison_direction");
+  auto counter = argumentOf(compare->getOperand(0), cond);
+  auto limit = constantOf(compare->getOperand(1));
+  if (!direction || direction.getValue() != Direction::LT || !counter || !limit ||
+      *counter >= body.getTerminator()->getNumOperands())
+    return std::nullopt;
+  Operation *next = body.getTerminator()->getOperand(*counter).getDefiningOp();
+  if (!next || next->getName().getStringRef() != "stablehlo.add" ||
+      argumentOf(next->getOperand(0), body) != counter)
+    return std::nullopt;
+  auto step = constantOf(next->getOperand(1));
+  auto init = b.known(n.in(*counter));
+  if (!step || *step < 1 || !init || init->size() != 1)
+    return std::nullopt;
+  const int64_t distance = std::max<int64_t>(*limit - init->getInt(0), 0);
+  return (distance + *step - 1) / *step;
+}
+
+int64_t operationsIn(Region &region) {
+  int64_t count = 0;
+  region.walk([&](Operation *) { ++count; });
+  return count;
+}
+
+/// Builds dlc.loop with a constant trip count, or with a condition that the body computes.
+void buildLoop(Node &n, Build &b, std::optional<int64_t> trip) {
+  Value times = trip ? b.scalarInt(b.i64, *trip) : Value(), condition;
+  Values first;
+  if (!trip && n.inlineRegion(0, n.ins, first) && first.size() == 1)
+    condition = first[0];
+  if (!b.ok())
+    return;
+  Region region;
+  bool good = inRegion(b, region, [&](Block *block) {
+    block->addArgument(RankedTensorType::get({}, b.i64), b.getLoc());
+    Values carried, results, next;
+    for (Value value : n.ins)
+      carried.push_back(block->addArgument(value.getType(), b.getLoc()));
+    if (!n.inlineRegion(1, carried, results) || (!trip && !n.inlineRegion(0, results, next)))
+      return false;
+    next.insert(next.end(), results.begin(), results.end());
+    yield(b, next);
+    return true;
+  });
+  if (!good)
+    return;
+  auto loop = LoopOp::create(b.b, b.getLoc(), n.op->getResultTypes(), times, condition, n.ins);
+  loop.getBody().takeBody(region);
+  setAll(n, Values(loop->result_begin(), loop->result_end()));
+}
+
+void whileLoop(Node &n, Build &b) {
+  auto trip = tripCount(n, b);
+  if (!trip || *trip > maxUnrolled || *trip * operationsIn(n.op->getRegion(1)) > maxUnrolled)
+    return buildLoop(n, b, trip);
+  Values carried = n.ins;
+  for (int64_t i = 0; i < *trip; ++i) {
+    Values next;
+    if (!n.inlineRegion(1, carried, next))
+      return;
+    carried = next;
+  }
+  setAll(n, carried);
+}
+
+const Entry table[] = {
+    {"func.call", call},
+    {"sdy.sharding_constraint", identity},
+    {"stablehlo.case", caseOf},
+    {"stablehlo.composite", composite},
+    {"stablehlo.if", ifElse},
+    {"stablehlo.optimization_barrier", identity},
+    {"stablehlo.while", whileLoop},
+};
+
+} // namespace
+
+ArrayRef<Entry> controlEntries() { return table; }
+
+} // namespace dlc::stablehlo

@@ -1,0 +1,124 @@
+//===- Import.cpp - imports StableHLO modules as dlc modules --------------------===//
+#include "frontend/mlir/stablehlo/Import.h"
+
+#include "frontend/mlir/stablehlo/Importer.h"
+#include "frontend/mlir/stablehlo/dialect/Attributes.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace dlc {
+namespace stablehlo {
+namespace {
+
+/// Returns the function to import: @main, or the only public function. Null if there is none.
+func::FuncOp entryOf(ModuleOp module) {
+  if (auto main = module.lookupSymbol<func::FuncOp>("main"))
+    return main;
+  func::FuncOp found;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isPrivate())
+      continue;
+    if (found)
+      return {};
+    found = function;
+  }
+  return found;
+}
+
+/// Makes names of arguments or results unique. A missing name is `fallback` and the position.
+class Names {
+public:
+  explicit Names(StringRef fallback) : fallback(fallback) {}
+  std::string next(StringRef wanted) {
+    std::string name = wanted.empty() ? fallback + std::to_string(count) : wanted.str();
+    ++count;
+    for (int64_t i = 1; !used.insert(name).second; ++i)
+      name = wanted.str() + "_" + std::to_string(i);
+    return name;
+  }
+
+private:
+  std::string fallback;
+  llvm::StringSet<> used;
+  int64_t count = 0;
+};
+
+/// Returns the first of the attributes that is a string; empty if there is none.
+StringRef textOf(ArrayRef<Attribute> attributes) {
+  for (Attribute each : attributes)
+    if (auto text = dyn_cast_or_null<StringAttr>(each))
+      return text.getValue();
+  return {};
+}
+
+/// Returns the name of an argument: that of an attribute, or that of its location, which JAX sets.
+StringRef nameOf(func::FuncOp function, unsigned i) {
+  StringRef given =
+      textOf({function.getArgAttr(i, "dlc.name"), function.getArgAttr(i, "jax.arg_info")});
+  if (!given.empty())
+    return given;
+  auto loc = dyn_cast<NameLoc>(function.getArgument(i).getLoc());
+  return loc ? loc.getName().getValue() : StringRef();
+}
+
+/// Creates @main with the arguments of a function.
+func::FuncOp createMain(OpBuilder &builder, func::FuncOp function) {
+  auto type = builder.getFunctionType(function.getArgumentTypes(), {});
+  auto main = func::FuncOp::create(builder, function.getLoc(), "main", type);
+  main.addEntryBlock();
+  Names names("input");
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    main.setArgAttr(i, "dlc.name", builder.getStringAttr(names.next(nameOf(function, i))));
+  return main;
+}
+
+void nameResults(func::FuncOp main, func::FuncOp function) {
+  Names names("output");
+  for (unsigned i = 0; i < main.getNumResults(); ++i) {
+    StringRef given = textOf(
+        {function.getResultAttr(i, "dlc.name"), function.getResultAttr(i, "jax.result_info")});
+    main.setResultAttr(i, "dlc.name", StringAttr::get(main.getContext(), names.next(given)));
+  }
+}
+
+} // namespace
+} // namespace stablehlo
+
+void registerStablehloDialects(DialectRegistry &registry) { stablehlo::registerDialects(registry); }
+
+bool isStablehlo(ModuleOp module) {
+  auto found = module.walk([](Operation *op) {
+    StringRef dialect = op->getName().getDialectNamespace();
+    return dialect == "stablehlo" || dialect == "chlo" ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
+FailureOr<OwningOpRef<ModuleOp>> importStablehlo(ModuleOp module) {
+  func::FuncOp function = stablehlo::entryOf(module);
+  if (!function || function.isExternal())
+    return module.emitError("required: a function @main, or one public function, with a body; "
+                            "found none; name the function to import @main");
+  MLIRContext *context = module.getContext();
+  context->loadDialect<DlcDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
+  OpBuilder builder(result->getBodyRegion());
+  func::FuncOp main = stablehlo::createMain(builder, function);
+  Block *entry = &main.getBody().front();
+  onnxfront::Build b(context, entry);
+  b.setNode(function.getLoc(), "");
+  stablehlo::Importer importer(b, module);
+  stablehlo::Values arguments(entry->args_begin(), entry->args_end()), results;
+  if (!importer.call(function.getSymName(), arguments, results))
+    return failure();
+  func::ReturnOp::create(b.b, main.getLoc(), results);
+  SmallVector<Type> types = llvm::map_to_vector(results, [](Value v) { return v.getType(); });
+  main.setFunctionType(builder.getFunctionType(entry->getArgumentTypes(), types));
+  stablehlo::nameResults(main, function);
+  return result;
+}
+
+} // namespace dlc

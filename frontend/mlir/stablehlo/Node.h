@@ -1,0 +1,101 @@
+//===- Node.h - a StableHLO operation as its handler reads it ------------------===//
+#ifndef DLC_FRONTEND_MLIR_STABLEHLO_NODE_H
+#define DLC_FRONTEND_MLIR_STABLEHLO_NODE_H
+
+#include "frontend/onnx/Build.h"
+
+#include "mlir/IR/Operation.h"
+
+#include <string>
+#include <vector>
+
+namespace dlc::stablehlo {
+
+using llvm::ArrayRef;
+using llvm::StringRef;
+using llvm::Twine;
+using mlir::Region;
+using mlir::Type;
+using mlir::Value;
+using onnxfront::Build;
+using onnxfront::Dims;
+using Values = std::vector<Value>;
+
+class Importer;
+
+/// Low and high padding of each dimension.
+struct Padding {
+  Dims low, high;
+};
+
+/// A StableHLO operation with its operands as dlc values. A handler reads it, builds dlc operations
+/// and sets the results.
+class Node {
+public:
+  Node(Importer &importer, Build &b, mlir::Operation *op, Values operands);
+
+  Importer &importer;
+  mlir::Operation *const op;
+
+  //===--- Operands and results -----------------------------------------------===//
+  const Values ins;
+  Values outs;
+  Value in(size_t i = 0) const { return i < ins.size() ? ins[i] : Value(); }
+  void set(size_t i, Value value) { outs[i] = value; }
+  void set(Value value) { set(0, value); }
+  mlir::RankedTensorType resultType(unsigned i = 0) const;
+  Type resultElement(unsigned i = 0) const { return resultType(i).getElementType(); }
+  Dims resultShape(unsigned i = 0) const { return resultType(i).getShape().vec(); }
+
+  //===--- Attributes ---------------------------------------------------------===//
+  template <typename A> A attr(StringRef name) const { return op->getAttrOfType<A>(name); }
+  int64_t integer(StringRef name, int64_t otherwise = 0) const;
+  bool flag(StringRef name, bool otherwise = false) const;
+  Dims ints(StringRef name) const;
+  /// Reads an attribute with `count` entries. If it is missing, each entry is `otherwise`. Another
+  /// number of entries is an error.
+  Dims ints(StringRef name, size_t count, int64_t otherwise);
+  /// Reads the attribute `padding`, which has `count` rows; zeros if it is missing.
+  Padding padding(size_t count);
+
+  //===--- Regions ------------------------------------------------------------===//
+  /// Imports a region at the insertion point. Returns false after an error.
+  bool inlineRegion(unsigned i, ArrayRef<Value> arguments, Values &results);
+
+private:
+  Build &b;
+};
+
+using Handler = void (*)(Node &n, Build &b);
+
+/// A row of a family's table: an operation's name and its handler.
+struct Entry {
+  const char *name;
+  Handler handler;
+};
+
+/// The tables, one per family.
+ArrayRef<Entry> elementwiseEntries();
+ArrayRef<Entry> bitEntries();
+ArrayRef<Entry> functionEntries();
+ArrayRef<Entry> shapeEntries();
+ArrayRef<Entry> sliceEntries();
+ArrayRef<Entry> reduceEntries();
+ArrayRef<Entry> windowEntries();
+ArrayRef<Entry> sortEntries();
+ArrayRef<Entry> gatherEntries();
+ArrayRef<Entry> scatterEntries();
+ArrayRef<Entry> contractEntries();
+ArrayRef<Entry> convEntries();
+ArrayRef<Entry> normEntries();
+ArrayRef<Entry> controlEntries();
+ArrayRef<Entry> customCallEntries();
+/// Handlers of custom_call by the name of the target.
+ArrayRef<Entry> customCallTargets();
+
+/// Returns the handler of an operation; null if there is none.
+Handler findHandler(StringRef name);
+
+} // namespace dlc::stablehlo
+
+#endif // DLC_FRONTEND_MLIR_STABLEHLO_NODE_H

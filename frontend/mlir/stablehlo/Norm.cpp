@@ -1,0 +1,66 @@
+//===- Norm.cpp - batch normalization ---------------------------------------------------------===//
+#include "frontend/mlir/stablehlo/Indices.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+
+namespace dlc::stablehlo {
+namespace {
+
+/// Gives a vector over the features the rank of x.
+Value perFeature(Node &n, Build &b, Value vector) {
+  Dims shape(size_t(b.rank(n.in(0))), 1);
+  shape[n.integer("feature_index")] = b.count(vector);
+  return b.reshape(vector, shape);
+}
+
+/// Returns (x - mean) / sqrt(variance + epsilon) * scale + offset.
+Value normalized(Node &n, Build &b, Value scale, Value offset, Value mean, Value variance) {
+  const double epsilon = n.attr<FloatAttr>("epsilon").getValueAsDouble();
+  Value factor = b.mul(b.unary<RsqrtOp>(b.add(variance, epsilon)), scale);
+  Value centered = b.sub(n.in(0), perFeature(n, b, mean));
+  return b.add(b.mul(centered, perFeature(n, b, factor)), perFeature(n, b, offset));
+}
+
+bool checkFeatures(Node &n, Build &b) {
+  const int64_t feature = n.integer("feature_index");
+  if (!b.require(feature >= 0 && feature < b.rank(n.in(0)),
+                 "feature_index: required: a dimension of the operand; found: " + Twine(feature)))
+    return false;
+  for (size_t i = 1; i < n.ins.size(); ++i)
+    if (!b.require(b.rank(n.in(i)) == 1 && b.count(n.in(i)) == b.dim(n.in(0), feature),
+                   "operand " + Twine(i) + ": required: a vector with an element for each feature"))
+      return false;
+  return true;
+}
+
+void inference(Node &n, Build &b) {
+  if (checkFeatures(n, b))
+    n.set(normalized(n, b, n.in(1), n.in(2), n.in(3), n.in(4)));
+}
+
+/// The variance is that of the batch, without Bessel's correction.
+void training(Node &n, Build &b) {
+  if (!checkFeatures(n, b))
+    return;
+  Value x = n.in(0);
+  Dims axes = otherDims(b.rank(x), {n.integer("feature_index")});
+  Value mean = b.reduce(ReduceKind::mean, x, axes, false);
+  Value centered = b.sub(x, perFeature(n, b, mean));
+  Value variance = b.reduce(ReduceKind::mean, b.mul(centered, centered), axes, false);
+  n.set(0, normalized(n, b, n.in(1), n.in(2), mean, variance));
+  n.set(1, mean);
+  n.set(2, variance);
+}
+
+const Entry table[] = {
+    {"stablehlo.batch_norm_inference", inference},
+    {"stablehlo.batch_norm_training", training},
+};
+
+} // namespace
+
+ArrayRef<Entry> normEntries() { return table; }
+
+} // namespace dlc::stablehlo

@@ -1,0 +1,221 @@
+//===- Window.cpp - reductions of sliding windows, and their gradient ----------------===//
+#include "frontend/mlir/stablehlo/Combine.h"
+#include "frontend/mlir/stablehlo/Slice.h"
+#include "frontend/mlir/stablehlo/dialect/Attributes.h"
+
+using namespace mlir;
+
+namespace dlc::stablehlo {
+namespace {
+
+/// Maximum number of elements of a window that is computed element by element.
+constexpr int64_t maxUnrolledWindow = 1024;
+
+struct Window {
+  Dims size, strides, dilations;
+  Padding padding;
+};
+
+Window windowOf(Node &n, size_t rank) {
+  return {n.ints("window_dimensions", rank, 1), n.ints("window_strides", rank, 1),
+          n.ints("window_dilations", rank, 1), n.padding(rank)};
+}
+
+int64_t elements(const Window &w) {
+  int64_t count = 1;
+  for (int64_t size : w.size)
+    count *= size;
+  return count;
+}
+
+/// Returns whether windows do nothing along a dimension.
+bool isTrivial(const Window &w, size_t d) {
+  return w.size[d] == 1 && w.strides[d] == 1 && w.padding.low[d] == 0 && w.padding.high[d] == 0;
+}
+
+//===--- Arrangement as [N, C, spatial..] ---------------------------------------------===//
+
+/// Order of dimensions for pooling: those without windows as N and C, then those with windows.
+struct Arrangement {
+  Dims plain, spatial;
+
+  explicit Arrangement(const Window &w) {
+    for (size_t d = 0; d < w.size.size(); ++d)
+      (isTrivial(w, d) ? plain : spatial).push_back(int64_t(d));
+  }
+  Dims order() const {
+    Dims all = plain;
+    all.insert(all.end(), spatial.begin(), spatial.end());
+    return all;
+  }
+  bool isPoolable() const { return !spatial.empty() && spatial.size() <= 3; }
+  Dims select(const Dims &values) const {
+    Dims result;
+    for (int64_t d : spatial)
+      result.push_back(values[d]);
+    return result;
+  }
+};
+
+Value toPool(Build &b, Value x, const Arrangement &a) {
+  Dims shape{1, 1};
+  for (auto [i, d] : llvm::enumerate(a.plain))
+    shape[i + 1 == a.plain.size() && i > 0 ? 1 : 0] *= b.dim(x, d);
+  for (int64_t d : a.spatial)
+    shape.push_back(b.dim(x, d));
+  return b.reshape(b.transpose(x, a.order()), shape);
+}
+
+Value fromPool(Build &b, Value y, const Arrangement &a, ArrayRef<int64_t> shape) {
+  Dims order = a.order(), ordered, inverse(order.size());
+  for (auto [i, d] : llvm::enumerate(order)) {
+    ordered.push_back(shape[d]);
+    inverse[d] = int64_t(i);
+  }
+  return b.transpose(b.reshape(y, ordered), inverse);
+}
+
+SmallVector<NamedAttribute> poolAttributes(Build &b, const Window &w, const Arrangement &a) {
+  return {b.attr("window", ArrayRef(a.select(w.size))),
+          b.attr("strides", ArrayRef(a.select(w.strides))),
+          b.attr("dilations", ArrayRef(a.select(w.dilations))),
+          b.attr("low", ArrayRef(a.select(w.padding.low))),
+          b.attr("high", ArrayRef(a.select(w.padding.high)))};
+}
+
+//===--- reduce_window ----------------------------------------------------------------===//
+
+/// Handles windows that cover all elements up to each one along a single dimension, as JAX writes
+/// cumulative sums and products. Returns null for other windows.
+Value cumulative(Build &b, Combine kind, Value x, const Window &w) {
+  Arrangement a(w);
+  if ((kind != Combine::add && kind != Combine::mul) || a.spatial.size() != 1 || b.isBool(x))
+    return {};
+  const int64_t axis = a.spatial[0], size = b.dim(x, axis), low = w.padding.low[axis],
+                high = w.padding.high[axis];
+  const bool isReverse = low == 0;
+  if (w.size[axis] != size || w.strides[axis] != 1 || w.dilations[axis] != 1 ||
+      low + high != size - 1 || (low != 0 && high != 0))
+    return {};
+  SmallVector<NamedAttribute> attributes{
+      b.attr("kind", ReduceKindAttr::get(b.context, *reduceKindOf(kind))), b.attr("axis", axis)};
+  if (isReverse)
+    attributes.push_back(b.attrUnit("reverse"));
+  return b.op<CumulativeOp>({x}, attributes);
+}
+
+/// Pools floats: a maximum, a minimum as the negated maximum of -x, or a sum as the mean times the
+/// number of elements. Returns null for other reductions.
+Value pool(Node &n, Build &b, Combine kind, Value x, const Window &w) {
+  Arrangement a(w);
+  const bool isExtreme = kind == Combine::max || kind == Combine::min;
+  if (!b.isFloat(x) || !a.isPoolable() || (!isExtreme && kind != Combine::add))
+    return {};
+  Value pooled = toPool(b, x, a);
+  SmallVector<NamedAttribute> attributes = poolAttributes(b, w, a);
+  if (kind == Combine::add) {
+    attributes.push_back(b.attr("counted_high", ArrayRef(a.select(w.padding.high))));
+    attributes.push_back(b.attrUnit("include_pad"));
+    pooled = b.mul(b.op<AvgPoolOp>({pooled}, attributes), double(elements(w)));
+  } else if (kind == Combine::max) {
+    pooled = b.op<MaxPoolOp>({pooled}, attributes);
+  } else {
+    pooled = b.unary<NegOp>(b.op<MaxPoolOp>({b.unary<NegOp>(pooled)}, attributes));
+  }
+  return fromPool(b, pooled, a, n.resultShape());
+}
+
+/// Combines one strided slice of the padded operand for each element of the window.
+Value unrolled(Node &n, Build &b, Combine kind, Value x, const Window &w) {
+  if (!b.require(elements(w) <= maxUnrolledWindow,
+                 "required: windows of at most " + Twine(maxUnrolledWindow) +
+                     " elements for this reduction; found: " + Twine(elements(w))))
+    return {};
+  x = b.pad(x, identityOf(b, kind, b.elem(x)), PadMode::constant, w.padding.low, w.padding.high);
+  Dims sizes = n.resultShape();
+  Value result;
+  ref::forEachIndex(w.size, [&](const std::vector<int64_t> &index) {
+    Dims start;
+    for (size_t d = 0; d < index.size(); ++d)
+      start.push_back(index[d] * w.dilations[d]);
+    Value part = b.slice(x, start, sizes, w.strides);
+    result = result ? combine(b, kind, result, part) : part;
+  });
+  return result;
+}
+
+void reduceWindow(Node &n, Build &b) {
+  auto kind = combineOf(n.op->getRegion(0));
+  if (!b.require(kind && n.ins.size() == 2,
+                 "required: one operand, and a region that is one of add, multiply, maximum, "
+                 "minimum, and, or, xor of its two arguments; found: another region"))
+    return;
+  Value x = n.in(0), init = n.in(1);
+  const size_t rank = b.dims(x).size();
+  Window w = windowOf(n, rank);
+  Dims base = n.ints("base_dilations", rank, 1);
+  Value identity = identityOf(b, *kind, b.elem(x));
+  for (size_t d = 0; d < rank; ++d)
+    x = dilate(b, x, identity, int64_t(d), base[d] - 1);
+  auto isNegative = [](int64_t value) { return value < 0; };
+  if (llvm::any_of(w.padding.low, isNegative) || llvm::any_of(w.padding.high, isNegative)) {
+    x = b.pad(x, identity, PadMode::constant, w.padding.low, w.padding.high);
+    w.padding = {Dims(rank, 0), Dims(rank, 0)};
+  }
+  if (!b.ok())
+    return;
+  Value y = cumulative(b, *kind, x, w);
+  if (!y && b.ok())
+    y = pool(n, b, *kind, x, w);
+  if (!y && b.ok())
+    y = unrolled(n, b, *kind, x, w);
+  n.set(isIdentity(b, *kind, init) ? y : combine(b, *kind, y, init));
+}
+
+//===--- select_and_scatter -------------------------------------------------------------===//
+
+/// Returns whether the region is `arg0 >= arg1`, which selects the first maximum of a window.
+bool selectsFirstMaximum(Region &region) {
+  Block &block = region.front();
+  if (block.getNumArguments() != 2 || !llvm::hasNItems(block, 2))
+    return false;
+  Operation &op = block.front();
+  auto direction = op.getAttrOfType<DirectionAttr>("comparison_direction");
+  return direction && direction.getValue() == Direction::GE && op.getNumOperands() == 2 &&
+         op.getOperand(0) == block.getArgument(0) && op.getOperand(1) == block.getArgument(1) &&
+         block.back().getNumOperands() == 1 && block.back().getOperand(0) == op.getResult(0);
+}
+
+/// The gradient of max pooling: each source element is added to the first maximum of its window.
+void selectAndScatter(Node &n, Build &b) {
+  Value x = n.in(0), source = n.in(1);
+  const size_t rank = b.dims(x).size();
+  Window w = windowOf(n, rank);
+  Arrangement a(w);
+  if (!b.require(selectsFirstMaximum(n.op->getRegion(0)) &&
+                     combineOf(n.op->getRegion(1)) == Combine::add && b.isFloat(x) &&
+                     isIdentity(b, Combine::add, n.in(2)) && a.isPoolable() && elements(w) <= 256,
+                 "required: floats, the comparison GE, the update add, the initial value 0, and "
+                 "windows of at most 256 elements in at most 3 dimensions, as the gradient of max "
+                 "pooling has; found: another form"))
+    return;
+  SmallVector<NamedAttribute> attributes = poolAttributes(b, w, a);
+  Value pooled = toPool(b, x, a);
+  std::vector<Value> forward = b.ops<MaxPoolPositionsOp>({pooled}, attributes);
+  if (!b.ok())
+    return;
+  attributes.push_back(b.attr("spatial", b.shape(pooled).drop_front(2)));
+  Value gradient = b.op<MaxPoolGradOp>({toPool(b, source, a), forward[1]}, attributes);
+  n.set(fromPool(b, gradient, a, n.resultShape()));
+}
+
+const Entry table[] = {
+    {"stablehlo.reduce_window", reduceWindow},
+    {"stablehlo.select_and_scatter", selectAndScatter},
+};
+
+} // namespace
+
+ArrayRef<Entry> windowEntries() { return table; }
+
+} // namespace dlc::stablehlo
