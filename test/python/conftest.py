@@ -11,6 +11,8 @@ import dlc
 
 # Where PyTorch lies; behind all that this Python has itself.
 sys.path += os.environ.get("DLC_TORCH", "").split()
+# The folder of JAX's packages.
+sys.path += os.environ.get("DLC_JAX", "").split()
 
 
 def pytest_terminal_summary(terminalreporter):

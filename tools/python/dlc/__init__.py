@@ -7,6 +7,7 @@
     net = dlc.load("model.dlcx")        # runs without the compiler
     net = dlc.compile(module, (x,))     # a torch.nn.Module, with example inputs
     model = torch.compile(module, backend="dlc")
+    net = dlc.from_jax(function, x)     # a JAX function, with example arguments
     step = dlc.train_step(module, loss, optimizer)      # a whole training step as one program
     step = dlc.train_step(.., data_parallel=True)       # in several processes: mpirun, srun, torchrun
     dlc.quantize("model.onnx", {"x": samples}, "model-int8.onnx")   # an 8-bit model
@@ -20,6 +21,7 @@ from dlc import _load  # isort: skip; finds the libraries
 from dlc import _runtime
 from dlc._compile import compile
 from dlc._devices import Device, devices
+from dlc._jax import JaxModel, from_jax
 from dlc._model import Model, load
 from dlc._profile import Profile
 from dlc._quantize import QuantizeReport, quantize
@@ -28,4 +30,4 @@ from dlc._train import train_step
 from dlc._world import World, world
 
 __version__: str = _runtime.version()
-__all__ = ["Device", "Model", "Profile", "QuantizeReport", "World", "compile", "devices", "load", "quantize", "report", "train_step", "world"]
+__all__ = ["Device", "JaxModel", "Model", "Profile", "QuantizeReport", "World", "compile", "devices", "from_jax", "load", "quantize", "report", "train_step", "world"]

@@ -143,9 +143,9 @@ class _Source:
             )
         self.is_program = self.path.endswith(".dlcx")
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes, suffix: str = "") -> None:
         self._process, self._folder = os.getpid(), tempfile.mkdtemp(prefix="dlc-")
-        suffix = ".dlcx" if data.startswith(b"DLCX\r\n\x1a\n") else ".onnx" if b"\0" in data[:4096] or not data.isascii() else ".mlir"
+        suffix = suffix or (".dlcx" if data.startswith(b"DLCX\r\n\x1a\n") else ".onnx" if b"\0" in data[:4096] or not data.isascii() else ".mlir")
         self.path = os.path.join(self._folder, "model" + suffix)
         with open(self.path, "wb") as file:
             file.write(data)
