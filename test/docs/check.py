@@ -9,7 +9,8 @@ usage: check.py SOURCE-ROOT BUILD-FOLDER [PAGE...]
     ```cpp main.cpp     a named block of any other language is written to that file
     ```text             not run
 
-A page with the line `<!-- needs PyTorch -->` is run if the environment of the benchmarks has PyTorch, else its form is checked only.
+A page with the line `<!-- needs PyTorch -->` is run if the environment of the benchmarks has PyTorch, else its form is checked only. The same holds for
+`<!-- needs JAX -->`, which the environment of the tests has, too.
 
 A command must end with status 0. Any other kind of block is an error, and so is an indented block, because it would not be checked.
 """
@@ -80,12 +81,20 @@ def pattern(lines):
     return re.compile(text)
 
 
-def with_torch(environment, build):
-    """The environment with the benchmarks' PyTorch, or None where that is missing."""
-    found = glob.glob(os.path.join(build, "venv-bench", "lib", "python3*", "site-packages", "torch"))
-    if not found:
-        return None
-    return dict(environment, PYTHONPATH=os.pathsep.join([environment["PYTHONPATH"], os.path.dirname(found[0])]))
+#: Packages that pages may need: the name in the page's line, the package, and the environments that may have it.
+NEEDS = {"PyTorch": ("torch", ["venv-bench"]), "JAX": ("jax", ["venv-jax", "venv-bench"])}
+
+
+def with_packages(environment, build, text):
+    """The environment with the packages that a page needs, or None where one is missing."""
+    for name, (package, folders) in NEEDS.items():
+        if f"<!-- needs {name} -->" not in text.splitlines():
+            continue
+        found = [path for folder in folders for path in glob.glob(os.path.join(build, folder, "lib", "python3*", "site-packages", package))]
+        if not found:
+            return None
+        environment = dict(environment, PYTHONPATH=os.pathsep.join([environment["PYTHONPATH"], os.path.dirname(found[0])]))
+    return environment
 
 
 def run_page(page, root, environment, folder):
@@ -145,9 +154,8 @@ def main():
         def one(page):
             folder = os.path.join(scratch, page.replace("/", "-"))
             shutil.copytree(models, folder)
-            with open(os.path.join(root, page), encoding="utf-8") as text:
-                needs = "<!-- needs PyTorch -->" in text.read().splitlines()
-            given = with_torch(environment, build) if needs else environment
+            with open(os.path.join(root, page), encoding="utf-8") as f:
+                given = with_packages(environment, build, f.read())
             return run_page(page, root, given, folder) if given else ([], 0)
 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
