@@ -1,8 +1,8 @@
 //===- TileShape.cpp - contractions as batched matrices, and the shape of their tiles ---===//
 #include "codegen/cuda/TileShape.h"
 
-#include "ir/dlc/Contraction.h"
 #include "codegen/cuda/Bytes.h"
+#include "ir/dlc/Contraction.h"
 #include "passes/layout/Tag.h"
 
 using namespace mlir;

@@ -11,8 +11,8 @@
 //===----------------------------------------------------------------------------===//
 #include "codegen/providers/Product.h"
 #include "codegen/refine/Enlarged.h"
+#include "codegen/refine/FusionBuilder.h"
 #include "codegen/refine/Patterns.h"
-#include "codegen/refine/Weaver.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/EpilogueEltwise.h"
 #include "passes/fuse/StateUpdate.h"
@@ -104,9 +104,9 @@ private:
     result = given;
     OpBuilder b(result ? kernel : product);
     Value yielded = result ? result : endOf(product).getOperand(0);
-    Weaver weaver(b, b.getFusedLoc({product.getLoc(), kernel.getLoc()}), yielded.getType());
-    weaver.stands(inner, value);
-    made = weaver.yield(yielded);
+    FusionBuilder fused(b, b.getFusedLoc({product.getLoc(), kernel.getLoc()}), yielded.getType());
+    fused.stands(inner, value);
+    made = fused.yield(yielded);
     enlarged.reset();
     rest = {};
     moved = result ? result : value;
@@ -128,10 +128,10 @@ private:
     if (kept.empty())
       return true;
     OpBuilder b(kernel);
-    Weaver weaver(b, kernel.getLoc(), TypeRange(ValueRange(kept)));
+    FusionBuilder fused(b, kernel.getLoc(), TypeRange(ValueRange(kept)));
     if (result)
-      weaver.stands(result, made.getResult(0));
-    rest = weaver.yield(kept);
+      fused.stands(result, made.getResult(0));
+    rest = fused.yield(kept);
     candidatesOfRest = refinement.candidates(rest);
     return !candidatesOfRest.empty();
   }

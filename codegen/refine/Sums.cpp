@@ -9,8 +9,8 @@
 //===------------------------------------------------------------------------------===//
 #include "codegen/providers/Product.h"
 #include "codegen/refine/Enlarged.h"
+#include "codegen/refine/FusionBuilder.h"
 #include "codegen/refine/Patterns.h"
-#include "codegen/refine/Weaver.h"
 #include "passes/fuse/StateUpdate.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -83,10 +83,10 @@ private:
   void consider(FusionOp product, Value operand) {
     OpBuilder b(product);
     Value result = endOf(product).getOperand(0), sums = endOf(sum).getOperand(0);
-    Weaver weaver(b, product.getLoc(), {result.getType(), sums.getType()});
+    FusionBuilder fused(b, product.getLoc(), {result.getType(), sums.getType()});
     if (operand != summed)
-      weaver.opens(root);
-    FusionOp made = weaver.yield({result, sums});
+      fused.opens(root);
+    FusionOp made = fused.yield({result, sums});
     if (Attribute updates = updatesOf(product, made))
       made->setAttr(kUpdatesAttr, updates);
     auto enlarged =

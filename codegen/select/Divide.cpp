@@ -2,7 +2,7 @@
 #include "codegen/select/Divide.h"
 
 #include "codegen/lower/GpuKernel.h"
-#include "codegen/refine/Weaver.h"
+#include "codegen/refine/FusionBuilder.h"
 #include "passes/Costs.h"
 #include "passes/fuse/StateUpdate.h"
 #include "passes/place/Cost.h"
@@ -101,7 +101,7 @@ Division divideAt(FusionOp fusion, Value cut) {
   OpBuilder b(fusion);
   Division division;
   ValueRange yielded = endOf(fusion).getOperands();
-  auto first = Weaver(b, fusion.getLoc(), cut.getType()).yield(cut);
+  auto first = FusionBuilder(b, fusion.getLoc(), cut.getType()).yield(cut);
   division.kernels.push_back(first);
   if (auto reshapes = yielded.size() == 1 ? reshapesBehind(yielded.front(), cut) : std::nullopt) {
     IRMapping map;
@@ -118,9 +118,9 @@ Division divideAt(FusionOp fusion, Value cut) {
       rest.push_back(value);
       types.push_back(value.getType());
     }
-  Weaver weaver(b, fusion.getLoc(), types);
-  weaver.stands(cut, first.getResult(0));
-  FusionOp second = weaver.yield(rest);
+  FusionBuilder fused(b, fusion.getLoc(), types);
+  fused.stands(cut, first.getResult(0));
+  FusionOp second = fused.yield(rest);
   division.kernels.push_back(second);
   unsigned next = 0;
   for (Value value : yielded)

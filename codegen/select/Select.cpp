@@ -90,7 +90,7 @@ public:
 
   LogicalResult run() {
     for (Operation *op : operationsToSelect(module))
-      if (failed(nominate(op)))
+      if (failed(enumerateCandidates(op)))
         return failure();
     for (auto &[key, election] : elections)
       if (const TuningEntry *known = database.find(key)) {
@@ -125,7 +125,7 @@ private:
 
   /// Enumerates the candidates of an operation. If they can be measured, adds the operation to the
   /// group with its tuning key.
-  LogicalResult nominate(Operation *op) {
+  LogicalResult enumerateCandidates(Operation *op) {
     clearChoice(op);
     std::string refusals, device = deviceOfCommand(op);
     bool onGpu = isGpu(device);
@@ -142,14 +142,14 @@ private:
         fusion && options.kernels.empty() && !nomination.staysQuantized) {
       if (FusionOp plain =
               dequantizeWeights(fusion, candidates, options, target, dequantizedBytesLeft))
-        return nominate(plain);
+        return enumerateCandidates(plain);
       nomination.staysQuantized = true;
     }
     if (auto fusion = dyn_cast<FusionOp>(op);
         fusion && options.kernels.empty() && !nomination.staysWhole) {
       auto parts = divideContraction(fusion, candidates, options, target);
       for (Operation *part : parts)
-        if (failed(nominate(part)))
+        if (failed(enumerateCandidates(part)))
           return failure();
       if (!parts.empty())
         return success();

@@ -2,7 +2,7 @@
 #include "codegen/select/WeightForm.h"
 
 #include "codegen/lower/GpuKernel.h"
-#include "codegen/refine/Weaver.h"
+#include "codegen/refine/FusionBuilder.h"
 #include "passes/ScaledBlocks.h"
 #include "passes/simplify/Constants.h"
 
@@ -64,9 +64,9 @@ FusionOp dequantizeWeights(FusionOp fusion, ArrayRef<Candidate> quantized,
     return {};
   OpBuilder builder(fusion);
   ValueRange yielded = endOf(fusion).getOperands();
-  Weaver weaver(builder, fusion.getLoc(), yielded.getTypes());
-  weaver.stands(product.getB(), weights);
-  FusionOp plain = weaver.yield(yielded);
+  FusionBuilder fused(builder, fusion.getLoc(), yielded.getTypes());
+  fused.stands(product.getB(), weights);
+  FusionOp plain = fused.yield(yielded);
   plain->setDiscardableAttrs(fusion->getDiscardableAttrDictionary());
   for (auto inner : plain.getBody().front().getOps<MatmulOp>())
     inner->removeAttr(kBlocksAttr);

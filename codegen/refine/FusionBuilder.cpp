@@ -1,5 +1,5 @@
-//===- Weaver.cpp - builds one fusion from the bodies of several ----------===//
-#include "codegen/refine/Weaver.h"
+//===- FusionBuilder.cpp - builds one fusion from the bodies of several ----------===//
+#include "codegen/refine/FusionBuilder.h"
 
 using namespace mlir;
 
@@ -13,13 +13,13 @@ Value behindReshapes(Value v) {
   return v;
 }
 
-Weaver::Weaver(OpBuilder &b, Location loc, TypeRange types)
+FusionBuilder::FusionBuilder(OpBuilder &b, Location loc, TypeRange types)
     : fusion(FusionOp::create(b, loc, types, ValueRange())),
       body(fusion.getBody().empty() ? fusion.getBody().emplaceBlock() : fusion.getBody().front()) {
   body.clear();
 }
 
-FusionOp Weaver::yield(ValueRange values) {
+FusionOp FusionBuilder::yield(ValueRange values) {
   SmallVector<Value> yielded;
   for (Value v : values)
     yielded.push_back(get(v));
@@ -28,7 +28,7 @@ FusionOp Weaver::yield(ValueRange values) {
   return fusion;
 }
 
-Value Weaver::get(Value v) {
+Value FusionBuilder::get(Value v) {
   if (Value known = map.lookupOrNull(v))
     return known;
   Value made;

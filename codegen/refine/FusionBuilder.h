@@ -1,6 +1,6 @@
-//===- Weaver.h - builds one fusion from the bodies of several ------------===//
-#ifndef DLC_CODEGEN_REFINE_WEAVER_H
-#define DLC_CODEGEN_REFINE_WEAVER_H
+//===- FusionBuilder.h - builds one fusion from the bodies of several ------------===//
+#ifndef DLC_CODEGEN_REFINE_FUSIONBUILDER_H
+#define DLC_CODEGEN_REFINE_FUSIONBUILDER_H
 
 #include "ir/dlc/Dialect.h"
 
@@ -15,9 +15,9 @@ mlir::Value behindReshapes(mlir::Value v);
 
 /// Builds a fusion that yields values of other fusions: clones the operations that compute them, as
 /// far as needed, and adds the operands from outside of fusions.
-class Weaver {
+class FusionBuilder {
 public:
-  Weaver(mlir::OpBuilder &b, mlir::Location loc, mlir::TypeRange types);
+  FusionBuilder(mlir::OpBuilder &b, mlir::Location loc, mlir::TypeRange types);
 
   /// Replaces `inner`, a value in a fusion's body, by `value`, a value of another body or outside
   /// of fusions.
