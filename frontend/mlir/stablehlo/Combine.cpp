@@ -61,6 +61,25 @@ std::optional<Combine> combineOf(Region &region) {
       .Default(std::nullopt);
 }
 
+bool onlyCompares(Region &region) {
+  return llvm::all_of(region.front().without_terminator(), [](Operation &op) {
+    if (op.getName().getStringRef() == "stablehlo.constant") {
+      auto value = op.getAttrOfType<DenseElementsAttr>("value");
+      if (!value || !value.isSplat())
+        return false;
+      if (!isa<FloatType>(value.getElementType()))
+        return value.getElementType().isInteger(1) || value.getSplatValue<APInt>().isZero();
+      auto number = value.getSplatValue<APFloat>();
+      return number.isZero() || number.isNaN();
+    }
+    return llvm::StringSwitch<bool>(op.getName().getStringRef())
+        .Cases({"stablehlo.compare", "stablehlo.select", "stablehlo.and", "stablehlo.or",
+                "stablehlo.xor", "stablehlo.not"},
+               op.getNumOperands() > 0 && op.getNumRegions() == 0)
+        .Default(false);
+  });
+}
+
 Value combine(Build &b, Combine kind, Value x, Value y) {
   switch (b.isBool(x) ? ofBools(kind) : kind) {
   case Combine::add:

@@ -14,6 +14,10 @@ enum class Combine { add, mul, max, min, bitAnd, bitOr, bitXor };
 /// Returns the operation that a region of two arguments applies to them; nothing for other regions.
 std::optional<Combine> combineOf(Region &region);
 
+/// Checks that a region only compares its arguments and selects from them, NaN and 0, so that its
+/// results depend on the order of the arguments alone.
+bool onlyCompares(Region &region);
+
 /// Applies the operation. On bools, add and max are `or`, mul and min are `and`.
 Value combine(Build &b, Combine kind, Value x, Value y);
 /// Returns the identity element as a scalar.

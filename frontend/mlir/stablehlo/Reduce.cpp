@@ -91,7 +91,7 @@ bool isIota(Value operand, int64_t axis) {
 /// another one.
 bool reduceWithIndex(Node &n, Build &b, ArrayRef<int64_t> axes) {
   if (n.ins.size() != 4 || axes.size() != 1 || !isIota(n.op->getOperand(1), axes[0]) ||
-      b.isFloat(n.in(1)) || b.dim(n.in(0), axes[0]) == 0)
+      b.isFloat(n.in(1)) || b.dim(n.in(0), axes[0]) == 0 || !onlyCompares(n.op->getRegion(0)))
     return false;
   for (bool wantMax : {true, false}) {
     if (!selectsExtreme(n, b, wantMax) ||

@@ -1,4 +1,5 @@
 //===- Sort.cpp - sorts and top_k ------------------------------------------------------===//
+#include "frontend/mlir/stablehlo/Combine.h"
 #include "frontend/mlir/stablehlo/Importer.h"
 
 #include <cmath>
@@ -9,12 +10,13 @@ using namespace mlir;
 namespace dlc::stablehlo {
 namespace {
 
-/// Values of each order that a comparator of floats can distinguish.
-std::vector<double> sampleValues(bool isFloat, bool isBool) {
-  if (isBool)
+/// Values in each order that comparisons can distinguish.
+std::vector<double> sampleValues(Type element) {
+  if (element.isInteger(1))
     return {0, 1};
-  if (!isFloat)
-    return {0, 1, 2, 7};
+  if (!isa<FloatType>(element))
+    return element.isUnsignedInteger() ? std::vector<double>{0, 1, 2, 200}
+                                       : std::vector<double>{-100, -1, 0, 1, 2, 100};
   const double infinity = std::numeric_limits<double>::infinity();
   return {-infinity, -1, -0.0, 0.0, 1, infinity, std::numeric_limits<double>::quiet_NaN()};
 }
@@ -31,8 +33,7 @@ template <typename F> ref::Tensor fill(Type element, int64_t count, F at) {
 /// equal elements keep their order, and NaN is larger than every number. `others` is the value of
 /// the other operands' first arguments.
 bool comparesKey(Node &n, Build &b, size_t key, bool isDescending, double others) {
-  const bool isFloat = b.isFloat(n.in(key));
-  std::vector<double> values = sampleValues(isFloat, b.isBool(n.in(key)));
+  std::vector<double> values = sampleValues(b.elem(n.in(key)));
   const int64_t size = int64_t(values.size()), count = size * size;
   std::vector<ref::Tensor> arguments;
   for (size_t i = 0; i < 2 * n.ins.size(); ++i) {
@@ -67,6 +68,8 @@ struct Order {
 };
 
 std::optional<Order> orderOf(Node &n, Build &b) {
+  if (!onlyCompares(n.op->getRegion(0)))
+    return std::nullopt;
   for (size_t key = 0; key < n.ins.size(); ++key)
     for (bool isDescending : {false, true})
       if (comparesKey(n, b, key, isDescending, 0) && comparesKey(n, b, key, isDescending, 1))
