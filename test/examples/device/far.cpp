@@ -230,8 +230,7 @@ int eventElapsed(void *, void *from, void *to, float *milliseconds, char *, size
   return 0;
 }
 
-constexpr const char *kStray =
-    "an address does not belong to the device; copy the data to the device first";
+constexpr const char *kStray = "an address is not on the device; copy the data there first";
 
 int copy(void *device, void *stream, void *to, const void *from, uint64_t bytes, int direction,
          void *peer, char *error, size_t size) {

@@ -243,7 +243,7 @@ def declarations():
     relus = [NODE("Relu", ["x"], ["a"]), NODE("Relu", ["a"], ["y"])]
     yield "declared-output", relu(outputs=[value("y", kind=T.INT64)]), ["'y'", "required: int64; found: float"]
     yield "declared-value", model(relus, value_info=[value("a", kind=T.DOUBLE)]), ["'a'", "required: double; found: float"]
-    yield "input-untyped", relu(inputs=[onnx.ValueInfoProto(name="x")]), ["'x'", "no tensor"]
+    yield "input-untyped", relu(inputs=[onnx.ValueInfoProto(name="x")]), ["'x'", "not a tensor"]
     add = [NODE("Add", ["x", "w"], ["y"])]
     w = constant("w", np.zeros((2, 3), np.float32))
     yield "default-shape", model(add, [value("x"), value("w", (1, 3))], initializers=[w]), ["'w'", "float[1, 3]", "float[2, 3]"]

@@ -42,7 +42,7 @@ TEST(Errors, Shapes) {
                         return reshape(a, {4, -1});
                       },
                       {{"a", {2, 3}}}),
-                  "do not divide");
+                  "must divide them");
   EXPECT_CONTAINS(messageOf([](Tensor a) { return reshape(a, {7}); }, {{"a", {2, 3}}}),
                   "number of elements");
   EXPECT_CONTAINS(messageOf(
@@ -136,7 +136,8 @@ TEST(Errors, Inputs) {
 }
 
 TEST(Errors, MissingTensors) {
-  EXPECT_CONTAINS(messageOf([](Tensor x) { return x + Tensor(); }, {{"x", {2}}}), "missing");
+  EXPECT_CONTAINS(messageOf([](Tensor x) { return x + Tensor(); }, {{"x", {2}}}),
+                  "without a value");
   EXPECT_CONTAINS(errorOf([] { Tensor().dtype(); }), "has no value");
 }
 

@@ -403,7 +403,7 @@ TEST(Steps, TakeFunctionsOfSeveralInputs) {
                     traceStep([](Tensor x) { return x; }, loss::mse_loss, optim::sgd(),
                               {{"x", {2}}, {"t", {2}}});
                   }),
-                  "no parameter");
+                  "does not depend on a parameter");
 }
 
 #ifdef DLC_HAVE_COMPILER

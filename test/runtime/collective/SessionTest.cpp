@@ -147,7 +147,7 @@ TEST(Collectives, RefuseWhatCannotBe) {
   EXPECT_THAT(refused({{"kind", "gossip"}}, 4, 4), HasSubstr("unknown kind 'gossip'"));
   EXPECT_THAT(refused({{"kind", "all_reduce"}}, 4, 4), HasSubstr("invalid description"));
   EXPECT_THAT(refused({{"kind", "all_reduce"}, {"reduction", "prod"}}, 4, 4),
-              HasSubstr("no 'prod' of f32"));
+              HasSubstr("the reduction 'prod' of f32 is not supported"));
   EXPECT_THAT(refused({{"kind", "all_gather"}, {"size", 2}}, 2, 4),
               HasSubstr("required: 2 ranks, for which the program was compiled; found: 1"));
   EXPECT_THAT(refused({{"kind", "broadcast"}, {"root", 1}}, 4, 4),

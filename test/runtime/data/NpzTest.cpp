@@ -110,7 +110,7 @@ TEST_F(Npz, OtherFilesAreErrors) {
   writeFile(path, {});
   EXPECT_NE(errorOf(path).find("not a .npz file"), std::string::npos);
   writeZip(path, {{"readme.txt", {1, 2}, false}});
-  EXPECT_NE(errorOf(path).find("'readme.txt' is no array"), std::string::npos);
+  EXPECT_NE(errorOf(path).find("'readme.txt' is not an array"), std::string::npos);
   writeZip(path, {{"a.npy", {1, 2}, false}});
   EXPECT_NE(errorOf(path).find("a.npz:a.npy' is not a .npy file"), std::string::npos);
   auto array = npy(DType::I64, {5}, t);

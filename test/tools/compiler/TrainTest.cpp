@@ -143,7 +143,7 @@ TEST(Train, NotANumberIsNamed) {
   x.data<float>()[7] = NAN;
   std::string text = errorOf([&] { step(x, labels(4, 3)); });
   EXPECT_CONTAINS(text, "'x' has nan at element 7");
-  EXPECT_CONTAINS(errorOf([&] { step(x); }), "takes 2 tensors");
+  EXPECT_CONTAINS(errorOf([&] { step(x); }), "required: 2 tensors");
 }
 
 // With `log`, losses are checked several steps later, when the batch no longer exists.
@@ -174,7 +174,7 @@ TEST(Train, CheckpointsOfOtherModels) {
   std::string text = errorOf([&] { two.load(path); });
   EXPECT_CONTAINS(text, path);
   EXPECT_CONTAINS(text, "'weight' must be f32 [4, 6]");
-  EXPECT_CONTAINS(text, "found f32 [3, 6]");
+  EXPECT_CONTAINS(text, "found: f32 [3, 6]");
   EXPECT_EQ(valuesOf(wide.weight), before);
   std::filesystem::remove(path);
 }

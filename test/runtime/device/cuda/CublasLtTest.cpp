@@ -230,7 +230,7 @@ TEST_F(CublasLt, WrongCallsAreRefused) {
   expectIn(make(mixed, {220, 308, 280}, {0, 0, 1}).error, "no algorithm on cuda:0");
   json desc = descOf(c);
   expectIn(make(desc, {219, 308, 140}, {0, 0, 1}).error,
-           "buffer 'a' has 219 bytes, 220 bytes needed");
+           "buffer 'a' has 219 bytes; required: 220 bytes");
   expectIn(make(desc, {220, 308, 139}, {0, 0, 1}).error, "buffer 'y' has 139 bytes");
   expectIn(make(desc, {220, 308, 140}, {0, 0, 0}).error,
            "'y' is written, but is part of a constant or an input");

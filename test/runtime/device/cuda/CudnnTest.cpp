@@ -292,10 +292,10 @@ TEST_F(Cudnn, WrongCallsAreRefused) {
   expectIn(refusal("x", {{"dims", {2, 4}}, {"strides", {4, 1}}}), "3 to 5 dimensions");
   expectIn(refusal("x", {{"dims", {2, 4, 7, 6}}, {"strides", {168, 42, 6}}}),
            "'strides' must be 4 integers");
-  expectIn(refusal("strides", {0, 1}), "'strides' must be 2 integers of at least 1; found: [0,1]");
+  expectIn(refusal("strides", {0, 1}), "'strides' must be 2 integers of at least 1, found [0,1]");
   expectIn(refusal("low", {-1, 0}), "'low' must be 2 integers of at least 0");
   expectIn(refusal("post", 1), "required: a list of epilogue ops as 'post'");
-  expectIn(refusal("post", {{{"op", "sqrt"}}}), "a step 'sqrt' is not known");
+  expectIn(refusal("post", {{{"op", "sqrt"}}}), "unknown epilogue op 'sqrt'");
   for (const json &wrong : {json(-1), json(1e300), json("1")})
     expectIn(refusal("engine", wrong), "'engine' must be an integer of at least 0");
   expectIn(refusal("alignment", 1e300), "'alignment' must be an integer of at least 1");

@@ -51,5 +51,5 @@ fault(signal.SIGSTOP, r"has sent no heartbeat for \d+ s", DLC_WORLD_TIMEOUT="3")
 refused(line("half"), r"ranks 0 and 1 use the same device \(0000:01:00\.0\)", DLC_EMULATED_DEVICES="1")
 print("one device: told")
 other = 'test "$OMPI_COMM_WORLD_RANK" = 0 || export DLC_EMULATED_NCCL=22005; exec "$@"'
-refused(["sh", "-c", other, "sh", *line("half")], r"rank 1 has NCCL 2\.20\.5; rank 0 has NCCL 2\.28\.9; install the same version for all ranks")
+refused(["sh", "-c", other, "sh", *line("half")], r"rank 1 has NCCL 2\.20\.5, and rank 0 has NCCL 2\.28\.9; install the same version for all ranks")
 print("other versions: told")

@@ -51,7 +51,7 @@ print("checkpoints go on in one process and in two")
 
 for line in (("run", f"{folder}/parts.dlcx"), ("train", f"{folder}/step2.dlcx", "--data", f"{folder}/tokens.npz")):
     status, _, err = alone(line)
-    assert status == 1 and "requires a world of 2 ranks" in err and "mpirun -n 2" in err, err
+    assert status == 1 and "required: 2 ranks; found: 1" in err and "mpirun -n 2" in err, err
 status, _, err, _ = worlds.run(3, ["dlc", "run", f"{folder}/parts.dlcx"])
-assert status != 0 and err.count("requires a world of 2 ranks") == 1, err
+assert status != 0 and err.count("required: 2 ranks; found: 3") == 1, err
 print("another world is refused")
