@@ -44,7 +44,7 @@ def test_progress_that_calls_what_is_compiled():
 
     def progress(*_):
         if not found:
-            with pytest.raises(RuntimeError, match="`progress` .* that does not call it"):
+            with pytest.raises(RuntimeError, match="`progress` .* that does not call the model"):
                 net(np.ones((2, 8), "float32"))
             found.append(True)
 
