@@ -163,16 +163,16 @@ void bitcastConvert(Node &n, Build &b) {
 void logicalNot(Node &n, Build &b) { n.set(b.negate(n.in(0))); }
 
 const Entry table[] = {
-    {"stablehlo.and", bitwise<Combine::bitAnd>},
+    {"stablehlo.and", bitwise<Combine::BitAnd>},
     {"stablehlo.bitcast_convert", bitcastConvert},
     {"stablehlo.count_leading_zeros", countLeadingZeros},
     {"stablehlo.not", logicalNot},
-    {"stablehlo.or", bitwise<Combine::bitOr>},
+    {"stablehlo.or", bitwise<Combine::BitOr>},
     {"stablehlo.popcnt", populationCount},
     {"stablehlo.shift_left", shiftLeft},
     {"stablehlo.shift_right_arithmetic", shiftRight<false>},
     {"stablehlo.shift_right_logical", shiftRight<true>},
-    {"stablehlo.xor", bitwise<Combine::bitXor>},
+    {"stablehlo.xor", bitwise<Combine::BitXor>},
 };
 
 } // namespace

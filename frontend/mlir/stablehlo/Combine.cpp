@@ -13,12 +13,12 @@ namespace {
 /// Returns the operation on bools that has the same result.
 Combine ofBools(Combine kind) {
   switch (kind) {
-  case Combine::add:
-  case Combine::max:
-    return Combine::bitOr;
-  case Combine::mul:
-  case Combine::min:
-    return Combine::bitAnd;
+  case Combine::Add:
+  case Combine::Max:
+    return Combine::BitOr;
+  case Combine::Mul:
+  case Combine::Min:
+    return Combine::BitAnd;
   default:
     return kind;
   }
@@ -51,13 +51,13 @@ std::optional<Combine> combineOf(Region &region) {
   if (!applies)
     return std::nullopt;
   return llvm::StringSwitch<std::optional<Combine>>(op.getName().getStringRef())
-      .Case("stablehlo.add", Combine::add)
-      .Case("stablehlo.multiply", Combine::mul)
-      .Case("stablehlo.maximum", Combine::max)
-      .Case("stablehlo.minimum", Combine::min)
-      .Case("stablehlo.and", Combine::bitAnd)
-      .Case("stablehlo.or", Combine::bitOr)
-      .Case("stablehlo.xor", Combine::bitXor)
+      .Case("stablehlo.add", Combine::Add)
+      .Case("stablehlo.multiply", Combine::Mul)
+      .Case("stablehlo.maximum", Combine::Max)
+      .Case("stablehlo.minimum", Combine::Min)
+      .Case("stablehlo.and", Combine::BitAnd)
+      .Case("stablehlo.or", Combine::BitOr)
+      .Case("stablehlo.xor", Combine::BitXor)
       .Default(std::nullopt);
 }
 
@@ -82,19 +82,19 @@ bool onlyCompares(Region &region) {
 
 Value combine(Build &b, Combine kind, Value x, Value y) {
   switch (b.isBool(x) ? ofBools(kind) : kind) {
-  case Combine::add:
+  case Combine::Add:
     return b.add(x, y);
-  case Combine::mul:
+  case Combine::Mul:
     return b.mul(x, y);
-  case Combine::max:
+  case Combine::Max:
     return b.max(x, y);
-  case Combine::min:
+  case Combine::Min:
     return b.min(x, y);
-  case Combine::bitAnd:
+  case Combine::BitAnd:
     return b.both(x, y);
-  case Combine::bitOr:
+  case Combine::BitOr:
     return b.either(x, y);
-  case Combine::bitXor:
+  case Combine::BitXor:
     return b.op<XorOp>({x, y});
   }
   return {};
@@ -116,17 +116,17 @@ static Value extreme(Build &b, Type element, bool isLowest) {
 
 Value identityOf(Build &b, Combine kind, Type element) {
   switch (element.isInteger(1) ? ofBools(kind) : kind) {
-  case Combine::add:
-  case Combine::bitOr:
-  case Combine::bitXor:
+  case Combine::Add:
+  case Combine::BitOr:
+  case Combine::BitXor:
     return b.scalarInt(element, 0);
-  case Combine::mul:
+  case Combine::Mul:
     return b.scalarInt(element, 1);
-  case Combine::bitAnd:
+  case Combine::BitAnd:
     return b.scalarInt(element, element.isInteger(1) ? 1 : -1);
-  case Combine::max:
+  case Combine::Max:
     return extreme(b, element, true);
-  case Combine::min:
+  case Combine::Min:
     return extreme(b, element, false);
   }
   return {};
@@ -147,13 +147,13 @@ bool isIdentity(Build &b, Combine kind, Value x) {
 
 std::optional<ReduceKind> reduceKindOf(Combine kind) {
   switch (kind) {
-  case Combine::add:
+  case Combine::Add:
     return ReduceKind::sum;
-  case Combine::mul:
+  case Combine::Mul:
     return ReduceKind::prod;
-  case Combine::max:
+  case Combine::Max:
     return ReduceKind::max;
-  case Combine::min:
+  case Combine::Min:
     return ReduceKind::min;
   default:
     return std::nullopt;
@@ -161,9 +161,9 @@ std::optional<ReduceKind> reduceKindOf(Combine kind) {
 }
 
 Value reduceDims(Build &b, Combine kind, Value x, ArrayRef<int64_t> axes) {
-  if (b.isBool(x) && ofBools(kind) != Combine::bitXor) {
+  if (b.isBool(x) && ofBools(kind) != Combine::BitXor) {
     // `or` is the maximum, and `and` the minimum. Bools are reduced as i32.
-    ReduceKind reduced = ofBools(kind) == Combine::bitOr ? ReduceKind::max : ReduceKind::min;
+    ReduceKind reduced = ofBools(kind) == Combine::BitOr ? ReduceKind::max : ReduceKind::min;
     return b.cast(b.reduce(reduced, b.cast(x, b.i32), axes, false), b.i1);
   }
   if (auto reduced = reduceKindOf(kind))

@@ -9,7 +9,7 @@
 namespace dlc::stablehlo {
 
 /// Associative and commutative operation of two elements.
-enum class Combine { add, mul, max, min, bitAnd, bitOr, bitXor };
+enum class Combine { Add, Mul, Max, Min, BitAnd, BitOr, BitXor };
 
 /// Returns the operation that a region of two arguments applies to them; nothing for other regions.
 std::optional<Combine> combineOf(Region &region);

@@ -158,7 +158,7 @@ void imaginary(Node &n, Build &b) { n.set(b.splat(n.resultElement(), n.resultSha
 
 const Entry table[] = {
     {"stablehlo.abs", unary<AbsOp>},
-    {"stablehlo.add", combined<Combine::add>},
+    {"stablehlo.add", combined<Combine::Add>},
     {"stablehlo.atan2", binary<Atan2Op>},
     {"stablehlo.cbrt", cubeRoot},
     {"stablehlo.ceil", unary<CeilOp>},
@@ -175,9 +175,9 @@ const Entry table[] = {
     {"stablehlo.log", unary<LogOp>},
     {"stablehlo.log_plus_one", unary<Log1pOp>},
     {"stablehlo.logistic", unary<SigmoidOp>},
-    {"stablehlo.maximum", extreme<Combine::max>},
-    {"stablehlo.minimum", extreme<Combine::min>},
-    {"stablehlo.multiply", combined<Combine::mul>},
+    {"stablehlo.maximum", extreme<Combine::Max>},
+    {"stablehlo.minimum", extreme<Combine::Min>},
+    {"stablehlo.multiply", combined<Combine::Mul>},
     {"stablehlo.negate", unary<NegOp>},
     {"stablehlo.power", binary<PowOp>},
     {"stablehlo.real", identity},

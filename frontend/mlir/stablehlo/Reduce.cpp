@@ -95,7 +95,7 @@ bool reduceWithIndex(Node &n, Build &b, ArrayRef<int64_t> axes) {
     return false;
   for (bool wantMax : {true, false}) {
     if (!selectsExtreme(n, b, wantMax) ||
-        !isIdentity(b, wantMax ? Combine::max : Combine::min, n.in(2)))
+        !isIdentity(b, wantMax ? Combine::Max : Combine::Min, n.in(2)))
       continue;
     ReduceKind kind = wantMax ? ReduceKind::max : ReduceKind::min;
     Value index = b.op<ArgReduceOp>(

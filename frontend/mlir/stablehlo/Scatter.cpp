@@ -23,13 +23,13 @@ std::optional<ScatterReduction> reductionOf(Region &region) {
   if (!kind)
     return std::nullopt;
   switch (*kind) {
-  case Combine::add:
+  case Combine::Add:
     return ScatterReduction::add;
-  case Combine::mul:
+  case Combine::Mul:
     return ScatterReduction::mul;
-  case Combine::max:
+  case Combine::Max:
     return ScatterReduction::max;
-  case Combine::min:
+  case Combine::Min:
     return ScatterReduction::min;
   default:
     return std::nullopt;
@@ -148,10 +148,10 @@ Value Scatter::boundsMask() {
 
 /// Returns the identity element of a reduction.
 Value neutral(Build &b, ScatterReduction reduction, Type element) {
-  Combine kind = reduction == ScatterReduction::mul   ? Combine::mul
-                 : reduction == ScatterReduction::max ? Combine::max
-                 : reduction == ScatterReduction::min ? Combine::min
-                                                      : Combine::add;
+  Combine kind = reduction == ScatterReduction::mul   ? Combine::Mul
+                 : reduction == ScatterReduction::max ? Combine::Max
+                 : reduction == ScatterReduction::min ? Combine::Min
+                                                      : Combine::Add;
   return identityOf(b, kind, element);
 }
 

@@ -89,7 +89,7 @@ SmallVector<NamedAttribute> poolAttributes(Build &b, const Window &w, const Arra
 /// cumulative sums and products. Returns null for other windows.
 Value cumulative(Build &b, Combine kind, Value x, const Window &w) {
   Arrangement a(w);
-  if ((kind != Combine::add && kind != Combine::mul) || a.spatial.size() != 1 || b.isBool(x))
+  if ((kind != Combine::Add && kind != Combine::Mul) || a.spatial.size() != 1 || b.isBool(x))
     return {};
   const int64_t axis = a.spatial[0], size = b.dim(x, axis), low = w.padding.low[axis],
                 high = w.padding.high[axis];
@@ -108,16 +108,16 @@ Value cumulative(Build &b, Combine kind, Value x, const Window &w) {
 /// number of elements. Returns null for other reductions.
 Value pool(Node &n, Build &b, Combine kind, Value x, const Window &w) {
   Arrangement a(w);
-  const bool isExtreme = kind == Combine::max || kind == Combine::min;
-  if (!b.isFloat(x) || !a.isPoolable() || (!isExtreme && kind != Combine::add))
+  const bool isExtreme = kind == Combine::Max || kind == Combine::Min;
+  if (!b.isFloat(x) || !a.isPoolable() || (!isExtreme && kind != Combine::Add))
     return {};
   Value pooled = toPool(b, x, a);
   SmallVector<NamedAttribute> attributes = poolAttributes(b, w, a);
-  if (kind == Combine::add) {
+  if (kind == Combine::Add) {
     attributes.push_back(b.attr("counted_high", ArrayRef(a.select(w.padding.high))));
     attributes.push_back(b.attrUnit("include_pad"));
     pooled = b.mul(b.op<AvgPoolOp>({pooled}, attributes), double(elements(w)));
-  } else if (kind == Combine::max) {
+  } else if (kind == Combine::Max) {
     pooled = b.op<MaxPoolOp>({pooled}, attributes);
   } else {
     pooled = b.unary<NegOp>(b.op<MaxPoolOp>({b.unary<NegOp>(pooled)}, attributes));
@@ -193,8 +193,8 @@ void selectAndScatter(Node &n, Build &b) {
   Window w = windowOf(n, rank);
   Arrangement a(w);
   if (!b.require(selectsFirstMaximum(n.op->getRegion(0)) &&
-                     combineOf(n.op->getRegion(1)) == Combine::add && b.isFloat(x) &&
-                     isIdentity(b, Combine::add, n.in(2)) && a.isPoolable() && elements(w) <= 256,
+                     combineOf(n.op->getRegion(1)) == Combine::Add && b.isFloat(x) &&
+                     isIdentity(b, Combine::Add, n.in(2)) && a.isPoolable() && elements(w) <= 256,
                  "required: floats, the comparison GE, the update add, the initial value 0, and "
                  "windows of at most 256 elements in at most 3 dimensions, as the gradient of max "
                  "pooling has; found: another form"))
