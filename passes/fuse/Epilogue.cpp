@@ -169,10 +169,12 @@ PostOp linear(double factor) {
 bool matchZeroPoints(Epilogue &epilogue, OpFilter inside) {
   epilogue.lhsZeroPoint = zeroPointOf(epilogue.anchor, 0);
   epilogue.rhsZeroPoint = zeroPointOf(epilogue.anchor, 1);
-  return llvm::all_of(ArrayRef{epilogue.lhsZeroPoint, epilogue.rhsZeroPoint}, [&](Value zero) {
+  auto isInside = [&](Value zero) {
     Operation *def = zero ? zero.getDefiningOp() : nullptr;
-    return !zero || (typeOf(zero).getNumElements() == 1 && !(def && inside(def)));
-  });
+    return def && inside(def);
+  };
+  return hasSingleZeroPoints(epilogue.anchor) && !isInside(epilogue.lhsZeroPoint) &&
+         !isInside(epilogue.rhsZeroPoint);
 }
 
 bool matchOperands(Epilogue &epilogue, OpFilter inside) {

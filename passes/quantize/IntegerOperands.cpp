@@ -44,6 +44,17 @@ std::optional<double> boundOf(const Integers &of) {
   return double(std::max<int64_t>({zero->second - x->first, x->second - zero->first, 1}));
 }
 
+std::optional<ref::Tensor> narrowed(const ref::Tensor &integers) {
+  auto type = integers.getType();
+  auto narrow = ref::Tensor::empty(type.clone(IntegerType::get(type.getContext(), 8)));
+  for (int64_t i = 0; i < integers.size(); ++i) {
+    if (integers.getInt(i) < -128 || integers.getInt(i) > 127)
+      return std::nullopt;
+    narrow.setInt(i, integers.getInt(i));
+  }
+  return narrow;
+}
+
 Integers integersOf(Operation *op, unsigned operand) {
   return {op->getOperand(operand), zeroPointOf(op, operand)};
 }

@@ -15,6 +15,9 @@ struct Integers {
   mlir::Value zeroPoint; ///< in x's type or i32; null: 0
 };
 
+/// Returns integers as i8 if all of them fit.
+std::optional<ref::Tensor> narrowed(const ref::Tensor &integers);
+
 /// Returns an operand of a contraction of integers.
 Integers integersOf(mlir::Operation *contraction, unsigned operand);
 

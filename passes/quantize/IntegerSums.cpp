@@ -469,18 +469,12 @@ private:
         !isPerIndex(op.getW(), kOutputs, w->scale))
       return;
     auto weights = evaluated(centered(builder, op.getLoc(), w->integers.x, w->integers.zeroPoint));
-    if (!weights)
+    auto narrow = weights ? narrowed(*weights) : std::nullopt;
+    if (!narrow)
       return;
-    auto narrow =
-        ref::Tensor::empty(RankedTensorType::get(weights->getShape(), builder.getIntegerType(8)));
-    for (int64_t i = 0; i < narrow.size(); ++i) {
-      if (weights->getInt(i) < -128 || weights->getInt(i) > 127)
-        return;
-      narrow.setInt(i, weights->getInt(i));
-    }
     TensorBuilder b(builder, op.getLoc());
     SubPixels phased(op, *phases, b);
-    Value arranged = foldedConstant(builder, phased.weights(b.make<ConstantOp>(narrow.toAttr())));
+    Value arranged = foldedConstant(builder, phased.weights(b.make<ConstantOp>(narrow->toAttr())));
     Operation *conv = phased.convolution(x->integers.x, arranged, Value()).getDefiningOp();
     if (Value zero = x->integers.zeroPoint)
       setZeroPoints(conv, b.reshape(zero, {}), Value());

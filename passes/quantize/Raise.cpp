@@ -17,6 +17,7 @@
 #include "ir/tensor/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/TensorBuilder.h"
+#include "passes/quantize/IntegerOperands.h"
 #include "passes/simplify/Constants.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -133,20 +134,6 @@ struct RaiseDequantize : OpRewritePattern<MulOp> {
   }
 };
 
-/// Returns i32 integers as i8 if all of them fit.
-std::optional<ref::Tensor> narrowed(const ref::Tensor &wide) {
-  if (!wide.getElementType().isInteger(32))
-    return std::nullopt;
-  auto narrow =
-      ref::Tensor::empty(wide.getType().clone(IntegerType::get(wide.getType().getContext(), 8)));
-  for (int64_t i = 0; i < wide.size(); ++i) {
-    if (wide.getInt(i) < -128 || wide.getInt(i) > 127)
-      return std::nullopt;
-    narrow.setInt(i, wide.getInt(i));
-  }
-  return narrow;
-}
-
 /// Operand of an integer contraction.
 struct NarrowOperand {
   Difference integers;                 ///< of 4 or 8 bits
@@ -185,7 +172,8 @@ std::optional<NarrowOperand> matchNarrowOperand(Operation *contraction, unsigned
     value = op->getOperand(0);
   }
   if (auto constant = constantTensor(value)) {
-    found.constant = narrowed(*constant);
+    found.constant =
+        constant->getElementType().isInteger(32) ? quantize::narrowed(*constant) : std::nullopt;
     found.constantType = typeOf(value).clone(IntegerType::get(value.getContext(), 8));
     return found.constant ? std::optional(found) : std::nullopt;
   }

@@ -19,9 +19,9 @@ public:
   bool block(mlir::Block &block, ArrayRef<Value> arguments, Values &results);
   /// Imports the body of a function, as a call does.
   bool call(StringRef callee, ArrayRef<Value> arguments, Values &results);
-  /// Evaluates a region for constant arguments. A tensor argument stands for many scalars: the
-  /// region's elementwise operations are applied to all of them. Returns nothing if the region has
-  /// other operations or uses values that are not constants.
+  /// Evaluates a region of scalar arguments for several samples at once. Element i of each tensor
+  /// is the argument's value in sample i. Returns the results in the same form; nothing if the
+  /// region has operations that are not elementwise, or uses values that are not constants.
   std::optional<std::vector<ref::Tensor>> evaluate(Region &region, ArrayRef<ref::Tensor> arguments);
 
 private:
