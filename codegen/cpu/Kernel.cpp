@@ -27,9 +27,7 @@ bool canEmit(FusionOp fusion, std::string *why) {
   return true;
 }
 
-static double bytesOf(RankedTensorType type) {
-  return double(type.getNumElements()) * double(ref::elementBytes(type.getElementType()));
-}
+static double bytesOf(RankedTensorType type) { return double(ref::storageBytes(type)); }
 
 double bytesRead(Value x) {
   double whole = bytesOf(tensorType(x)), read = 0;

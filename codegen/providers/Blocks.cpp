@@ -16,28 +16,10 @@ namespace dlc {
 
 namespace {
 
-std::optional<ScaledBlocks> blocksOf(FusionOp fusion) {
-  for (auto product : fusion.getBody().front().getOps<MatmulOp>())
-    return keptBlocksOf(product);
-  return std::nullopt;
-}
-
-std::optional<ref::Tensor> tensorOf(FusionOp fusion, Value inner) {
-  ConstantOp constant = inner ? constantOf(outside(fusion, inner)) : ConstantOp();
-  auto tensor =
-      constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
-  if (failed(tensor))
-    return std::nullopt;
-  ref::Tensor found = *tensor;
-  return found;
-}
-
-MatmulOp productOf(FusionOp fusion) { return *fusion.getBody().front().getOps<MatmulOp>().begin(); }
-
 /// Number of base-256 digits that activations are quantized to (runtime/library/blocks/Kernels.h):
 /// as accurate as f32, or fewer if the model or the accuracy option permits it.
 int64_t digitsFor(FusionOp fusion, StringRef accuracy) {
-  auto allowed = productOf(fusion)->getAttrOfType<StringAttr>(kActivationsAttr);
+  auto allowed = quantizedProductOf(fusion)->getAttrOfType<StringAttr>(kActivationsAttr);
   return allowed && allowed == "int8" ? 1 : accuracy == "fast" ? 2 : blocks::kMostDigits;
 }
 
@@ -52,25 +34,19 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
                                     std::string *why) {
   Refusal no{why};
   auto fusion = dyn_cast<FusionOp>(op);
-  auto weights = fusion ? blocksOf(fusion) : std::nullopt;
+  auto weights = fusion ? readQuantizedWeights(fusion) : std::nullopt;
   if (!weights)
-    return no("no product by weights in blocks with scales");
-  auto product = describeBlocks(fusion, *weights, no);
-  auto scales = tensorOf(fusion, weights->scale), zeros = tensorOf(fusion, weights->zero);
+    return no("not a matmul by quantized weights");
+  auto product = describeQuantized(fusion, no);
   if (!product)
     return std::nullopt;
-  if (!scales || (weights->zero && !zeros))
-    return no("its scales are no constants");
-  const ref::Tensor &numbers = product->constant->plain;
-  auto plainOf = [=, n = weights->n(), count = weights->blocks(), depth = weights->depth()] {
-    return blocks::Plain{n,
-                         count,
-                         depth,
-                         reinterpret_cast<const int8_t *>(numbers.data()),
-                         reinterpret_cast<const float *>(scales->data()),
-                         zeros ? reinterpret_cast<const float *>(zeros->data()) : nullptr};
-  };
-  blocks::Plain plain = plainOf();
+  const auto shared = std::make_shared<QuantizedWeights>(std::move(*weights));
+  const blocks::Plain plain{.n = shared->n,
+                            .blocks = shared->blocks,
+                            .depth = shared->depth,
+                            .bits = shared->bits,
+                            .scales = shared->scales.data(),
+                            .zeros = shared->zeros.empty() ? nullptr : shared->zeros.data()};
   const bool isOnTiles = lanes == kOnTiles;
   if (isOnTiles && !blocks::hasTilesFor(plain.depth))
     return no("no tiles here, or for no blocks of this depth");
@@ -88,7 +64,12 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
     std::string layout = llvm::formatv("blocks:{0}x{1}x{2}:{3}", k, n, plain.depth,
                                        kernel.parameters["bits"].get<int64_t>());
     return packedWeights(int64_t(blocks::packedBytes(plain, kernel.parameters)), layout,
-                         [=](void *to) { blocks::packWeights(plainOf(), kernel.parameters, to); });
+                         [=](void *to) {
+                           const std::vector<int8_t> numbers = shared->numbers();
+                           blocks::Plain whole = plain;
+                           whole.numbers = numbers.data();
+                           blocks::packWeights(whole, kernel.parameters, to);
+                         });
   };
   return ownProduct(
       *product, kernel, [](const OwnSizes &sizes) { return !sizes.isTurned; }, no);
@@ -98,7 +79,7 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
 constexpr int64_t kFewestOnTiles = 5;
 
 int64_t rowsOf(FusionOp fusion) {
-  return typeOf(productOf(fusion).getY()).getShape().drop_back().back();
+  return typeOf(quantizedProductOf(fusion).getY()).getShape().drop_back().back();
 }
 
 /// Speed of two steps that stay within the caches, relative to storing results and to splitting
@@ -128,14 +109,14 @@ public:
                       .parameter = "lanesAndDigits"}) {}
 
   SmallVector<int64_t> ways(Proposals &proposals) const override {
-    auto weights = proposals.fusion ? blocksOf(proposals.fusion) : std::nullopt;
+    auto weights = proposals.fusion ? readQuantizedWeights(proposals.fusion) : std::nullopt;
     int64_t lanes = blocks::lanes();
     if (!weights || !lanes)
       return {};
     int64_t digits = digitsFor(proposals.fusion, proposals.situation.accuracy);
     SmallVector<int64_t> all{kDigits * lanes + digits};
     if (StringRef(proposals.situation.target.features).contains("+amx-bf16") &&
-        blocks::hasTilesFor(weights->depth()) && rowsOf(proposals.fusion) >= kFewestOnTiles)
+        blocks::hasTilesFor(weights->depth) && rowsOf(proposals.fusion) >= kFewestOnTiles)
       all.push_back(kDigits * kOnTiles + digits);
     return all;
   }

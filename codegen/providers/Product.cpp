@@ -246,12 +246,25 @@ std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal 
   return withSteps(std::move(*p), fusion, e, no);
 }
 
-std::optional<Product> describeBlocks(FusionOp fusion, const ScaledBlocks &blocks,
-                                      const Refusal &no) {
-  auto e = epilogueBeside(blocks.ops, fusion);
-  ConstantOp numbers = constantOf(outside(fusion, blocks.numbers));
-  if (!e || !numbers || e->rhs.base != MatmulOp(cast<MatmulOp>(e->anchor)).getB())
-    return no("not a single matmul by constant weights with an epilogue");
+std::optional<QuantizedWeights> readQuantizedWeights(FusionOp fusion) {
+  MatmulOp product = quantizedProductOf(fusion);
+  if (!product)
+    return std::nullopt;
+  return QuantizedWeights::read(product, [&](Value inner) -> std::optional<ref::Tensor> {
+    ConstantOp constant = constantOf(outside(fusion, inner));
+    auto tensor =
+        constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
+    return failed(tensor) ? std::nullopt : std::optional(*tensor);
+  });
+}
+
+std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &no) {
+  MatmulOp product = quantizedProductOf(fusion);
+  DequantizeOp weights = quantizedWeightsOf(product);
+  auto e = weights ? epilogueBeside(weights.getOperation(), fusion) : std::nullopt;
+  ConstantOp numbers = weights ? constantOf(outside(fusion, weights.getX())) : ConstantOp();
+  if (!e || !numbers || e->rhs.base != Value(weights.getY()))
+    return no("not a single matmul by constant quantized weights with an epilogue");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
     return no("the result is empty");
   if (fusion->hasAttr(kUpdatesAttr))
@@ -260,7 +273,7 @@ std::optional<Product> describeBlocks(FusionOp fusion, const ScaledBlocks &block
   auto plain = ref::Tensor::fromAttr(numbers.getValue());
   if (!p || failed(plain))
     return no("its weights cannot be read");
-  p->constant = {*plain, /*transposed=*/true};
+  p->constant = {*plain, product.getTransposeB()};
   return withSteps(std::move(*p), fusion, *e, no);
 }
 

@@ -14,7 +14,7 @@
 #include "codegen/providers/Prologue.h"
 #include "codegen/providers/Refusal.h"
 #include "ir/tensor/Tensor.h"
-#include "passes/ScaledBlocks.h"
+#include "passes/QuantizedWeights.h"
 #include "passes/fuse/Epilogue.h"
 
 namespace dlc {
@@ -79,10 +79,12 @@ struct Product {
 /// Returns true if the fusion contains a matmul.
 bool isProduct(FusionOp fusion);
 
-/// Describes a fusion around a matmul with constant block-quantized weights
-/// (passes/ScaledBlocks.h). The quantized values become the product's `constant`.
-std::optional<Product> describeBlocks(FusionOp fusion, const ScaledBlocks &blocks,
-                                      const Refusal &no);
+/// Describes a fusion around a matmul by quantized weights (passes/QuantizedWeights.h). The
+/// quantized values become the product's `constant`.
+std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &no);
+
+/// Reads the weights of such a fusion. Returns nullopt for other fusions.
+std::optional<QuantizedWeights> readQuantizedWeights(FusionOp fusion);
 
 /// Describes a fusion around a matmul. `own`: also accepts epilogue ops and computed operands that
 /// only dlc's own kernels support. Reports the reason to `no` if the fusion does not match.

@@ -3,7 +3,7 @@
 
 #include "codegen/providers/onednn/Words.h"
 #include "codegen/select/Exact.h"
-#include "passes/ScaledBlocks.h"
+#include "passes/QuantizedWeights.h"
 #include "runtime/library/onednn/Describe.h"
 
 #include "llvm/Support/FormatVariadic.h"

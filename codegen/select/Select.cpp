@@ -105,8 +105,10 @@ public:
       tellElsewhere();
     if (tuning.onMiss == OnMiss::Error && failed(refuseMisses()))
       return failure();
+    for (WeightForms &forms : weightForms)
+      chooseForm(forms);
     for (auto &[key, election] : elections) {
-      if (!election.reported)
+      if (!election.reported && !election.operations.empty())
         report(election);
       for (Operation *op : election.operations)
         choose(op, election);
@@ -121,6 +123,40 @@ private:
     if (!warning.empty())
       module.emitWarning(warning);
     warning.clear();
+  }
+
+  /// Whether operations are measured, or measurements of a previous run may exist.
+  bool hasMeasurements() const {
+    return tuning.onMiss == OnMiss::Measure || !database.all().empty();
+  }
+
+  /// Estimates that differ by less than this factor may be wrong about the faster form.
+  static constexpr double kClose = 4;
+
+  static bool areClose(const WeightForms &forms) {
+    return forms.quantizedTime < kClose * forms.dequantizedTime &&
+           forms.dequantizedTime < kClose * forms.quantizedTime;
+  }
+
+  /// Keeps the form of the weights that was measured to be faster; without measurements of both,
+  /// the one that is estimated to be faster.
+  void chooseForm(WeightForms &forms) {
+    auto electionOf = [&](FusionOp op) -> Election * {
+      for (auto &[key, election] : elections)
+        if (llvm::is_contained(election.operations, op.getOperation()))
+          return &election;
+      return nullptr;
+    };
+    auto measured = [](const Election *of) {
+      return of && of->entry && of->entry->choice() ? of->entry->choice()->median : 0;
+    };
+    Election *quantized = electionOf(forms.quantized), *other = electionOf(forms.dequantized);
+    const double time = measured(quantized), otherTime = measured(other);
+    const bool isDequantized =
+        time > 0 && otherTime > 0 ? otherTime < time : forms.dequantizedTime < forms.quantizedTime;
+    if (Election *lost = isDequantized ? quantized : other)
+      llvm::erase(lost->operations, isDequantized ? forms.quantized : forms.dequantized);
+    keepForm(forms, isDequantized);
   }
 
   /// Enumerates the candidates of an operation. If they can be measured, adds the operation to the
@@ -139,11 +175,22 @@ private:
     std::vector<Candidate> candidates = nomination.candidates;
     refusals = nomination.refusals;
     if (auto fusion = dyn_cast<FusionOp>(op);
-        fusion && options.kernels.empty() && !nomination.staysQuantized) {
-      if (FusionOp plain =
-              dequantizeWeights(fusion, candidates, options, target, dequantizedBytesLeft))
-        return enumerateCandidates(plain);
-      nomination.staysQuantized = true;
+        fusion && (options.kernels.empty() || candidates.empty()) && !nomination.staysQuantized) {
+      if (auto forms = createWeightForms(fusion, candidates, options, target, dequantizedBytesLeft,
+                                         hasMeasurements() ? kClose : 1)) {
+        const bool isFaster = candidates.empty() || forms->dequantizedTime < forms->quantizedTime;
+        const bool areMeasured = hasMeasurements() && areClose(*forms);
+        if (isFaster || areMeasured)
+          dequantizedBytesLeft -= forms->bytes;
+        if (areMeasured) {
+          weightForms.push_back(*forms);
+          if (failed(enumerateCandidates(forms->dequantized)))
+            return failure();
+        } else if (FusionOp kept = keepForm(*forms, isFaster); isFaster) {
+          return enumerateCandidates(kept);
+        }
+      }
+      nomination.staysQuantized = !hasMeasurements();
     }
     if (auto fusion = dyn_cast<FusionOp>(op);
         fusion && options.kernels.empty() && !nomination.staysWhole) {
@@ -388,6 +435,7 @@ private:
   std::map<std::string, std::optional<TuningConditions>> onGpus;
   std::map<Form, Nomination> nominations;
   int64_t dequantizedBytesLeft = kMostDequantizedBytes;
+  std::vector<WeightForms> weightForms; ///< the forms between which measurements decide
   std::string warning;
   TuningDatabase database;
   /// In the order of the model's operations.

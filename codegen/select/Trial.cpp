@@ -42,8 +42,7 @@ RankedTensorType plainType(Type type) {
 /// shape, which is all that callers of programs can pass.
 bool isPadded(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return storageBytes(tensor) !=
-         tensor.getNumElements() * ref::elementBytes(tensor.getElementType());
+  return storageBytes(tensor) != ref::storageBytes(tensor);
 }
 
 /// Random values similar to activations. Integers are 0 or 1, so that they are valid indices almost

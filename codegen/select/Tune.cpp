@@ -76,8 +76,7 @@ TuningConditions conditionsOf(ModuleOp module, const CompileOptions &options,
   TuningConditions conditions;
   double bytes = 0;
   module.walk([&](ConstantOp op) {
-    auto type = cast<RankedTensorType>(op.getY().getType());
-    bytes += double(type.getNumElements() * ref::elementBytes(type.getElementType()));
+    bytes += double(ref::storageBytes(cast<RankedTensorType>(op.getY().getType())));
   });
   conditions.coldWeights = bytes > profileOf(options, target).machine.cacheBytes;
   conditions.settings = {{"threads", std::to_string(options.threads)},

@@ -2,86 +2,68 @@
 #include "codegen/select/WeightForm.h"
 
 #include "codegen/lower/GpuKernel.h"
+#include "codegen/providers/Product.h"
 #include "codegen/refine/FusionBuilder.h"
-#include "passes/ScaledBlocks.h"
 #include "passes/simplify/Constants.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
 
 namespace dlc {
 
-namespace {
-
-/// Returns the matmul of the fusion that reads quantized weights; null if there is none.
-MatmulOp productOf(FusionOp fusion) {
-  for (auto product : fusion.getBody().front().getOps<MatmulOp>())
-    return keptBlocksOf(product) ? product : MatmulOp();
-  return {};
-}
-
-/// Evaluates the dequantized weights as a constant before the fusion. Returns null if they are not
-/// constant.
-Value dequantized(FusionOp fusion, const ScaledBlocks &weights) {
-  OpBuilder builder(fusion);
-  IRMapping outside;
-  for (auto [argument, input] : llvm::zip(fusion.getBody().getArguments(), fusion.getInputs()))
-    outside.map(argument, input);
-  SmallVector<Operation *> copies;
-  for (Operation *op : llvm::reverse(weights.ops))
-    copies.push_back(builder.clone(*op, outside));
-  Value value = copies.back()->getResult(0);
-  auto tensor = isOfConstants(value) ? evaluated(value) : std::nullopt;
-  Value constant =
-      tensor ? makeConstant(builder, fusion.getLoc(), *tensor, typeOf(value)) : Value();
-  for (Operation *copy : llvm::reverse(copies))
-    copy->erase();
-  return constant;
-}
-
-} // namespace
-
-FusionOp dequantizeWeights(FusionOp fusion, ArrayRef<Candidate> quantized,
-                           const CompileOptions &options, const cpu::Target &target,
-                           int64_t &bytesLeft) {
-  MatmulOp product = isGpu(deviceOfCommand(fusion)) ? MatmulOp() : productOf(fusion);
+std::optional<WeightForms> createWeightForms(FusionOp fusion, ArrayRef<Candidate> quantized,
+                                             const CompileOptions &options,
+                                             const cpu::Target &target, int64_t bytesLeft,
+                                             double factor) {
+  MatmulOp product = isGpu(deviceOfCommand(fusion)) ? MatmulOp() : quantizedProductOf(fusion);
   if (!product)
-    return {};
-  const int64_t bytes = storageBytes(typeOf(product.getB()));
+    return std::nullopt;
+  WeightForms forms{fusion, FusionOp(), storageBytes(typeOf(product.getB()))};
   // Weights are read from memory, because the weights of most models exceed the caches.
   CostModel cost(profileOf(options, target), target, options.threads);
-  auto fromMemory = [&](double size) { return size / cost.machine.memoryGigabytes / 1000; };
-  const bool isDone = !quantized.empty() && !quantized.front().isReference;
-  const auto blocks = keptBlocksOf(product);
-  const double limit = isDone ? std::max(quantized.front().estimate,
-                                         fromMemory(double(storageBytes(typeOf(blocks->numbers)))))
-                              : std::numeric_limits<double>::infinity();
-  if (bytes > bytesLeft || fromMemory(double(bytes)) >= limit)
-    return {};
-  Value weights = dequantized(fusion, *blocks);
-  if (!weights)
-    return {};
+  auto fromMemory = [&](Value weights) {
+    return double(storageBytes(typeOf(weights))) / cost.machine.memoryGigabytes / 1000;
+  };
+  auto time = [&](ArrayRef<Candidate> candidates, Value weights) {
+    return candidates.empty() || candidates.front().isReference
+               ? std::numeric_limits<double>::infinity()
+               : std::max(candidates.front().estimate, fromMemory(weights));
+  };
+  forms.quantizedTime = time(quantized, quantizedWeightsOf(product).getX());
+  if (std::isfinite(forms.quantizedTime) &&
+      (forms.bytes > bytesLeft || fromMemory(product.getB()) >= factor * forms.quantizedTime))
+    return std::nullopt;
   OpBuilder builder(fusion);
+  Value weights = makeConstant(builder, fusion.getLoc(),
+                               readQuantizedWeights(fusion)->dequantized(), typeOf(product.getB()));
   ValueRange yielded = endOf(fusion).getOperands();
   FusionBuilder fused(builder, fusion.getLoc(), yielded.getTypes());
   fused.stands(product.getB(), weights);
-  FusionOp plain = fused.yield(yielded);
-  plain->setDiscardableAttrs(fusion->getDiscardableAttrDictionary());
-  for (auto inner : plain.getBody().front().getOps<MatmulOp>())
-    inner->removeAttr(kBlocksAttr);
+  forms.dequantized = fused.yield(yielded);
+  forms.dequantized->setDiscardableAttrs(fusion->getDiscardableAttrDictionary());
+  for (auto inner : forms.dequantized.getBody().front().getOps<MatmulOp>())
+    inner->removeAttr(kQuantizedWeightsAttr);
   std::string refusals;
-  auto candidates = candidatesFor(plain, options, target, /*every=*/false, refusals);
-  if (candidates.empty() || candidates.front().isReference ||
-      candidates.front().estimate >= limit) {
-    plain.erase();
-    weights.getDefiningOp()->erase();
-    return {};
-  }
-  bytesLeft -= bytes;
-  fusion.replaceAllUsesWith(plain.getResults());
-  fusion.erase();
-  return plain;
+  auto candidates = candidatesFor(forms.dequantized, options, target, /*every=*/false, refusals);
+  forms.dequantizedTime = time(candidates, weights);
+  if (!candidates.empty())
+    return forms;
+  keepForm(forms, /*isDequantized=*/false);
+  return std::nullopt;
+}
+
+FusionOp keepForm(WeightForms &forms, bool isDequantized) {
+  FusionOp kept = isDequantized ? forms.dequantized : forms.quantized,
+           other = isDequantized ? forms.quantized : forms.dequantized;
+  SmallVector<Value> inputs(other.getInputs());
+  other.replaceAllUsesWith(kept.getResults());
+  other.erase();
+  for (Value input : inputs)
+    if (auto constant = input.getDefiningOp<ConstantOp>(); constant && constant->use_empty())
+      constant.erase();
+  return kept;
 }
 
 } // namespace dlc

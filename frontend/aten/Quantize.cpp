@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/aten/Node.h"
 #include "frontend/onnx/Families.h"
+#include "ir/dlc/Infer.h"
 
 using namespace mlir;
 
@@ -165,6 +166,28 @@ template <Scaled (*read)(Node &, Build &), Rounds rounds> void quantize(Node &n,
   n.set(b.reshape(b.op<QuantizeOp>(operands, attributes), q.shape));
 }
 
+/// Returns constant integers in 4 bits if the operator states a range of 4 bits that holds them.
+/// PyTorch stores such integers in 8 bits.
+Value inStatedRange(Node &n, Build &b, Value x) {
+  if (!n.has("quant_min") || !n.has("quant_max") || b.elem(x).getIntOrFloatBitWidth() != 8)
+    return x;
+  const double low = n.real("quant_min"), high = n.real("quant_max");
+  const bool isSigned = low < 0;
+  auto [least, most] = integerRange(b.b.getIntegerType(4, isSigned));
+  auto stored =
+      low >= double(least) && high <= double(most) ? onnxfront::storedElements(x) : std::nullopt;
+  if (!stored)
+    return x;
+  auto type = isSigned ? b.b.getIntegerType(4) : b.b.getIntegerType(4, /*isSigned=*/false);
+  auto narrow = ref::Tensor::empty(stored->getType().clone(type));
+  for (int64_t i = 0; i < narrow.size(); ++i) {
+    if (stored->getInt(i) < least || stored->getInt(i) > most)
+      return x;
+    narrow.setInt(i, stored->getInt(i));
+  }
+  return b.constant(narrow);
+}
+
 template <Scaled (*read)(Node &, Build &)> void dequantize(Node &n, Build &b) {
   Scaled q = read(n, b);
   if (!b.ok())
@@ -177,7 +200,7 @@ template <Scaled (*read)(Node &, Build &)> void dequantize(Node &n, Build &b) {
     Value x = b.cast(q.x, b.f32);
     y = b.mul(q.zero ? b.sub(x, b.cast(q.zero, b.f32)) : x, q.scale);
   } else {
-    y = onnxfront::dequantized(b, q.x, {q.scale, zeroOf(b, q)}, q.blocks);
+    y = onnxfront::dequantized(b, inStatedRange(n, b, q.x), {q.scale, zeroOf(b, q)}, q.blocks);
   }
   n.set(b.cast(b.reshape(y, q.shape), n.resultElement()));
 }

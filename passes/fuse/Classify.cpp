@@ -142,7 +142,7 @@ int64_t bytesOf(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   if (!tensor.hasStaticShape())
     return int64_t(1) << 40;
-  return tensor.getNumElements() * ref::elementBytes(tensor.getElementType());
+  return ref::storageBytes(tensor);
 }
 
 NodeClass classify(Operation *op) {

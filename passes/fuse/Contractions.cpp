@@ -1,8 +1,8 @@
 //===- Contractions.cpp - groups contractions with views and post-ops -----===//
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
+#include "passes/QuantizedWeights.h"
 #include "passes/Rounding.h"
-#include "passes/ScaledBlocks.h"
 #include "passes/fuse/Epilogue.h"
 #include "passes/fuse/EpilogueEltwise.h"
 #include "passes/fuse/FuseSteps.h"
@@ -280,15 +280,11 @@ Operation *castOfWeights(Operation *anchor, Block &block) {
   return cast;
 }
 
-/// Groups the dequantization of block-scaled weights with the matmul, whose kernel reads the
-/// quantized values.
-void absorbBlocks(Grouping &grouping, MatmulOp product, SmallVectorImpl<Operation *> &members) {
-  auto blocks = keptBlocksOf(product);
-  auto isHere = [&](Operation *op) {
-    return op->getBlock() == &grouping.getBlock() && grouping.isFree(op);
-  };
-  if (blocks && llvm::all_of(blocks->ops, isHere))
-    takeIn(grouping, blocks->ops, product.getBMutable(), members);
+/// Groups the dequantization of weights with the matmul, whose kernel reads the quantized values.
+void absorbWeights(Grouping &grouping, MatmulOp product, SmallVectorImpl<Operation *> &members) {
+  DequantizeOp weights = quantizedWeightsOf(product);
+  if (weights && weights->getBlock() == &grouping.getBlock() && grouping.isFree(weights))
+    takeIn(grouping, weights.getOperation(), product.getBMutable(), members);
 }
 
 } // namespace
@@ -308,7 +304,7 @@ void groupContractions(Grouping &grouping) {
     SmallVector<Operation *> ops{anchor};
     if (isa<MatmulOp>(anchor) && matchEpilogue(ops, anchor->getResult(0)))
       for (OpOperand &operand : anchor->getOpOperands().take_front(2))
-        if (operand.getOperandNumber() == 0 || !keptBlocksOf(anchor))
+        if (operand.getOperandNumber() == 0 || !quantizedWeightsOf(anchor))
           absorbOperandViews(grouping, anchor, operand, ops);
     groups.push_back(grouping.create(ops, /*closed=*/true));
   }
@@ -336,7 +332,7 @@ void groupContractions(Grouping &grouping) {
     if (Operation *weights = castOfWeights(anchor, grouping.getBlock()))
       ops.push_back(weights);
     if (auto product = dyn_cast<MatmulOp>(anchor))
-      absorbBlocks(grouping, product, ops);
+      absorbWeights(grouping, product, ops);
     if (Operation *widening = soleWidening(grouping, anchor, grouping.getBlock()))
       ops.push_back(widening);
     for (Operation *op : ArrayRef(ops).drop_front(grouping[group].ops.size()))

@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace dlc {
@@ -57,10 +59,9 @@ int64_t tensorBytes(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return 0;
-  int64_t count = ref::elementBytes(tensor.getElementType());
-  for (int64_t dim : tensor.getShape())
-    count *= ShapedType::isDynamic(dim) ? 1 : dim;
-  return count;
+  SmallVector<int64_t> shape(tensor.getShape());
+  std::ranges::replace(shape, ShapedType::kDynamic, int64_t(1));
+  return ref::storageBytes(tensor.clone(shape));
 }
 
 double trafficOf(Operation *op) {

@@ -1,11 +1,9 @@
-//===- Blocks.h - matmuls by weights that are quantized in blocks ----------===//
+//===- Blocks.h - matmuls by constant quantized weights --------------------===//
 #ifndef DLC_PASSES_QUANTIZE_BLOCKS_H
 #define DLC_PASSES_QUANTIZE_BLOCKS_H
 
-#include "ir/tensor/Tensor.h"
 #include "passes/Costs.h"
 #include "passes/TensorBuilder.h"
-#include "passes/simplify/Constants.h"
 
 namespace dlc::quantize {
 
@@ -14,17 +12,9 @@ namespace dlc::quantize {
 /// for few rows, as one matmul for each block. Returns false if nothing was rewritten.
 bool keepBlocks(MatmulOp product, Costs *costs);
 
-/// Quantized weights of 4 or 8 bits with one scale, and optionally one zero point, for each output
-/// column or for all of them.
-struct Channels {
-  ref::Tensor numbers; ///< [k, n], or [n, k] if isTurned
-  ref::Tensor scales;
-  std::optional<ref::Tensor> zeros;
-  bool isTurned = false;
-};
-
-/// Rewrites a matmul by such weights for a kernel that reads them. Returns null without one.
-mlir::Value keepChannels(MatmulOp product, const Channels &weights, Costs &costs);
+/// Rewrites a matmul by weights without blocks for a kernel that reads the quantized weights.
+/// Returns false without one.
+bool keepChannels(MatmulOp product, Costs &costs);
 
 } // namespace dlc::quantize
 

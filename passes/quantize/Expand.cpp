@@ -12,6 +12,7 @@
 
 #include "ir/dlc/Infer.h"
 #include "passes/Passes.h"
+#include "passes/QuantizedWeights.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Constants.h"
 
@@ -182,13 +183,14 @@ struct ExpandQuantizedPass : PassWrapper<ExpandQuantizedPass, OperationPass<Modu
   StringRef getArgument() const final { return "dlc-expand-quantized"; }
   StringRef getDescription() const final {
     return "spells out dlc.quantize, dlc.dequantize and dlc.dynamic_quantize as casts and "
-           "arithmetic";
+           "arithmetic, except for weights that kernels read quantized";
   }
 
   void runOnOperation() final {
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<QuantizeOp, DequantizeOp, DynamicQuantizeOp>(op))
+      if (isa<QuantizeOp, DequantizeOp, DynamicQuantizeOp>(op) &&
+          !isQuantizedWeights(op->getResult(0)))
         ops.push_back(op);
     });
     for (Operation *op : ops)

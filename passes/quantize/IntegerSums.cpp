@@ -289,30 +289,11 @@ private:
     if (!product || typeOf(product.getB()).getRank() != 2 ||
         !isBoundByWeights(product, std::max(kMostRows, costs.rowsOfBlocks())))
       return;
-    Value right = product.getB();
-    auto transpose = right.getDefiningOp<TransposeOp>();
-    bool isTurned = product.getTransposeB() != (transpose && transpose.getPermutation()[0] == 1);
-    auto w = (transpose ? transpose.getX() : right).getDefiningOp<DequantizeOp>();
-    Value zero = w ? w.getZeroPoint() : Value();
-    int64_t axis = isTurned ? 0 : 1;
-    if (!w || !typeOf(right).getElementType().isF32() || hasBlocks(w) ||
-        !isNarrowInteger(typeOf(w.getX()).getElementType()) || !isOfConstants(w.getX()) ||
-        !isPerIndex(right, axis, w.getScale()) ||
-        (zero &&
-         (!isa<IntegerType>(typeOf(zero).getElementType()) || !isPerIndex(right, axis, zero))))
+    if (keepChannels(product, costs))
       return;
-    auto constantOf = [](Value v) { return isOfConstants(v) ? evaluated(v) : std::nullopt; };
-    auto numbers = constantOf(w.getX()), scales = constantOf(w.getScale()),
-         zeros = zero ? constantOf(zero) : std::nullopt;
-    if (numbers && scales && (!zero || zeros)) {
-      Channels weights{*numbers, *scales, zeros, isTurned};
-      if (Value y = keepChannels(product, weights, costs)) {
-        op->getResult(0).replaceAllUsesWith(y);
-        return op->erase();
-      }
-    }
-    auto factors = perChannel(op, w.getScale());
-    if (zero || transpose || !factors || !isInt8(w.getX().getType()) ||
+    auto w = product.getB().getDefiningOp<DequantizeOp>();
+    auto factors = w && !w.getZeroPoint() ? perChannel(op, w.getScale()) : std::nullopt;
+    if (!factors || hasBlocks(w) || !isInt8(w.getX().getType()) || !isOfConstants(w.getX()) ||
         !isBoundByWeights(product, kMostRows))
       return;
     TensorBuilder b(builder, op->getLoc());

@@ -5,11 +5,13 @@
 //   cast to 4 bits    ->  a cast to 8 bits, of which (low & 15) | (high << 4) joins two
 //
 // Other operations that accept 4-bit integers move whole rows, and move bytes instead. Functions
-// keep the types of their arguments and results in the attribute `dlc.packed`.
+// keep the types of their arguments and results in the attribute `dlc.packed`. Quantized weights
+// that a kernel reads (passes/QuantizedWeights.h) keep their type.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/dlc/Infer.h"
 #include "passes/Passes.h"
+#include "passes/QuantizedWeights.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Constants.h"
 
@@ -180,7 +182,23 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
     return success();
   }
 
+  /// Gives each matmul that reads quantized weights constants of its own, and returns them.
+  DenseSet<Operation *> constantsOfWeights() {
+    DenseSet<Operation *> constants;
+    getOperation().walk([&](DequantizeOp op) {
+      if (!isQuantizedWeights(op.getY()))
+        return;
+      OpBuilder builder(op);
+      for (OpOperand &operand : op->getOpOperands())
+        if (isPacked(operand.get().getType()))
+          operand.set((*constants.insert(builder.clone(*operand.get().getDefiningOp())).first)
+                          ->getResult(0));
+    });
+    return constants;
+  }
+
   void runOnOperation() final {
+    const DenseSet<Operation *> kept = constantsOfWeights();
     SmallVector<PackedCast> casts;
     auto packed = [](Value v) { return isPacked(v.getType()) ? typeOf(v) : RankedTensorType(); };
     getOperation().walk([&](CastOp op) {
@@ -188,6 +206,8 @@ struct PackIntegersPass : PassWrapper<PackIntegersPass, OperationPass<ModuleOp>>
         casts.push_back({op, packed(op.getX()), packed(op.getY())});
     });
     WalkResult result = getOperation().walk([&](Operation *op) {
+      if (kept.contains(op))
+        return WalkResult::advance();
       for (Region &region : op->getRegions())
         for (Block &block : region)
           llvm::for_each(block.getArguments(), retype);

@@ -2,7 +2,7 @@
 #include "ir/dlc/Collective.h"
 #include "ir/reference/Evaluate.h"
 #include "passes/Costs.h"
-#include "passes/ScaledBlocks.h"
+#include "passes/QuantizedWeights.h"
 #include "passes/simplify/Constants.h"
 #include "passes/simplify/Patterns.h"
 
@@ -19,12 +19,11 @@ static int64_t elementsOf(ValueRange values) {
   return elements;
 }
 
-/// Returns whether this cast widens weights that should remain narrow in memory: 8-bit weights of
-/// matmuls that are bound by weight bandwidth, or blocks of fewer bits whose users all read them
-/// packed.
+/// Returns whether the operation widens weights that should remain narrow in memory: quantized
+/// weights that a kernel reads, and 8-bit weights of matmuls that are bound by weight bandwidth.
 static bool isReadNarrow(Operation *op) {
   auto cast = dyn_cast<CastOp>(op);
-  if (cast && makesKeptBlocks(cast))
+  if (isa<DequantizeOp>(op) && isQuantizedWeights(op->getResult(0)))
     return true;
   return cast && isInt8(cast.getX().getType()) && typeOf(cast.getY()).getElementType().isF32() &&
          llvm::all_of(cast.getY().getUsers(), [&](Operation *user) {

@@ -1,6 +1,6 @@
 //===- Matmuls.cpp - moves scalars and broadcasts out of matmul operands ---===//
 #include "passes/ConstantRewrites.h"
-#include "passes/ScaledBlocks.h"
+#include "passes/QuantizedWeights.h"
 #include "passes/TensorBuilder.h"
 #include "passes/simplify/Patterns.h"
 
@@ -66,9 +66,8 @@ struct ScaleAfterMatmul : OpRewritePattern<MatmulOp> {
     // A 16-bit result could overflow before it is scaled.
     if (!element.isF32() && !element.isF64())
       return failure();
-    // Kernels for block-quantized weights read the weights together with the scales of their
-    // blocks.
-    if (keptBlocksOf(op))
+    // Kernels for quantized weights read the weights together with their scales.
+    if (quantizedWeightsOf(op))
       return failure();
     auto a = matchScale(op.getA()), b = matchScale(op.getB());
     double ofA = a ? a->factor : 1, ofB = b ? b->factor : 1;

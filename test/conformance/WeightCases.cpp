@@ -18,37 +18,41 @@ std::string constantMatrix(int64_t rows, int64_t columns, const std::string &typ
   return text + "]]> : " + typeText({rows, columns}, type);
 }
 
-/// Returns a constant with three dimensions as textual IR: `range` different integers, starting at
-/// `low`, or fractions of them if the type is a float.
-std::string constantBlocks(const Shape &shape, const std::string &type, int64_t low,
-                           int64_t range) {
+/// Returns a constant of shape [rows, columns] as textual IR: `range` different integers, starting
+/// at `low`, or fractions of them if the type is a float.
+std::string constantOf(const Shape &shape, const std::string &type, int64_t low, int64_t range) {
   std::string text = "dense<[";
   for (int64_t i = 0, at = 0; i < shape[0]; ++i) {
     text += i ? ", [" : "[";
-    for (int64_t j = 0; j < shape[1]; ++j) {
-      text += j ? ", [" : "[";
-      for (int64_t k = 0; k < shape[2]; ++k, ++at) {
-        int64_t value = low + (at * 131 + at / 7 * 29) % range;
-        text += (k ? ", " : "") + std::to_string(value) + (isFloatName(type) ? ".0e-2" : "");
-      }
-      text += "]";
+    for (int64_t j = 0; j < shape[1]; ++j, ++at) {
+      int64_t value = low + (at * 131 + at / 7 * 29) % range;
+      text += (j ? ", " : "") + std::to_string(value) + (isFloatName(type) ? ".0e-2" : "");
     }
     text += "]";
   }
   return text + "]> : " + typeText(shape, type);
 }
 
-/// Block-quantized weights of few bits with scales, as front ends emit them
-/// (passes/ScaledBlocks.h).
+/// Constant quantized weights [n, k], or [k, n] if `isTransposed` is false, in blocks along k.
 struct BlockWeights {
   const char *name;
-  int64_t n, k, depth, low, range;
-  bool hasZeros;
+  int64_t n, k, depth;
+  const char *type;
+  const char *zeroType; ///< null: no zero points
+  bool isTransposed = true;
 };
-const BlockWeights blockWeights[] = {
-    {"four", 70, 96, 32, -8, 16, false},      {"four_zeros", 70, 96, 32, -8, 16, true},
-    {"four_part", 83, 100, 16, -8, 16, true}, {"four_tall", 40, 256, 128, -8, 16, false},
-    {"eight", 70, 96, 32, -128, 256, false},  {"eight_part", 61, 140, 64, -128, 256, true}};
+const BlockWeights blockWeights[] = {{"four", 70, 96, 32, "i4", nullptr},
+                                     {"four_zeros", 70, 96, 32, "i4", "i4"},
+                                     {"four_part", 83, 100, 16, "i4", "i32"},
+                                     {"four_tall", 40, 256, 128, "i4", nullptr},
+                                     {"four_unsigned", 71, 99, 32, "ui4", "ui4"},
+                                     {"four_unsigned_whole", 70, 96, 32, "ui4", nullptr},
+                                     {"four_columns", 69, 96, 16, "i4", "f32", false},
+                                     {"four_unsigned_columns", 70, 96, 32, "ui4", "ui4", false},
+                                     {"eight", 70, 96, 32, "i8", nullptr},
+                                     {"eight_part", 61, 140, 64, "i8", "i32"},
+                                     {"eight_unsigned", 61, 140, 32, "ui8", "ui8"},
+                                     {"eight_columns", 70, 96, 32, "ui8", "ui8", false}};
 
 /// Adds cases of relu(x·w + a bias of the columns + a residual operand) with block-quantized
 /// weights.
@@ -57,28 +61,32 @@ void addBlocks(std::vector<Case> &cases) {
   for (const BlockWeights &w : blockWeights)
     for (Shape x : {Shape{1, w.k}, Shape{2, 3, w.k}, Shape{17, w.k}}) {
       int64_t blocks = (w.k + w.depth - 1) / w.depth;
-      Shape numbers = {w.n, blocks, w.depth}, beside = {w.n, blocks, 1}, y = x;
+      Shape numbers = {w.n, w.k}, perBlock = {w.n, blocks}, y = x;
+      if (!w.isTransposed) {
+        std::swap(numbers[0], numbers[1]);
+        std::swap(perBlock[0], perBlock[1]);
+      }
       y.back() = w.n;
-      std::string wide = typeText(numbers, "i32"), floats = typeText(numbers, "f32"),
-                  flat = typeText({w.n, blocks * w.depth}, "f32"),
-                  matrix = typeText({w.n, w.k}, "f32"), result = typeText(y, "f32");
-      auto size = [](int64_t n, int64_t k) {
-        return "[" + std::to_string(n) + ", " + std::to_string(k) + "]";
-      };
-      std::string text =
-          "%q = dlc.constant " + constantBlocks(numbers, "i8", w.low, w.range) +
-          "\n%s = dlc.constant " + constantBlocks(beside, "f32", 1, 20) + "\n%z = dlc.constant " +
-          constantBlocks(beside, "i32", w.low, w.hasZeros ? w.range : 1) +
-          "\n%i = dlc.cast %q to i32 : (" + typeText(numbers, "i8") + ") -> " + wide +
-          "\n%c = dlc.sub %i, %z : (" + wide + ", " + typeText(beside, "i32") + ") -> " + wide +
-          "\n%f = dlc.cast %c to f32 : (" + wide + ") -> " + floats + "\n%m = dlc.mul %f, %s : (" +
-          floats + ", " + typeText(beside, "f32") + ") -> " + floats + "\n%r = dlc.reshape %m : (" +
-          floats + ") -> " + flat + "\n%w = dlc.slice %r start " + size(0, 0) + " size " +
-          size(w.n, w.k) + " stride " + size(1, 1) + " : (" + flat + ") -> " + matrix +
-          "\n%p = dlc.matmul %a0, %w transpose_b : (" + typeText(x, "f32") + ", " + matrix +
-          ") -> " + result + "\n%b = dlc.add %p, %a1 : (" + result + ", " + typeText({w.n}, "f32") +
-          ") -> " + result + "\n%d = dlc.add %b, %a2 : (" + result + ", " + result + ") -> " +
-          result + "\n%y = dlc.relu %d : (" + result + ") -> " + result + "\nreturn %y : " + result;
+      const std::string type = w.type;
+      const bool isFour = type.back() == '4';
+      const int64_t range = isFour ? 16 : 256, low = type[0] == 'u' ? 0 : -range / 2;
+      std::string zero = w.zeroType ? w.zeroType : "", matrix = typeText(numbers, "f32"),
+                  result = typeText(y, "f32"), text = "%q = dlc.constant ";
+      text += constantOf(numbers, type, low, range) + "\n%s = dlc.constant " +
+              constantOf(perBlock, "f32", 1, 20);
+      if (zero == "f32")
+        text += "\n%z = dlc.constant dense<2.0> : " + typeText(perBlock, zero);
+      else if (!zero.empty())
+        text += "\n%z = dlc.constant " + constantOf(perBlock, zero, low, range);
+      text += "\n%w = dlc.dequantize %q, %s" + std::string(zero.empty() ? "" : ", %z") + " axis " +
+              (w.isTransposed ? "1" : "0") + " block_size " + std::to_string(w.depth) + " : (" +
+              typeText(numbers, type) + ", " + typeText(perBlock, "f32") +
+              (zero.empty() ? "" : ", " + typeText(perBlock, zero)) + ") -> " + matrix +
+              "\n%p = dlc.matmul %a0, %w" + (w.isTransposed ? " transpose_b" : "") + " : (" +
+              typeText(x, "f32") + ", " + matrix + ") -> " + result + "\n%b = dlc.add %p, %a1 : (" +
+              result + ", " + typeText({w.n}, "f32") + ") -> " + result +
+              "\n%d = dlc.add %b, %a2 : (" + result + ", " + result + ") -> " + result +
+              "\n%y = dlc.relu %d : (" + result + ") -> " + result + "\nreturn %y : " + result;
       cases.push_back({"matmul",
                        std::string("blocks/") + w.name + "/" + std::to_string(x[0]),
                        {{x, "f32", fill}, {{w.n}, "f32", fill}, {y, "f32", fill}},

@@ -30,9 +30,13 @@ struct Weights {
     numbers[0] = static_cast<int8_t>(low);
     for (float &one : zeros)
       one = static_cast<float>(kind == Zeros::Each ? draw() : zero);
-    plain = {s.n,           count,
-             depth,         numbers.data(),
-             scales.data(), kind == Zeros::None ? nullptr : zeros.data()};
+    plain = {.n = s.n,
+             .blocks = count,
+             .depth = depth,
+             .bits = bits,
+             .numbers = numbers.data(),
+             .scales = scales.data(),
+             .zeros = kind == Zeros::None ? nullptr : zeros.data()};
   }
   /// Sets all weights to the maximum distance from their zero points.
   void makeExtreme(int64_t bits) {

@@ -82,11 +82,13 @@ bool isDepthwise(const json &desc) {
 double convolutionPart(const LibraryCall &call, const CostModel &cost) {
   const json &desc = call.desc;
   std::string kind = desc.value("kind", "");
-  bool hasOwnCode = isDepthwise(desc) && StringRef(call.implementation).contains("dw");
+  StringRef name = call.implementation;
+  // The kernels of 8-bit integers contain the code for depthwise convolutions.
+  bool hasOwnCode = isDepthwise(desc) && (name.contains("dw") || name.contains("jit_int8"));
   double lanes = laneShare(resultsPerGroup(desc), cost.lanes);
   if (kind == "convolution")
     return !hasOwnCode ? lanes
-           : StringRef(call.implementation).contains("brdgmm")
+           : name.contains("brdgmm")
                ? cost.machine.depthwisePart * cost.machine.depthwiseProductsPart
                : cost.machine.depthwisePart;
   if (kind == "convolution_backward_weights")

@@ -122,10 +122,10 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
 } // namespace onednn_desc
 
 int64_t storageBytes(RankedTensorType type) {
-  int64_t elements = type.getNumElements(), bytes = ref::elementBytes(type.getElementType());
   StringRef layout = layoutOf(type);
   if (layout.empty())
-    return elements * bytes;
+    return ref::storageBytes(type);
+  int64_t elements = type.getNumElements(), bytes = ref::elementBytes(type.getElementType());
   if (auto tag = Tag::parse(layout); tag && int64_t(tag->order.size()) == type.getRank()) {
     if (int64_t dim = tag->blockedDim; dim >= 0 && elements > 0)
       elements = elements / type.getDimSize(dim) *

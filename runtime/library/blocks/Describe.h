@@ -18,12 +18,11 @@ DLC_EXPORT int64_t mostRows();
 /// a zero point.
 struct Plain {
   int64_t n = 0, blocks = 0, depth = 0;
+  int64_t bits = 8;                ///< width of a number: 4 or 8
   const int8_t *numbers = nullptr; ///< [n, blocks, depth]; padding may have any value
   const float *scales = nullptr;   ///< [n, blocks]
   const float *zeros = nullptr;    ///< [n, blocks], integers; null: no zero points
 
-  /// Returns the number of bits of a weight: 4 or 8.
-  DLC_EXPORT int64_t bits() const;
   /// Returns the zero point that all blocks share, or nullopt if they differ.
   DLC_EXPORT std::optional<int64_t> sharedZero() const;
 };

@@ -33,22 +33,6 @@ int64_t mostRows() {
   return lanes() == 16 ? kWide : lanes() ? kNarrow : 0;
 }
 
-int64_t Plain::bits() const {
-  const int8_t *end = numbers + n * blocks * depth;
-  // Check in pieces: most 8-bit weights are recognized in the first piece.
-  constexpr int64_t kPiece = 1 << 12;
-  for (const int8_t *at = numbers; at < end; at += kPiece) {
-    int8_t least = 0, most = 0;
-    for (const int8_t *one = at; one < std::min(at + kPiece, end); ++one) {
-      least = std::min(least, *one);
-      most = std::max(most, *one);
-    }
-    if (least < -8 || most > 7)
-      return 8;
-  }
-  return 4;
-}
-
 std::optional<int64_t> Plain::sharedZero() const {
   if (!zeros)
     return 0;
@@ -71,7 +55,7 @@ static bool joins(const Shape &shape) {
 }
 
 json parametersOf(const Plain &plain, int64_t lanes, int64_t digits) {
-  const int64_t bits = plain.bits();
+  const int64_t bits = plain.bits;
   const auto zero = plain.sharedZero();
   json parameters = {{"lanes", lanes}, {"bits", bits}, {"block", plain.depth}, {"digits", digits}};
   if (zero)

@@ -4,10 +4,10 @@
 // REQUIRES: dlc, fma, !vnni
 
 // CHECK: dlc.fusion{{.*}}tensor<1x384xf32{{.*}} dlc.kernel = "blocks"
-// CHECK: dlc.weights_in_blocks
+// CHECK: dlc.quantized_weights
 // CHECK: dlc.fusion{{.*}}tensor<384x384xf32{{.*}}tensor<256x384xf32
 // CHECK-NOT: dlc.kernel = "blocks"
-// CHECK-NOT: dlc.weights_in_blocks
+// CHECK-NOT: dlc.quantized_weights
 // CHECK: return
 // RESULT: f32 1x384
 // RESULT: f32 256x384

@@ -2,26 +2,21 @@
 // RUN: dlc-opt %s -dlc-raise-quantized -dlc-integer-sums=costs=assumed -dlc-expand-quantized -dlc-simplify -dlc-fuse | FileCheck %s --check-prefix=FUSE
 // RUN: dlc-opt %s -dlc-raise-quantized "-dlc-integer-sums=costs=assumed device=cuda:0" -dlc-expand-quantized -dlc-simplify | FileCheck %s --check-prefix=GPU
 
-// Quantized weights remain: their dequantization is not folded and is fused into the matmul.
+// Quantized weights remain: their dequantization is not expanded, and is fused into the matmul.
 // CHECK-LABEL: @rows
-// CHECK-DAG: %[[Q:.*]] = dlc.constant dense<{{.*}}> : tensor<80x4x16xi8>
-// CHECK-DAG: %[[Z:.*]] = dlc.constant dense<2.0{{.*}}> : tensor<80x4x1xf32>
-// CHECK: %[[F:.*]] = dlc.cast %[[Q]] to f32 : (tensor<80x4x16xi8>) -> tensor<80x4x16xf32>
-// CHECK: %[[C:.*]] = dlc.sub %[[F]], %[[Z]]
-// CHECK: %[[M:.*]] = dlc.mul %[[C]], %{{.*}} : (tensor<80x4x16xf32>, tensor<80x4x1xf32>)
-// CHECK: %[[R:.*]] = dlc.reshape %[[M]] : (tensor<80x4x16xf32>) -> tensor<80x64xf32>
-// CHECK: %[[W:.*]] = dlc.slice %[[R]] {{.*}} -> tensor<80x60xf32>
-// CHECK: dlc.matmul %arg0, %[[W]] transpose_b {{.*}}dlc.precision = "f32"
+// CHECK-DAG: %[[Q:.*]] = dlc.constant dense<3> : tensor<80x60xi8>
+// CHECK: %[[W:.*]] = dlc.dequantize %[[Q]], %{{.*}} axis 1 block_size 16 {{.*}} -> tensor<80x60xf32>
+// CHECK: dlc.matmul %arg0, %[[W]] transpose_b {{.*}}dlc.precision = "f32", dlc.quantized_weights
 
 // FUSE-LABEL: @rows
 // FUSE: dlc.fusion
-// FUSE: dlc.cast
+// FUSE: dlc.dequantize
 // FUSE-NOT: }
 // FUSE: dlc.matmul
 
 // Without such a kernel and with many rows, the weights are dequantized.
 // GPU-LABEL: @rows
-// GPU-NOT: dlc.weights_in_blocks
+// GPU-NOT: dlc.quantized_weights
 // GPU: dlc.cast %{{.*}} : (tensor<80x60xi8>) -> tensor<80x60xi32>
 // GPU: dlc.matmul {{.*}}tensor<80x60xf32>
 func.func @rows(%x: tensor<9x60xf32>, %s: tensor<80x4x1xf32>) -> tensor<9x80xf32> {
@@ -38,7 +33,7 @@ func.func @rows(%x: tensor<9x60xf32>, %s: tensor<80x4x1xf32>) -> tensor<9x80xf32
   return %y : tensor<9x80xf32>
 }
 
-// [k, n] is read as transposed [n, k]. Without such a kernel, few rows are multiplied block by block.
+// The matmul reads [n, k] without the transposition. Without such a kernel, few rows are multiplied block by block.
 // CHECK-LABEL: @turned
 // CHECK-NOT: dlc.transpose
 // CHECK: dlc.matmul %arg0, %{{.*}} transpose_b {{.*}}dlc.activations = "int8"
@@ -59,11 +54,11 @@ func.func @turned(%x: tensor<1x64xf32>) -> tensor<1x80xf32> {
   return %y : tensor<1x80xf32>
 }
 
-// One zero point for many blocks becomes an f32 constant per block, since kernels support nothing else.
+// Zero points remain operands of the dequantization.
 // CHECK-LABEL: @many
-// CHECK-DAG: %[[Z:.*]] = dlc.constant dense<-8.0{{.*}}> : tensor<2816x32x1xf32>
-// CHECK: dlc.sub %{{.*}}, %[[Z]]
-// CHECK: dlc.matmul %arg0, %{{.*}} transpose_b
+// CHECK-DAG: %[[Z:.*]] = dlc.constant dense<-8> : tensor<2816x32xi32>
+// CHECK: dlc.dequantize %{{.*}}, %{{.*}}, %[[Z]] axis 1 block_size 16
+// CHECK: dlc.matmul %arg0, %{{.*}} transpose_b {{.*}}dlc.quantized_weights
 func.func @many(%x: tensor<9x512xf32>) -> tensor<9x2816xf32> {
   %q = dlc.constant dense<3> : tensor<2816x32x16xi8>
   %z = dlc.constant dense<-8> : tensor<2816x32x1xi32>
@@ -92,13 +87,11 @@ func.func @strict(%x: tensor<9x64xf32>) -> tensor<9x80xf32> {
   return %y : tensor<9x80xf32>
 }
 
-// The same for weights with a scale and a zero point per column and a separate transposition;
-// unsigned values are offset by half of their range.
+// The same for weights with a scale and a zero point per column and a separate transposition.
 // CHECK-LABEL: @columns
-// CHECK-DAG: %[[Q:.*]] = dlc.constant dense<-28> : tensor<64x1x128xi8>
-// CHECK-DAG: %[[Z:.*]] = dlc.constant dense<-8.0{{.*}}> : tensor<64x1x1xf32>
-// CHECK: %[[F:.*]] = dlc.cast %[[Q]] to f32
-// CHECK: dlc.sub %[[F]], %[[Z]]
+// CHECK-DAG: %[[Q:.*]] = dlc.constant dense<100> : tensor<64x128xui8>
+// CHECK-DAG: %[[Z:.*]] = dlc.constant dense<120> : tensor<64x1xi32>
+// CHECK: dlc.dequantize %[[Q]], %{{.*}}, %[[Z]]
 // CHECK: dlc.matmul {{.*}} transpose_b {{.*}}tensor<64x128xf32>
 func.func @columns(%x: tensor<1x128xf32>) -> tensor<1x64xf32> {
   %q = dlc.constant dense<100> : tensor<64x128xui8>
@@ -113,13 +106,12 @@ func.func @columns(%x: tensor<1x128xf32>) -> tensor<1x64xf32> {
   return %y : tensor<1x64xf32>
 }
 
-// Blocks as a separate dimension, with the subtraction in f32. Zero points of 0 are removed.
+// Blocks as a separate dimension, with the subtraction in f32.
 // CHECK-LABEL: @at_once
-// CHECK: %[[F:.*]] = dlc.cast %{{.*}} to f32 : (tensor<64x4x32xi8>)
-// CHECK-NOT: dlc.sub
-// CHECK: dlc.matmul {{.*}}dlc.precision = "f32"
+// CHECK: dlc.dequantize %{{.*}} : (tensor<64x128xi8>
+// CHECK: dlc.matmul {{.*}}dlc.precision = "f32", dlc.quantized_weights
 // GPU-LABEL: @at_once
-// GPU-NOT: dlc.weights_in_blocks
+// GPU-NOT: dlc.quantized_weights
 // GPU: dlc.matmul
 func.func @at_once(%x: tensor<16x128xf32>) -> tensor<16x64xf32> {
   %q = dlc.constant dense<3> : tensor<64x128xi8>
