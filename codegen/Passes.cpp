@@ -5,9 +5,9 @@
 #include "codegen/constants/Precompute.h"
 #include "codegen/cpu/Native.h"
 #include "codegen/cpu/Schedule.h"
-#include "codegen/lower/Effort.h"
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/lower/Lower.h"
+#include "codegen/lower/OptLevel.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/native/Build.h"
 #include "codegen/refine/Refine.h"
@@ -79,7 +79,7 @@ struct RefinePass : CodePass<RefinePass> {
                  {kAllSettings}, options) {}
   LogicalResult run(ModuleOp module, const CompileOptions &options) {
     cpu::Target processor = target();
-    refineKernels(module, {situationOf(resolved(options), processor), options.kernels});
+    refineKernels(module, {selectionContextOf(resolved(options), processor), options.kernels});
     return success();
   }
 };
@@ -92,14 +92,14 @@ struct LowerPass : CodePass<LowerPass> {
   }
 };
 
-struct EffortPass : CodePass<EffortPass> {
-  EffortPass()
-      : CodePass("dlc-effort",
+struct OptLevelPass : CodePass<OptLevelPass> {
+  OptLevelPass()
+      : CodePass("dlc-opt-level",
                  "marks kernels that are compiled with the fewest optimizations, since they take "
                  "little of the time",
                  {}, {}) {}
   LogicalResult run(ModuleOp module, const CompileOptions &) {
-    return chooseEffort(module), success();
+    return chooseOptLevels(module), success();
   }
 };
 
@@ -229,7 +229,7 @@ std::unique_ptr<Pass> createRefinePass(const CompileOptions &options) {
 std::unique_ptr<Pass> createLowerPass(const CompileOptions &options) {
   return std::make_unique<LowerPass>(options);
 }
-std::unique_ptr<Pass> createEffortPass() { return std::make_unique<EffortPass>(); }
+std::unique_ptr<Pass> createOptLevelPass() { return std::make_unique<OptLevelPass>(); }
 std::unique_ptr<Pass> createPlanMemoryPass() { return std::make_unique<PlanMemoryPass>(); }
 std::unique_ptr<Pass> createVerifyMemoryPass() { return std::make_unique<VerifyMemoryPass>(); }
 std::unique_ptr<Pass> createNativePass(const CompileOptions &options,
@@ -243,7 +243,7 @@ void registerCodegenPasses() {
   registerPass([] { return createSelectPass(); });
   registerPass([] { return createRefinePass(); });
   registerPass([] { return createLowerPass(); });
-  registerPass([] { return createEffortPass(); });
+  registerPass([] { return createOptLevelPass(); });
   registerPass([] { return createPlanMemoryPass(); });
   registerPass([] { return createVerifyMemoryPass(); });
   registerPass([] { return createNativePass(); });

@@ -22,8 +22,8 @@ std::unique_ptr<mlir::Pass> createSelectPass(const CompileOptions &options = {})
 std::unique_ptr<mlir::Pass> createRefinePass(const CompileOptions &options = {});
 /// `dlc-lower`: lowers @main to a command list.
 std::unique_ptr<mlir::Pass> createLowerPass(const CompileOptions &options = {});
-/// `dlc-effort`: marks the kernels that are compiled with the least optimization.
-std::unique_ptr<mlir::Pass> createEffortPass();
+/// `dlc-opt-level`: marks the kernels that are compiled with the least optimization.
+std::unique_ptr<mlir::Pass> createOptLevelPass();
 /// `dlc-plan-memory`: assigns the offset of every arena buffer.
 std::unique_ptr<mlir::Pass> createPlanMemoryPass();
 /// `dlc-verify-memory`: checks that every byte read was last written for the buffer that is read.

@@ -29,14 +29,14 @@ static constexpr bool kVerifiesEachPass = true;
 void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
               std::shared_ptr<runtime::Program> *made) {
   CompileOptions options = resolved(given);
-  CostsMaker costs = [options](const ModelOptions &) { return kernelCosts(options); };
+  CostsFactory costs = [options](const ModelOptions &) { return kernelCosts(options); };
   switch (phase) {
   case Phase::Import:
     return;
   case Phase::Simplify:
     passes.addPass(createRememberDevicesPass());
     passes.addPass(createAccuracyPass(options, /*beforeSimplify=*/true));
-    passes.addPass(createHalvesPass(options, costs));
+    passes.addPass(createHalfPrecisionPass(options, costs));
     passes.addPass(createRaiseQuantizedPass());
     passes.addPass(createIntegerSumsPass(options, costs));
     passes.addPass(createExpandQuantizedPass());
@@ -68,7 +68,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     passes.addPass(createWeightsPass(options));
     // The element types of the values that are sent between ranks are final now.
     passes.addPass(createBucketsPass());
-    passes.addPass(createEarlyPass());
+    passes.addPass(createHoistCollectivesPass());
     return;
   }
   case Phase::Place:
@@ -99,7 +99,7 @@ void addPhase(OpPassManager &passes, Phase phase, const CompileOptions &given,
     return;
   case Phase::Lower:
     passes.addPass(createLowerPass(options));
-    passes.addPass(createEffortPass());
+    passes.addPass(createOptLevelPass());
     return;
   case Phase::Memory:
     passes.addPass(createPlanMemoryPass());

@@ -37,11 +37,11 @@ public:
     return 2 * bytes / kGigabytes / 1e3 + kCall;
   }
 
-  bool isWholeBetter(Operation *, bool, bool preferred) override { return preferred; }
+  bool prefersFusedAttention(Operation *, bool, bool preferred) override { return preferred; }
   bool sumsIntegers(Operation *) override { return true; }
-  bool generatesSums() override { return false; }
-  bool multipliesHalves(Type element) override { return element.isBF16(); }
-  int64_t rowsOfBlocks() override { return kMostRows; }
+  bool usesGeneratedIntegerSums() override { return false; }
+  bool hasFast16BitKernels(Type element) override { return element.isBF16(); }
+  int64_t maxBlockScaledRows() override { return kMaxWeightBoundRows; }
 
 private:
   static constexpr int64_t kTogether = 8;
@@ -50,33 +50,33 @@ private:
 
 /// AssumedCosts for a processor that runs integer sums as generated code, which supports matmuls
 /// only.
-class GeneratedSums : public AssumedCosts {
+class GeneratedIntegerSums : public AssumedCosts {
 public:
   bool sumsIntegers(Operation *op) override { return isa<MatmulOp>(op); }
-  bool generatesSums() override { return true; }
+  bool usesGeneratedIntegerSums() override { return true; }
 };
 
 } // namespace
 
-bool isBoundByWeights(MatmulOp product, int64_t mostRows) {
-  constexpr int64_t kFewest = 4096;
+bool isBoundByWeights(MatmulOp product, int64_t maxRows) {
+  constexpr int64_t kMin = 4096;
   auto weights = typeOf(product.getB());
-  return weights.hasStaticShape() && weights.getNumElements() >= kFewest &&
-         typeOf(product.getY()).getShape().drop_back().back() <= mostRows;
+  return weights.hasStaticShape() && weights.getNumElements() >= kMin &&
+         typeOf(product.getY()).getShape().drop_back().back() <= maxRows;
 }
 
 std::unique_ptr<Costs> assumedCosts(const ModelOptions &) {
   return std::make_unique<AssumedCosts>();
 }
 
-std::unique_ptr<Costs> makeCosts(StringRef name, const CostsMaker &kernels,
+std::unique_ptr<Costs> makeCosts(StringRef name, const CostsFactory &kernels,
                                  const ModelOptions &options, Operation *op) {
   if (name == "kernels")
     return kernels(options);
   if (name == "assumed")
     return assumedCosts(options);
   if (name == "generated-sums")
-    return std::make_unique<GeneratedSums>();
+    return std::make_unique<GeneratedIntegerSums>();
   op->emitError("costs '") << name << "': required: kernels, assumed or generated-sums";
   return nullptr;
 }

@@ -3,7 +3,7 @@
 
 #include "mlir/Pass/PassRegistry.h"
 
-void dlc::registerPasses(const CostsMaker &kernels) {
+void dlc::registerPasses(const CostsFactory &kernels) {
   mlir::registerPass([] { return createSimplifyPass(); });
   mlir::registerPass(
       [] { return createWherePass("dlc.gradient", mlir::OpPassManager("builtin.module")); });
@@ -15,13 +15,13 @@ void dlc::registerPasses(const CostsMaker &kernels) {
   mlir::registerPass([] { return createWeightsPass(); });
   mlir::registerPass([] { return createRaiseQuantizedPass(); });
   mlir::registerPass([=] { return createIntegerSumsPass({}, kernels); });
-  mlir::registerPass([=] { return createHalvesPass({}, kernels); });
+  mlir::registerPass([=] { return createHalfPrecisionPass({}, kernels); });
   mlir::registerPass([] { return createExpandQuantizedPass(); });
   mlir::registerPass([] { return createPackIntegersPass(); });
   mlir::registerPass([] { return createTablesPass(); });
   mlir::registerPass([] { return createSplitPass(); });
   mlir::registerPass([] { return createBucketsPass(); });
-  mlir::registerPass([] { return createEarlyPass(); });
+  mlir::registerPass([] { return createHoistCollectivesPass(); });
   mlir::registerPass([] { return createSyncBatchNormPass(); });
   mlir::registerPass([] { return createRememberDevicesPass(); });
   mlir::registerPass([] { return createPlacePass(); });

@@ -24,7 +24,7 @@ std::unique_ptr<mlir::Pass> createWherePass(llvm::StringRef operation, mlir::OpP
 /// directions.
 std::unique_ptr<mlir::Pass> createMarkAttentionPass(const ModelOptions &options = {},
                                                     bool gradients = false,
-                                                    CostsMaker kernels = assumedCosts);
+                                                    CostsFactory kernels = assumedCosts);
 /// `dlc-grad`: expands every dlc.gradient by reverse-mode differentiation.
 std::unique_ptr<mlir::Pass> createGradPass();
 
@@ -53,17 +53,17 @@ std::unique_ptr<mlir::Pass> createRaiseQuantizedPass();
 /// device has kernels for these. Integer contractions without kernels become f32 contractions,
 /// split into parts whose sums are exact.
 std::unique_ptr<mlir::Pass> createIntegerSumsPass(const ModelOptions &options = {},
-                                                  CostsMaker kernels = assumedCosts);
+                                                  CostsFactory kernels = assumedCosts);
 /// `dlc-expand-quantized`: expands quantize, dequantize and dynamic_quantize to elementwise
 /// operations, and rewrites contractions of 4- or 8-bit integers as contractions of i32.
 std::unique_ptr<mlir::Pass> createExpandQuantizedPass();
 /// `dlc-pack-integers`: rewrites tensors of 4-bit integers as tensors of packed bytes, and casts
 /// from and to 4 bits as shifts. No 4-bit type remains.
 std::unique_ptr<mlir::Pass> createPackIntegersPass();
-/// `dlc-halves`: computes matmuls and convolutions in f32 if the processor has no kernels for their
-/// 16-bit float type, together with the operations between them.
-std::unique_ptr<mlir::Pass> createHalvesPass(const ModelOptions &options = {},
-                                             CostsMaker kernels = assumedCosts);
+/// `dlc-half-precision`: computes matmuls and convolutions in f32 if the processor has no kernels
+/// for their 16-bit float type, together with the operations between them.
+std::unique_ptr<mlir::Pass> createHalfPrecisionPass(const ModelOptions &options = {},
+                                                    CostsFactory kernels = assumedCosts);
 /// `dlc-tables`: replaces chains of operations between 8-bit values by table lookups.
 std::unique_ptr<mlir::Pass> createTablesPass();
 
@@ -76,7 +76,7 @@ constexpr llvm::StringLiteral kBucketsAttr = "dlc.buckets";
 /// `dlc-buckets`: combines independent all-reduces into one all-reduce for each bucket. The bucket
 /// stores its parts contiguously, in the order in which they are computed.
 std::unique_ptr<mlir::Pass> createBucketsPass();
-std::unique_ptr<mlir::Pass> createEarlyPass();
+std::unique_ptr<mlir::Pass> createHoistCollectivesPass();
 /// `dlc-sync-batch-norm`: computes the statistics of batch norm, and the sums of its gradient, over
 /// the batches of all ranks if the operation has kOverRanksAttr (ir/dlc/Collective.h).
 std::unique_ptr<mlir::Pass> createSyncBatchNormPass();
@@ -97,7 +97,7 @@ std::unique_ptr<mlir::Pass> createVerifyPlacementPass();
 std::unique_ptr<mlir::Pass> createVerifyShapesPass();
 /// `dlc-layout`: chooses the layouts that minimize the total cost of kernels and reorders.
 std::unique_ptr<mlir::Pass> createLayoutPass(const ModelOptions &options = {},
-                                             CostsMaker kernels = assumedCosts);
+                                             CostsFactory kernels = assumedCosts);
 /// `dlc-verify-layout`: verifies that only operations that support a blocked layout have operands
 /// or results in one.
 std::unique_ptr<mlir::Pass> createVerifyLayoutPass();
@@ -111,7 +111,7 @@ std::unique_ptr<mlir::Pass> createExcessPrecisionPass(const ModelOptions &option
 std::unique_ptr<mlir::Pass> createFusePass();
 
 /// Registers all passes by name for pass pipelines. `kernels`: creates the costs that passes query.
-void registerPasses(const CostsMaker &kernels = assumedCosts);
+void registerPasses(const CostsFactory &kernels = assumedCosts);
 
 } // namespace dlc
 

@@ -18,7 +18,7 @@ namespace dlc {
 namespace {
 
 /// Maximum number of result elements and of constant elements in one program.
-constexpr int64_t kMostElements = 256 << 20;
+constexpr int64_t kMaxElements = 256 << 20;
 
 /// Values that depend only on constants, and that the reference evaluator did not fold.
 class ConstantWork {
@@ -26,7 +26,7 @@ public:
   explicit ConstantWork(Block &block) {
     for (Operation &op : block)
       if (llvm::all_of(op.getOperands(), [&](Value v) { return follows(v); }) && isComputable(op)) {
-        bool isLong = readsOfEvaluator(&op) > kMostEvaluated;
+        bool isLong = readsOfEvaluator(&op) > kMaxEvaluated;
         for (Value operand : op.getOperands())
           isLong |= longOnes.contains(operand.getDefiningOp());
         known.insert(&op);
@@ -66,7 +66,7 @@ private:
     int64_t read = 0;
     gather(op, below, read);
     int64_t written = cast<RankedTensorType>(value.getType()).getNumElements();
-    if (written <= 2 * read && written <= kMostElements && read <= kMostElements) {
+    if (written <= 2 * read && written <= kMaxElements && read <= kMaxElements) {
       results.insert(value);
       return;
     }

@@ -129,7 +129,7 @@ struct Generator {
   Value splat(Value scalar) {
     return vector::BroadcastOp::create(b, loc, vectorOf(sum, plan.lanes), scalar);
   }
-  /// Returns x * y + z. For integers, each lane of z gets the products of spec.together() elements.
+  /// Returns x * y + z. For integers, each lane of z gets the products of spec.pairSize() elements.
   Value multiplyAdd(Value x, Value y, Value z) {
     if (!spec.sumsIntegers())
       return math::FmaOp::create(b, loc, x, y, z);
@@ -164,13 +164,13 @@ struct Generator {
     if (!spec.sumsIntegers())
       return splat(loadScalar(address, element));
     Value pair = LLVM::LoadOp::create(b, loc, sum, address, bytes(element));
-    return vector::BitCastOp::create(b, loc, vectorOf(held, spec.together() * plan.lanes),
+    return vector::BitCastOp::create(b, loc, vectorOf(held, spec.pairSize() * plan.lanes),
                                      splat(pair));
   }
   Value loadRight(Value address, Type element, int64_t valid) {
     if (!spec.sumsIntegers())
       return loadVector(address, element, valid);
-    Value x = loadElements(address, element, spec.together() * plan.lanes);
+    Value x = loadElements(address, element, spec.pairSize() * plan.lanes);
     return element == held ? x : centred(x, spec.elementB, zeroB);
   }
 
@@ -283,15 +283,15 @@ struct Generator {
   void fillDepth(Value from, llvm::function_ref<Value(Value)> address,
                  llvm::function_ref<Value(Value)> made) {
     loop(from, i64(spec.k), 1, [&](Value k) { store(made(k), address(k)); });
-    for (int64_t k = spec.k; k < spec.steps() * spec.together(); ++k)
+    for (int64_t k = spec.k; k < spec.steps() * spec.pairSize(); ++k)
       store(zeroOf(held), address(i64(k)));
   }
 
   /// Calls step(k, isHalf) for the first k of each step. `isHalf`: the step has only one element.
   void eachStep(llvm::function_ref<void(Value, bool)> step) {
-    int64_t whole = spec.k / spec.together() * spec.together();
+    int64_t whole = spec.k / spec.pairSize() * spec.pairSize();
     if (whole)
-      loop(i64(0), i64(whole), spec.together(), [&](Value k) { step(k, false); });
+      loop(i64(0), i64(whole), spec.pairSize(), [&](Value k) { step(k, false); });
     if (whole < spec.k)
       step(i64(whole), true);
   }
@@ -306,7 +306,7 @@ struct Generator {
   }
   /// Stores each pair of 16-bit elements to its own address.
   void storePairs(Value x, llvm::function_ref<Value(int64_t)> place) {
-    int64_t count = cast<VectorType>(x.getType()).getNumElements() / spec.together();
+    int64_t count = cast<VectorType>(x.getType()).getNumElements() / spec.pairSize();
     Value pairs = vector::BitCastOp::create(b, loc, vectorOf(sum, count), x);
     for (int64_t i = 0; i < count; ++i)
       store(vector::ExtractOp::create(b, loc, pairs, i), place(i));
@@ -328,7 +328,7 @@ struct Generator {
 
   /// Packs A like packA, for integers.
   View packIntegersA(View from, Value rows) {
-    View to{operands.scratch, held, packedRowA(spec, bytes(held)), spec.together()};
+    View to{operands.scratch, held, packedRowA(spec, bytes(held)), spec.pairSize()};
     Value first = i64(0);
     if (from.row == 1 && from.column != 1) {
       first = sub(rows, rem(rows, plan.lanes));
@@ -357,7 +357,7 @@ struct Generator {
 
   /// Packs a panel like packPanel, for integers, as [step][column][element of the step].
   View packIntegersPanel(View from, int64_t width, Value to) {
-    const int64_t together = spec.together(), lanes = plan.lanes;
+    const int64_t together = spec.pairSize(), lanes = plan.lanes;
     View packed{to, held, together * plan.panelColumns, 1};
     auto load = [&](Value k, Value j, int64_t count) {
       Value address =
@@ -420,7 +420,7 @@ struct Generator {
                                  /*hint=*/3, /*cache=*/1);
       SmallVector<Value> right;
       for (int64_t j = 0; j < vectors; ++j)
-        right.push_back(loadRight(at(rowB, panel.element, j * plan.lanes * spec.together()),
+        right.push_back(loadRight(at(rowB, panel.element, j * plan.lanes * spec.pairSize()),
                                   panel.element, whole ? plan.lanes : width - j * plan.lanes));
       for (int64_t i = 0; i < height; ++i) {
         Value left = loadLeft(at(columnA, a.element, i * a.row), a.element);
@@ -563,7 +563,7 @@ struct Generator {
         rows.base = at(rows.base, rows.element, mul(plan.packsA ? inChunk : row, rows.row));
         // Packed rows of a block are interleaved, step by step.
         if (spec.packedA)
-          rows.row = spec.together(), rows.column = height * spec.together();
+          rows.row = spec.pairSize(), rows.column = height * spec.pairSize();
         SmallVector<Value> sums(height * vectors, zeroVector());
         if (split)
           eachKept(inChunk, height, width, [&](Value address, int64_t i) {
@@ -632,7 +632,7 @@ struct Generator {
       chunk.a = {at(operands.a, elementA, batchOffset(chunk.batch, &BatchDim::strideA)), elementA,
                  spec.strideAm, spec.strideAk};
       if (spec.packedA)
-        chunk.a = {operands.a, held, spec.steps() * spec.together(), spec.together()};
+        chunk.a = {operands.a, held, spec.steps() * spec.pairSize(), spec.pairSize()};
       if (plan.packsA) {
         View rows = chunk.a;
         rows.base = at(rows.base, rows.element, mul(chunk.firstRow, rows.row));
@@ -646,7 +646,7 @@ struct Generator {
         if (spec.packedB) {
           Value number = sharedB ? index : add(mul(chunk.batch, plan.panels), index);
           Type packed = elementB.isInteger(32) ? held : elementB;
-          int64_t row = plan.panelColumns * spec.together();
+          int64_t row = plan.panelColumns * spec.pairSize();
           panel = {at(operands.b, packed, mul(number, spec.steps() * row)), packed, row, 1};
         } else {
           Value offset =

@@ -41,8 +41,8 @@ struct ContractSpec {
   bool sumsIntegers() const { return elementA.isInteger(); }
   /// Number of products that one step adds to a sum. Their elements are adjacent in packed
   /// operands.
-  int64_t together() const { return sumsIntegers() ? 2 : 1; }
-  int64_t steps() const { return (k + together() - 1) / together(); }
+  int64_t pairSize() const { return sumsIntegers() ? 2 : 1; }
+  int64_t steps() const { return (k + pairSize() - 1) / pairSize(); }
 
   /// Returns whether all batch elements read the same operand, the one that `stride` belongs to.
   bool isShared(int64_t BatchDim::*stride) const {

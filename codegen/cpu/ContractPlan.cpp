@@ -57,7 +57,7 @@ ContractPlan planContract(const ContractSpec &spec, const Target &target, bool h
   ContractPlan plan;
   bool wideSum = spec.elementA.isF64() || spec.elementB.isF64();
   int64_t sumBytes = wideSum ? 8 : 4, heldBytes = spec.sumsIntegers() ? 2 : sumBytes;
-  int64_t depth = spec.steps() * spec.together();
+  int64_t depth = spec.steps() * spec.pairSize();
   bool avx512 = target.vectorBits >= 512;
   plan.lanes = target.vectorBits / 8 / sumBytes;
   // Two vectors of sums per row, one broadcast and two vectors of B fill the register file.
@@ -148,7 +148,7 @@ int64_t packedRowA(const ContractSpec &spec, int64_t bytes) {
 template <class Element>
 static void packBlocks(const ContractSpec &spec, const ContractPlan &plan, const Element *a,
                        int16_t *packed) {
-  const int64_t together = spec.together(), least = spec.m / plan.blocks;
+  const int64_t together = spec.pairSize(), least = spec.m / plan.blocks;
   std::fill_n(packed, plan.packedBytes / int64_t(sizeof(int16_t)), int16_t(0));
   for (int64_t block = 0, first = 0; block < plan.blocks; ++block) {
     const int64_t height = least + (block < plan.tallBlocks());
@@ -218,7 +218,7 @@ static void packElements(const ContractSpec &spec, const ContractPlan &plan, con
 template <class Element, class Packed>
 static void packTogether(const ContractSpec &spec, const ContractPlan &plan, const Element *b,
                          Packed *packed) {
-  int64_t together = spec.together(), row = plan.panelColumns * together, size = spec.steps() * row;
+  int64_t together = spec.pairSize(), row = plan.panelColumns * together, size = spec.steps() * row;
   std::fill_n(packed, plan.packedBytes / int64_t(sizeof(Packed)), Packed(0));
   eachPanel(spec, plan, b, [&](const Element *source, int64_t width) {
     constexpr int64_t some = 16;

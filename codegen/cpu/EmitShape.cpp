@@ -2,7 +2,7 @@
 #include "codegen/cpu/IndexLowering.h"
 #include "codegen/cpu/Registers.h"
 #include "passes/fuse/Classify.h"
-#include "passes/fuse/Climbing.h"
+#include "passes/fuse/MonotonicGather.h"
 
 using namespace mlir;
 
@@ -111,14 +111,14 @@ static std::string pickerOf(const Target &target, Type element) {
   return "";
 }
 
-Value Emitter::climb(GatherOp op, const Indices &at, int64_t lanes) {
+Value Emitter::gatherMonotonic(GatherOp op, const Indices &at, int64_t lanes) {
   auto x = cast<RankedTensorType>(op.getX().getType());
   Type element = computeType(x.getElementType());
   std::string picker = pickerOf(target, element);
   auto isUniform = [](const Index &i) { return i.isUniform(); };
   const int64_t size = x.getShape().back(), width = target.lanes32(),
                 window = std::min(width, size);
-  if (!climbs(op) || int64_t(op.getAxis()) + 1 != x.getRank() || lanes < 2 || picker.empty() ||
+  if (!isMonotonic(op) || int64_t(op.getAxis()) + 1 != x.getRank() || lanes < 2 || picker.empty() ||
       window < 2 || at.back().vec || at.back().step != 1 ||
       !llvm::all_of(ArrayRef(at).drop_back(), isUniform))
     return {};
@@ -142,9 +142,9 @@ Value Emitter::climb(GatherOp op, const Indices &at, int64_t lanes) {
   });
 }
 
-Value Emitter::takeInTurn(ConcatOp op, const Indices &at, int64_t lanes) {
+Value Emitter::interleaveParts(ConcatOp op, const Indices &at, int64_t lanes) {
   const Runs turns = at[op.getAxis()].runs;
-  if (!takesTurns(op) || !turns.isRemainder || turns.by != int64_t(op.getXs().size()) ||
+  if (!interleavesElements(op) || !turns.isRemainder || turns.by != int64_t(op.getXs().size()) ||
       lanes == turns.by)
     return {};
   Indices inside(at);
@@ -168,7 +168,7 @@ Value Emitter::takeInTurn(ConcatOp op, const Indices &at, int64_t lanes) {
 
 Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
   if (auto gather = dyn_cast<GatherOp>(op))
-    if (Value picked = climb(gather, at, lanes))
+    if (Value picked = gatherMonotonic(gather, at, lanes))
       return picked;
   if (auto found = parts.find(op); found != parts.end()) {
     Indices inside(at);
@@ -181,7 +181,7 @@ Value Emitter::move(Operation *op, const Indices &at, int64_t lanes) {
     return eval(op->getOperand(part), inside, lanes);
   }
   if (auto concat = dyn_cast<ConcatOp>(op))
-    if (Value all = takeInTurn(concat, at, lanes))
+    if (Value all = interleaveParts(concat, at, lanes))
       return all;
   IndexLowering lowering(*this, lanes);
   Type element = computeType(getElementTypeOrSelf(op->getResult(0).getType()));

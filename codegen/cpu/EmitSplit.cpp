@@ -1,5 +1,5 @@
 //===- EmitSplit.cpp - emits the work units of split reductions -----------===//
-#include "codegen/cpu/Gathering.h"
+#include "codegen/cpu/Accumulation.h"
 #include "codegen/cpu/KernelFrame.h"
 #include "codegen/cpu/Nest.h"
 #include "codegen/cpu/Split.h"
@@ -290,7 +290,7 @@ private:
       folds.push_back({op.getKind(), tensorType(op.getX()).getElementType()});
       wideFolds.push_back({op.getKind(), partialType(op)});
     }
-    Gathering main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false),
+    Accumulation main(e, folds, plan.lanes, false), rest(e, folds, tailLanes, false),
         all(e, wideFolds, plan.lanes, false);
     // One state for each memory stream that is read at a time, and one for the tail. If all
     // reductions are sums, the streams' states restart at each outer coordinate and are added to a
@@ -372,7 +372,7 @@ private:
       return next;
     });
     SmallVector<Value> totals;
-    auto take = [&](const Gathering &gathering, ArrayRef<Value> values) {
+    auto take = [&](const Accumulation &gathering, ArrayRef<Value> values) {
       auto more = gathering.finish(values);
       for (auto [op, other] : llvm::zip(plan.reduces, more))
         other = wide(op, other);
@@ -432,7 +432,7 @@ LogicalResult emitSplitKernel(OpBuilder &b, FusionOp fusion, StringRef name, con
   if (!plan.isWhole())
     for (size_t i = 0; i < plan.reduces.size(); ++i)
       emitter.partials.push_back(frame.nextBuffer());
-  storePastCaches(e, inputs, outputs, [&] { emitter.run(); });
+  emitNonTemporalStores(e, inputs, outputs, [&] { emitter.run(); });
   frame.finish();
   return success();
 }

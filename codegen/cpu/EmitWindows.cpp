@@ -1,5 +1,5 @@
 //===- EmitWindows.cpp - sliding windows of pools and convolutions --------===//
-#include "codegen/cpu/Gathering.h"
+#include "codegen/cpu/Accumulation.h"
 #include "codegen/cpu/IndexLowering.h"
 #include "codegen/cpu/Windows.h"
 
@@ -26,20 +26,20 @@ int64_t directSteps(int64_t taps) { return 2 * taps - 1; }
 } // namespace
 
 /// Maximum number of registers of a row that the code for one vector of results holds.
-static constexpr int64_t kMostOfRow = 8;
+static constexpr int64_t kMaxOfRow = 8;
 
-bool Windows::goTapByTap(int64_t lanes, int64_t vectorBits) const {
+bool Windows::loadsTapsSeparately(int64_t lanes, int64_t vectorBits) const {
   // Unaligned loads of 512 bits always cross a cache line, so that their number is minimized.
   constexpr int64_t fewest = 3;
   return lanes > 1 && stride == 1 &&
          (vectorBits < 512 || taps < fewest ||
-          registers(lanes) >= std::min(2 * taps, kMostOfRow + 1));
+          registers(lanes) >= std::min(2 * taps, kMaxOfRow + 1));
 }
 
-bool Windows::goAlongRows(int64_t lanes, bool isTapByTap) const {
-  constexpr int64_t mostTaps = 32;
-  return lanes > 1 && stride <= kNearStep && taps <= mostTaps &&
-         (isTapByTap || registers(lanes) <= kMostOfRow);
+bool Windows::vectorizesAlongRows(int64_t lanes, bool isTapByTap) const {
+  constexpr int64_t maxTaps = 32;
+  return lanes > 1 && stride <= kNearStep && taps <= maxTaps &&
+         (isTapByTap || registers(lanes) <= kMaxOfRow);
 }
 
 bool Windows::doubleUp(int64_t lanes) const {
@@ -68,9 +68,9 @@ std::optional<double> stepsAlongRows(Operation *op, const Target &target) {
   Windows row = windowsOf(op, spatial - 1);
   int64_t bits = y.getElementTypeBitWidth();
   // Masked loads of parts of rows require elements of at least 32 bits.
-  bool isTapByTap = isa<ConvOp>(op) && row.goTapByTap(lanes, target.vectorBits);
-  if (!y.hasStaticShape() || y.getNumElements() == 0 || !row.goAlongRows(lanes, isTapByTap) ||
-      (row.reachBeyond() && bits < 32))
+  bool isTapByTap = isa<ConvOp>(op) && row.loadsTapsSeparately(lanes, target.vectorBits);
+  if (!y.hasStaticShape() || y.getNumElements() == 0 ||
+      !row.vectorizesAlongRows(lanes, isTapByTap) || (row.reachBeyond() && bits < 32))
     return std::nullopt;
   int64_t rows = 1, registers = row.registers(lanes), steps = 0;
   auto extents = foldedExtents(op);
@@ -121,7 +121,7 @@ Value Emitter::alongRow(Value from, const Windows &row, const Indices &at, int64
 std::optional<RowParts> Emitter::partsOfRow(Value from, const Windows &row, const Indices &at,
                                             int64_t lanes, bool isTapByTap) {
   auto isSame = [](const Index &i) { return i.isUniform(); };
-  if (!row.goAlongRows(lanes, isTapByTap) || at.back().vec || at.back().step != 1 ||
+  if (!row.vectorizesAlongRows(lanes, isTapByTap) || at.back().vec || at.back().step != 1 ||
       !llvm::all_of(ArrayRef(at).drop_back(), isSame))
     return std::nullopt;
   // Memory outside the row must not be accessed: masked loads from a buffer are required.
@@ -185,7 +185,7 @@ Value Emitter::convAlongRow(ConvOp op, const Indices &at, int64_t lanes) {
   if (!isa<FloatType>(element) || x.getRank() < 3)
     return {};
   Windows row = windowsOf(op, x.getRank() - 3);
-  bool isTapByTap = row.goTapByTap(lanes, target.vectorBits);
+  bool isTapByTap = row.loadsTapsSeparately(lanes, target.vectorBits);
   SmallVector<int64_t> extents = foldedExtents(op);
   extents.pop_back();
   beginWalk();
@@ -330,8 +330,8 @@ Value Emitter::poolAlongRow(Operation *op, ReduceKind kind, const Indices &at, i
   extents.pop_back();
   beginWalk();
   auto make = [&](const RowParts &parts) {
-    Gathering gathering(*this, SmallVector<Fold>(parts.firsts.size(), {kind, element}), lanes,
-                        perLane);
+    Accumulation gathering(*this, SmallVector<Fold>(parts.firsts.size(), {kind, element}), lanes,
+                           perLane);
     Value other = neutral(kind, element, lanes);
     auto state = loops(extents, gathering.start(), [&](ArrayRef<Value> where, ValueRange before) {
       IndexLowering lowering(*this, lanes);

@@ -427,7 +427,7 @@ void Emitter::store(RankedTensorType type, Value pointer, const Indices &at, Val
   Value stored = toStorage(b, loc, splat(element, lanes), type.getElementType());
   Value p = elementPointer(*this, type.getElementType(), pointer, offset.base);
   int64_t bytes = lanes * ref::elementBytes(type.getElementType());
-  bool past = bytes > 0 && bytes % (target.vectorBits / 8) == 0 && pastCaches.contains(pointer);
+  bool past = bytes > 0 && bytes % (target.vectorBits / 8) == 0 && nonTemporal.contains(pointer);
   LLVM::StoreOp::create(b, loc, stored, p,
                         past ? target.vectorBits / 8 : ref::elementBytes(type.getElementType()),
                         /*isVolatile=*/false, /*isNonTemporal=*/past);

@@ -117,8 +117,8 @@ public:
   void beginWalk() { ++walk; }
   /// Makes stores to `pointer` non-temporal from now on, or normal again. Non-temporal stores
   /// require `pointer` and each stored vector to be aligned to a vector register.
-  void storePast(mlir::Value pointer, bool past) {
-    past ? (void)pastCaches.insert(pointer) : (void)pastCaches.erase(pointer);
+  void storeNonTemporal(mlir::Value pointer, bool past) {
+    past ? (void)nonTemporal.insert(pointer) : (void)nonTemporal.erase(pointer);
   }
   /// Stores `element`, a result of eval(), at `at` of a row-major buffer of `type`.
   void store(mlir::RankedTensorType type, mlir::Value pointer, const Indices &at,
@@ -189,10 +189,10 @@ private:
   mlir::Value move(mlir::Operation *op, const Indices &at, int64_t lanes);
   /// Evaluates a concatenation of parts of size 1 as one vector per part and interleaves these
   /// vectors. Returns null if the lanes do not run along such a concatenation.
-  mlir::Value takeInTurn(ConcatOp op, const Indices &at, int64_t lanes);
+  mlir::Value interleaveParts(ConcatOp op, const Indices &at, int64_t lanes);
   /// Evaluates a gather with monotonic indices along the lanes by shuffles of registers. Returns
   /// null if this does not apply.
-  mlir::Value climb(GatherOp op, const Indices &at, int64_t lanes);
+  mlir::Value gatherMonotonic(GatherOp op, const Indices &at, int64_t lanes);
   mlir::Value iota(IotaOp op, const Indices &at, int64_t lanes);
   mlir::Value comparePlaces(CompareOp op, const Indices &at, int64_t lanes);
   mlir::Value reduce(ReduceOp op, const Indices &at, int64_t lanes);
@@ -271,7 +271,7 @@ private:
   int walk = 0;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int, 2>>
       prefetched; ///< walks that have loaded from a buffer
-  llvm::DenseSet<mlir::Value> pastCaches;
+  llvm::DenseSet<mlir::Value> nonTemporal;
 };
 
 /// Returns the type in which elements of `element` are computed: f32 for 16-bit floats, signless

@@ -1,5 +1,5 @@
 //===- Fold.cpp - combines many terms into one, in vectors of partial results ---===//
-#include "codegen/cpu/Gathering.h"
+#include "codegen/cpu/Accumulation.h"
 
 using namespace mlir;
 
@@ -43,7 +43,7 @@ constexpr int64_t kBlock = 32;
 
 /// Sums `terms(i)` for i in [0, n) in blocks of kBlock, adds the result of each block to
 /// `longState`, and returns the new one.
-SmallVector<Value> sweepLong(Emitter &e, const Gathering &gathering, int64_t n,
+SmallVector<Value> sweepLong(Emitter &e, const Accumulation &gathering, int64_t n,
                              ValueRange longState, function_ref<SmallVector<Value>(Value)> terms) {
   auto block = [&](Value from, Value to) {
     return e.range(from, to, 1, gathering.start(),
@@ -76,13 +76,13 @@ SmallVector<Value> Emitter::fold(ArrayRef<Fold> folds, ArrayRef<int64_t> extents
   for (int64_t extent : extents)
     steps *= extent;
   if (callerLanes > 0 || extents.empty() || extents.back() < 4) {
-    Gathering gathering(*this, folds, callerLanes, /*perLane=*/true);
+    Accumulation gathering(*this, folds, callerLanes, /*perLane=*/true);
     if (!careful || !gathering.isLong(steps))
       return loops(extents, gathering.start(), [&](ArrayRef<Value> at, ValueRange state) {
         return gathering.step(state, terms(uniform(at), callerLanes));
       });
-    return gathering.endLong(loops(
-        extents.drop_back(), gathering.startLong(), [&](ArrayRef<Value> at, ValueRange state) {
+    return gathering.finishLongSum(loops(
+        extents.drop_back(), gathering.startLongSum(), [&](ArrayRef<Value> at, ValueRange state) {
           auto where = uniform(at);
           where.emplace_back();
           return sweepLong(*this, gathering, extents.back(), state, [&](Value i) {
@@ -95,12 +95,12 @@ SmallVector<Value> Emitter::fold(ArrayRef<Fold> folds, ArrayRef<int64_t> extents
   int64_t n = extents.back(), width = target.lanes32();
   int64_t lanes = n >= 4 * width ? 4 * width : n >= width ? width : n;
   int64_t blocks = n / lanes, tail = n % lanes, tailLanes = tail > 1 ? tail : 0;
-  Gathering main(*this, folds, lanes, false), rest(*this, folds, tailLanes, false);
+  Accumulation main(*this, folds, lanes, false), rest(*this, folds, tailLanes, false);
   bool isLong = careful && main.isLong(steps / lanes);
-  SmallVector<Value> init = isLong ? main.startLong() : main.start();
+  SmallVector<Value> init = isLong ? main.startLongSum() : main.start();
   size_t mainSize = init.size();
   if (tail > 0)
-    llvm::append_range(init, isLong ? rest.startLong() : rest.start());
+    llvm::append_range(init, isLong ? rest.startLongSum() : rest.start());
   auto result = loops(extents.drop_back(), init, [&](ArrayRef<Value> at, ValueRange state) {
     auto where = uniform(at);
     where.emplace_back();
@@ -122,8 +122,8 @@ SmallVector<Value> Emitter::fold(ArrayRef<Fold> folds, ArrayRef<int64_t> extents
     }
     return next;
   });
-  auto part = [&](const Gathering &gathering, ArrayRef<Value> state) {
-    return gathering.finish(isLong ? gathering.endLong(state) : SmallVector<Value>(state));
+  auto part = [&](const Accumulation &gathering, ArrayRef<Value> state) {
+    return gathering.finish(isLong ? gathering.finishLongSum(state) : SmallVector<Value>(state));
   };
   auto totals = part(main, ArrayRef<Value>(result).take_front(mainSize));
   if (tail > 0)

@@ -57,7 +57,7 @@ KernelPlan planKernel(FusionOp fusion, const Target &target) {
     work = 0;
     for (Nest &nest : planNests(fusion, target)) {
       int64_t units = nest.units * nest.parts.count;
-      plan.extent = nest.beside ? nest.units : plan.extent + units;
+      plan.extent = nest.sameUnits ? nest.units : plan.extent + units;
       if (nest.depth == 0 && nest.across < 0)
         plan.rows += double(units * nest.rowsWithin());
       work += nest.work * double(units);
@@ -85,7 +85,7 @@ public:
       : b(b), e(e), frame(frame), loc(e.loc), fusion(fusion), outputs(outputs) {}
 
   void run(MutableArrayRef<Nest> nests) {
-    if (!nests.empty() && nests.front().beside) {
+    if (!nests.empty() && nests.front().sameUnits) {
       e.range(frame.begin(), frame.end(), 1, {}, [&](Value unit, ValueRange) {
         for (Nest &nest : nests)
           forParts(nest, [&](Value) { shortRows(nest, unit); });
@@ -316,7 +316,7 @@ private:
   /// Emits a tile: `width` elements of each of `height` rows.
   void tile(Nest &nest, Indices at, Value first, int64_t width, int64_t height) {
     e.pushScope();
-    std::optional<Turned> turned = findTurned(fusion, nest.shape, e.target);
+    std::optional<TiledTransposes> transposed = findTiledTransposes(fusion, nest.shape, e.target);
     Value firstRow = at[nest.across].base;
     SmallVector<Indices, 0> places;
     at.back() = {first, width > 1 ? 1 : 0, nullptr, false};
@@ -325,7 +325,7 @@ private:
       places.push_back(at);
     }
     at[nest.across] = {firstRow, height > 1 ? 1 : 0, nullptr, false};
-    for (TransposeOp transpose : turned->transposes) {
+    for (TransposeOp transpose : transposed->transposes) {
       SmallVector<Value> registers;
       for (int64_t i = 0; i < nest.lanes; ++i) {
         // Unused lanes are undefined.
@@ -475,14 +475,14 @@ private:
   /// bound, the following ones are compute bound, and the second pass prefetches the next rows.
   Prefetching rowsAhead(const Nest &nest) {
     constexpr int64_t nearest = 512, farthest = 1 << 16, largest = 1 << 18;
-    constexpr int64_t sideBySide = 4, perLine = 64;
+    constexpr int64_t rowsTogether = 4, perLine = 64;
     int64_t row = nest.shape.back(), rows = product(nest.shape) / std::max<int64_t>(1, row);
     if (nest.scalarRow || nest.blocks > 1 || row > farthest || rows < 2 ||
         product(nest.shape) < largest)
       return {};
     Prefetching how{.elements = product(nest.shape), .walk = 2};
-    if (row % perLine == 0 && row >= nearest / 2 && sideBySide * row <= farthest)
-      how.rows = sideBySide, how.row = row;
+    if (row % perLine == 0 && row >= nearest / 2 && rowsTogether * row <= farthest)
+      how.rows = rowsTogether, how.row = row;
     else
       how.ahead = (nearest + row - 1) / row * row;
     return how;
@@ -581,7 +581,7 @@ LogicalResult emitKernel(OpBuilder &b, FusionOp fusion, StringRef name, const Ta
     typed.push_back({tensorType(value), outputs.back(), starts});
   }
   KernelEmitter emitter(b, e, frame, fusion, outputs);
-  storePastCaches(e, inputs, typed, [&] { emitter.run(nests); });
+  emitNonTemporalStores(e, inputs, typed, [&] { emitter.run(nests); });
   frame.finish();
   return success();
 }

@@ -63,8 +63,8 @@ static SmallVector<Value> largeOutputs(const Target &target, ArrayRef<TypedBuffe
   return large;
 }
 
-void storePastCaches(Emitter &e, ArrayRef<Value> inputs, ArrayRef<TypedBuffer> outputs,
-                     function_ref<void()> body) {
+void emitNonTemporalStores(Emitter &e, ArrayRef<Value> inputs, ArrayRef<TypedBuffer> outputs,
+                           function_ref<void()> body) {
   OpBuilder &b = e.b;
   Location loc = e.loc;
   SmallVector<Value> past = largeOutputs(e.target, outputs);
@@ -74,7 +74,7 @@ void storePastCaches(Emitter &e, ArrayRef<Value> inputs, ArrayRef<TypedBuffer> o
   auto both = [&](Value x, Value y) -> Value { return arith::AndIOp::create(b, loc, x, y); };
   auto emit = [&](ArrayRef<Value> chosen) {
     for (Value pointer : past)
-      e.storePast(pointer, llvm::is_contained(chosen, pointer));
+      e.storeNonTemporal(pointer, llvm::is_contained(chosen, pointer));
     e.pushScope();
     body();
     e.popScope();

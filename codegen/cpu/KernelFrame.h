@@ -43,8 +43,8 @@ struct TypedBuffer {
 /// Emits `body` with non-temporal stores to outputs that are too large to be still cached when they
 /// are read. Non-temporal stores do not read the cache lines that they overwrite. The emitted code
 /// uses them only if the caller's pointers are aligned and no output aliases an input.
-void storePastCaches(Emitter &e, llvm::ArrayRef<mlir::Value> inputs,
-                     llvm::ArrayRef<TypedBuffer> outputs, llvm::function_ref<void()> body);
+void emitNonTemporalStores(Emitter &e, llvm::ArrayRef<mlir::Value> inputs,
+                           llvm::ArrayRef<TypedBuffer> outputs, llvm::function_ref<void()> body);
 
 } // namespace dlc::cpu
 #endif

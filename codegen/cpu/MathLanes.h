@@ -76,17 +76,17 @@ inline Lanes operator-(const Lanes &a) { return a.make<mlir::arith::NegFOp>(a.v)
 /// literal does not matter.
 template <class N>
 concept Number = std::is_arithmetic_v<N>;
-template <Number N> Lanes beside(const Lanes &x, N c) {
+template <Number N> Lanes broadcast(const Lanes &x, N c) {
   return isFloat(x) ? like(x, static_cast<double>(c)) : likeInt(x, static_cast<int64_t>(c));
 }
-template <Number N> Lanes operator+(const Lanes &a, N c) { return a + beside(a, c); }
-template <Number N> Lanes operator-(const Lanes &a, N c) { return a - beside(a, c); }
-template <Number N> Lanes operator*(const Lanes &a, N c) { return a * beside(a, c); }
-template <Number N> Lanes operator/(const Lanes &a, N c) { return a / beside(a, c); }
-template <Number N> Lanes operator+(N a, const Lanes &c) { return beside(c, a) + c; }
-template <Number N> Lanes operator-(N a, const Lanes &c) { return beside(c, a) - c; }
-template <Number N> Lanes operator*(N a, const Lanes &c) { return beside(c, a) * c; }
-template <Number N> Lanes operator/(N a, const Lanes &c) { return beside(c, a) / c; }
+template <Number N> Lanes operator+(const Lanes &a, N c) { return a + broadcast(a, c); }
+template <Number N> Lanes operator-(const Lanes &a, N c) { return a - broadcast(a, c); }
+template <Number N> Lanes operator*(const Lanes &a, N c) { return a * broadcast(a, c); }
+template <Number N> Lanes operator/(const Lanes &a, N c) { return a / broadcast(a, c); }
+template <Number N> Lanes operator+(N a, const Lanes &c) { return broadcast(c, a) + c; }
+template <Number N> Lanes operator-(N a, const Lanes &c) { return broadcast(c, a) - c; }
+template <Number N> Lanes operator*(N a, const Lanes &c) { return broadcast(c, a) * c; }
+template <Number N> Lanes operator/(N a, const Lanes &c) { return broadcast(c, a) / c; }
 inline Lanes operator&(const Lanes &a, int64_t c) {
   return a.make<mlir::arith::AndIOp>(a.v, likeInt(a, c).v);
 }

@@ -51,7 +51,7 @@ Target hostTarget() {
   return host;
 }
 
-static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, Effort effort,
+static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, KernelOptLevel level,
                                                         std::string &error) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -65,7 +65,8 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(const Target &target, Ef
   llvm::TargetOptions options;
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
       triple, target.cpu, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      effort == Effort::Least ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default));
+      level == KernelOptLevel::Minimal ? llvm::CodeGenOptLevel::None
+                                       : llvm::CodeGenOptLevel::Default));
 }
 
 namespace {
@@ -77,7 +78,7 @@ namespace {
 class Optimizer {
 public:
   Optimizer(llvm::TargetMachine &machine, const llvm::TargetLibraryInfoImpl &library,
-            Effort effort) {
+            KernelOptLevel level) {
     llvm::PassBuilder builder(&machine);
     fam.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
     builder.registerModuleAnalyses(mam);
@@ -98,7 +99,7 @@ public:
     passes.addPass(llvm::InstCombinePass());
     passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(invariants), memory));
     passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(rounds)));
-    if (effort == Effort::Least) {
+    if (level == KernelOptLevel::Minimal) {
       passes.addPass(llvm::SimplifyCFGPass());
       return;
     }
@@ -172,15 +173,15 @@ private:
   bool canWrite = false;
 };
 
-/// State that all kernels of a target and an effort share; each thread has its own.
+/// State that all kernels of a target and a level share; each thread has its own.
 struct Compiler {
-  Compiler(const Target &target, Effort effort)
-      : target(target), effort(effort), machine(makeMachine(target, effort, error)) {
+  Compiler(const Target &target, KernelOptLevel level)
+      : target(target), level(level), machine(makeMachine(target, level, error)) {
     if (!machine)
       return;
     library.emplace(machine->getTargetTriple());
     library->disableAllFunctions();
-    optimizer.emplace(*machine, *library, effort);
+    optimizer.emplace(*machine, *library, level);
   }
 
   /// Returns the passes for a module. Loop strength reduction is omitted for long kernels: it took
@@ -188,7 +189,7 @@ struct Compiler {
   /// emitter has already arranged their addresses. Short kernels run faster with it.
   ObjectWriter &writerFor(const llvm::Module &module) {
     constexpr unsigned kShort = 100; // instructions
-    bool isShort = effort == Effort::Usual && module.getInstructionCount() <= kShort;
+    bool isShort = level == KernelOptLevel::Default && module.getInstructionCount() <= kShort;
     std::optional<ObjectWriter> &writer = isShort ? forShort : forLong;
     if (!writer)
       writer.emplace(*machine, *library, /*reducesStrengths=*/isShort);
@@ -196,7 +197,7 @@ struct Compiler {
   }
 
   Target target;
-  Effort effort;
+  KernelOptLevel level;
   int kernels = 0; ///< number of kernels compiled so far
   llvm::LLVMContext context;
   std::string error;
@@ -206,15 +207,15 @@ struct Compiler {
   std::optional<ObjectWriter> forShort, forLong;
 };
 
-Compiler &compilerFor(const Target &target, Effort effort) {
+Compiler &compilerFor(const Target &target, KernelOptLevel level) {
   // An LLVMContext retains all constants that it has created.
   constexpr int most = 1000;
   // Allocated on the heap, because a library that is loaded late has little static TLS space.
   static thread_local std::unique_ptr<Compiler> compilers[2];
-  std::unique_ptr<Compiler> &kept = compilers[effort == Effort::Least];
+  std::unique_ptr<Compiler> &kept = compilers[level == KernelOptLevel::Minimal];
   if (!kept || kept->target != target || kept->kernels >= most) {
     kept.reset();
-    kept = std::make_unique<Compiler>(target, effort);
+    kept = std::make_unique<Compiler>(target, level);
   }
   ++kept->kernels;
   return *kept;
@@ -222,9 +223,9 @@ Compiler &compilerFor(const Target &target, Effort effort) {
 
 } // namespace
 
-FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target, Effort effort,
-                              bool contracts) {
-  Compiler &compiler = compilerFor(target, effort);
+FailureOr<Code> compileKernel(ModuleOp module, StringRef name, const Target &target,
+                              KernelOptLevel level, bool contracts) {
+  Compiler &compiler = compilerFor(target, level);
   auto llvmModule = translateModuleToLLVMIR(module, compiler.context, name);
   if (!llvmModule)
     return module.emitError("kernel '") << name << "': translation to LLVM IR failed";

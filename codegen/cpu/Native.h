@@ -36,12 +36,13 @@ struct Code {
 
 /// How much work is spent on a kernel's code. Least: -O0 code generation, in which each value is
 /// spilled to memory, after fewer optimization passes.
-enum class Effort { Usual, Least };
+enum class KernelOptLevel { Default, Minimal };
 
 /// Compiles a module in the llvm dialect that holds the kernel `name`. `contracts`: whether a
 /// multiplication and an addition may be fused into an FMA, which rounds once. Thread-safe.
 mlir::FailureOr<Code> compileKernel(mlir::ModuleOp module, llvm::StringRef name,
-                                    const Target &target, Effort effort = Effort::Usual,
+                                    const Target &target,
+                                    KernelOptLevel level = KernelOptLevel::Default,
                                     bool contracts = true);
 
 /// Concatenates the sections of a relocatable ELF object and resolves the relocations among them.

@@ -228,9 +228,9 @@ void takeRowsTogether(Nest &nest, FusionOp fusion, double perElement) {
 /// Makes parts whose rows are adjacent in the result share work units. A thread then most likely
 /// reads rows of all parts that it wrote itself, and writes rows that it will read.
 void takePartsTogether(std::vector<Nest> &nests) {
-  auto isBeside = [](const Nest &nest) { return nest.depth > 0 && nest.joinsRows(); };
+  auto sharesUnits = [](const Nest &nest) { return nest.depth > 0 && nest.joinsRows(); };
   if (nests.empty() || (nests.size() == 1 && nests.front().parts.count == 1) ||
-      !llvm::all_of(nests, isBeside))
+      !llvm::all_of(nests, sharesUnits))
     return;
   int64_t depth = nests.front().depth;
   for (const Nest &nest : nests)
@@ -241,7 +241,7 @@ void takePartsTogether(std::vector<Nest> &nests) {
     nest.depth = depth;
     nest.chunks = (rows + depth - 1) / depth;
     nest.units = product(rowsOf(nest.shape)) / rows * nest.chunks;
-    nest.beside = true;
+    nest.sameUnits = true;
   }
 }
 
@@ -250,11 +250,11 @@ bool takeTiles(Nest &nest, FusionOp fusion, const Target &target, double perElem
   constexpr int64_t units = 64;
   if (nest.scalarRow || !nest.rowStores.empty() || nest.joined)
     return false;
-  std::optional<Turned> turned = findTurned(fusion, nest.shape, target);
-  if (!turned)
+  std::optional<TiledTransposes> transposed = findTiledTransposes(fusion, nest.shape, target);
+  if (!transposed)
     return false;
-  nest.across = turned->across;
-  nest.lanes = turned->lanes;
+  nest.across = transposed->across;
+  nest.lanes = transposed->lanes;
   int64_t row = nest.shape.back(), rows = nest.shape[nest.across];
   int64_t tiles = product(nest.shape) / (row * rows) * ((rows + nest.lanes - 1) / nest.lanes);
   // Rows of tiles are split if there are few of them.

@@ -34,7 +34,7 @@ struct Nest {
   ConcatOp joined = nullptr;
   PartRun parts; ///< parts of the concatenation that the nest computes
   /// Whether a work unit computes the same rows of all parts, including those of the other nests.
-  bool beside = false;
+  bool sameUnits = false;
   int64_t units = 1; ///< work units per part: rows, blocks or chunks of rows, or rows of tiles
   double work = 0;   ///< approximate number of operations per work unit
 

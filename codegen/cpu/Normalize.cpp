@@ -348,7 +348,7 @@ void mergeTurns(FusionOp fusion) {
   Operation *yield = fusion.getBody().front().getTerminator();
   auto concat =
       yield->getNumOperands() == 1 ? yield->getOperand(0).getDefiningOp<ConcatOp>() : ConcatOp();
-  if (!concat || !takesTurns(concat))
+  if (!concat || !interleavesElements(concat))
     return;
   auto shape = llvm::to_vector(tensorType(concat.getY()).getShape());
   int64_t turns = shape.pop_back_val();

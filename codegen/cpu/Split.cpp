@@ -25,7 +25,7 @@ constexpr int64_t kManyRows = 8;
 /// Maximum number of columns of a unit. The partial results of a few reductions then fit in the
 /// first-level cache.
 constexpr int64_t kColumns = 1024;
-constexpr int64_t kRowParts = 8, kLeastRows = 12;
+constexpr int64_t kRowParts = 8, kMinRows = 12;
 /// Minimum number of elements. Fewer are copied between caches faster than their partial results
 /// are combined.
 constexpr int64_t kCached = 32768;
@@ -162,7 +162,7 @@ std::optional<SplitPlan> planSplit(FusionOp fusion, const Target &target) {
       return cast<RankedTensorType>(type).getNumElements() == product(plan.shape);
     });
     if (onlyReduces && images < kRowParts && product(plan.shape) >= kCached)
-      rows = std::min(rows, std::max(kLeastRows, divideUp(fine * outer * images, kRowParts)));
+      rows = std::min(rows, std::max(kMinRows, divideUp(fine * outer * images, kRowParts)));
     if (fine * outer < 2 * plan.unroll)
       return std::nullopt;
     if (fine >= rows || plan.outer < 0)

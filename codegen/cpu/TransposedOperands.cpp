@@ -14,14 +14,15 @@ SmallVector<int64_t> stridesOf(TransposeOp transpose) {
   return result;
 }
 
-std::optional<Turned> findTurned(FusionOp fusion, ArrayRef<int64_t> shape, const Target &target) {
+std::optional<TiledTransposes> findTiledTransposes(FusionOp fusion, ArrayRef<int64_t> shape,
+                                                   const Target &target) {
   // Tiles are mostly unused for fewer contiguous elements or results in a row than these.
-  constexpr int64_t fewestAcross = 8, fewestResults = 2;
-  if (shape.size() < 2 || shape.back() < fewestResults)
+  constexpr int64_t minAcross = 8, minResults = 2;
+  if (shape.size() < 2 || shape.back() < minResults)
     return std::nullopt;
   // 8-bit elements use registers of 128 bits, which all processors have.
   constexpr int64_t bytes = 16;
-  Turned turned;
+  TiledTransposes transposed;
   int64_t bits = 32, ofBytes = 0;
   for (Operation &op : fusion.getBody().front().without_terminator()) {
     if (op.hasTrait<ElementLoop>())
@@ -35,22 +36,23 @@ std::optional<Turned> findTurned(FusionOp fusion, ArrayRef<int64_t> shape, const
       continue;
     int64_t across = -1;
     for (size_t d = 0; d + 1 < shape.size(); ++d)
-      if (shape[d] >= fewestAcross && strides[d] <= kNearStep &&
+      if (shape[d] >= minAcross && strides[d] <= kNearStep &&
           (across < 0 || strides[d] < strides[across]))
         across = int64_t(d);
     unsigned width = computeType(type.getElementType()).getIntOrFloatBitWidth();
     if (across < 0 || (width != 8 && width != 32 && width != 64) ||
-        (!turned.transposes.empty() && across != turned.across))
+        (!transposed.transposes.empty() && across != transposed.across))
       return std::nullopt;
     bits = std::max<int64_t>(bits, width);
     ofBytes += width == 8;
-    turned.across = across;
-    turned.transposes.push_back(transpose);
+    transposed.across = across;
+    transposed.transposes.push_back(transpose);
   }
-  if (turned.transposes.empty() || (ofBytes > 0 && ofBytes < int64_t(turned.transposes.size())))
+  if (transposed.transposes.empty() ||
+      (ofBytes > 0 && ofBytes < int64_t(transposed.transposes.size())))
     return std::nullopt;
-  turned.lanes = ofBytes > 0 ? bytes : target.vectorBits / bits;
-  return turned;
+  transposed.lanes = ofBytes > 0 ? bytes : target.vectorBits / bits;
+  return transposed;
 }
 
 namespace {

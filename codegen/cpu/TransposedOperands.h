@@ -14,7 +14,7 @@
 namespace dlc::cpu {
 
 /// Transposes of one fusion that can be computed in tiles.
-struct Turned {
+struct TiledTransposes {
   llvm::SmallVector<TransposeOp> transposes;
   int64_t across = 0; ///< dimension of the results along which the operands are contiguous
   int64_t lanes = 0;  ///< rows of a tile, and elements of each of these rows
@@ -23,8 +23,8 @@ struct Turned {
 /// Returns the transposes that an element of a nest of `shape` reads at its own index. Returns
 /// nothing if there are none, if their contiguous dimensions differ, or if the result is too narrow
 /// for tiles.
-std::optional<Turned> findTurned(FusionOp fusion, llvm::ArrayRef<int64_t> shape,
-                                 const Target &target);
+std::optional<TiledTransposes> findTiledTransposes(FusionOp fusion, llvm::ArrayRef<int64_t> shape,
+                                                   const Target &target);
 
 /// Returns the operand's stride in elements along each dimension of the result.
 llvm::SmallVector<int64_t> stridesOf(TransposeOp transpose);

@@ -23,11 +23,11 @@ struct Windows {
   int64_t span(int64_t lanes) const { return (lanes - 1) * stride + (taps - 1) * dilation + 1; }
   int64_t registers(int64_t lanes) const { return (span(lanes) + lanes - 1) / lanes; }
   /// Returns whether a convolution loads each tap of `lanes` adjacent results separately.
-  bool goTapByTap(int64_t lanes, int64_t vectorBits) const;
+  bool loadsTapsSeparately(int64_t lanes, int64_t vectorBits) const;
   /// Returns whether `lanes` results are computed along rows: their windows' rows are loaded
   /// register by register and each window's elements are shuffled out of these, or each tap is
   /// loaded.
-  bool goAlongRows(int64_t lanes, bool isTapByTap = false) const;
+  bool vectorizesAlongRows(int64_t lanes, bool isTapByTap = false) const;
   /// Returns whether a pool combines runs of 2, 4, 8, .. elements before it combines windows from
   /// them.
   bool doubleUp(int64_t lanes) const;

@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/cuda/Attention.h"
 
+#include "passes/fuse/FusedAttention.h"
 #include "passes/fuse/StridedView.h"
-#include "passes/fuse/WholeAttention.h"
 #include "passes/place/Cost.h"
 
 using namespace mlir;
@@ -492,7 +492,7 @@ bool canAttend(FusionOp fusion, Operation *attention, std::string *why) {
       *why = reason;
     return false;
   };
-  if (!isWholeAttention(attention, why))
+  if (!canFuseAttention(attention, why))
     return false;
   for (Operation &op : bodyOf(fusion).without_terminator())
     if (&op != attention && !op.hasTrait<ViewLike>())

@@ -17,10 +17,10 @@ Type Emitter::sumType(ReduceOp op) {
   return element;
 }
 
-Emitter::Gathered Emitter::gather(ReduceKind kind, Type sum, int64_t terms, int64_t array) {
+Emitter::Accumulator Emitter::gather(ReduceKind kind, Type sum, int64_t terms, int64_t array) {
   constexpr int64_t few = 4;
   bool adds = kind == ReduceKind::sum || kind == ReduceKind::mean;
-  Gathered g{t.fresh("total"), kind, sum, adds && isFloat(sum) && terms > few};
+  Accumulator g{t.fresh("total"), kind, sum, adds && isFloat(sum) && terms > few};
   std::string type = computeName(sum), first = neutral(kind, sum);
   if (g.careful)
     t.line("dk::careful<" + type + "> " + g.name + (array ? "[" + Twine(array) + "]" : Twine("")) +
@@ -35,13 +35,13 @@ Emitter::Gathered Emitter::gather(ReduceKind kind, Type sum, int64_t terms, int6
   return g;
 }
 
-void Emitter::gatherTerm(const Gathered &g, const std::string &term, const std::string &at) {
+void Emitter::gatherTerm(const Accumulator &g, const std::string &term, const std::string &at) {
   std::string name = g.name + (at.empty() ? "" : "[" + at + "]");
   t.line(g.careful ? name + ".add(" + term + ");"
                    : name + " = " + combine(g.kind, g.sum, name, term) + ";");
 }
 
-std::string Emitter::gathered(const Gathered &g, const std::string &at) const {
+std::string Emitter::gathered(const Accumulator &g, const std::string &at) const {
   return g.name + (at.empty() ? "" : "[" + at + "]") + (g.careful ? ".value()" : "");
 }
 
@@ -63,7 +63,7 @@ std::string Emitter::finishReduce(ReduceOp op, const std::string &total) {
 std::string Emitter::reduce(ReduceOp op, const Indices &at) {
   SmallVector<int64_t> extents = op.foldedExtents();
   Type sum = sumType(op);
-  Gathered total = gather(op.getKind(), sum, product(extents));
+  Accumulator total = gather(op.getKind(), sum, product(extents));
   loops(extents, [&](ArrayRef<Expr> where) {
     std::string term = eval(op.getX(), readsOf(op, at, where).front().at);
     if (computeName(sum) != computeName(elementOf(op.getX())))

@@ -192,7 +192,7 @@ std::string Emitter::loadParts(Value value, const Buffer &from, const Expr &offs
   Type sum = op ? sumType(op) : from.element;
   ReduceKind kind = op ? op.getKind() : ReduceKind::sum;
   used.insert(from.name);
-  Gathered parts = gather(kind, sum, from.parts);
+  Accumulator parts = gather(kind, sum, from.parts);
   int64_t stride = typeOf(value).getNumElements();
   t.line("#pragma unroll 8");
   loop("0", from.parts, "1", [&](Expr part) {

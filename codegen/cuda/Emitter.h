@@ -104,7 +104,7 @@ public:
   static std::string functor(ReduceKind kind);
   /// Variables in which a thread accumulates terms sequentially. Sums of many floats also
   /// accumulate the rounding error.
-  struct Gathered {
+  struct Accumulator {
     std::string name;
     ReduceKind kind;
     mlir::Type sum;
@@ -112,9 +112,9 @@ public:
   };
   /// Declares accumulators. If `array` is not 0, it is the number of accumulators, and `at` is the
   /// index of one.
-  Gathered gather(ReduceKind kind, mlir::Type sum, int64_t terms, int64_t array = 0);
-  void gatherTerm(const Gathered &g, const std::string &term, const std::string &at = "");
-  std::string gathered(const Gathered &g, const std::string &at = "") const;
+  Accumulator gather(ReduceKind kind, mlir::Type sum, int64_t terms, int64_t array = 0);
+  void gatherTerm(const Accumulator &g, const std::string &term, const std::string &at = "");
+  std::string gathered(const Accumulator &g, const std::string &at = "") const;
   /// Returns the element type in which a reduction's terms are accumulated.
   static mlir::Type sumType(ReduceOp op);
   /// Returns the text of an element of `value` computed in f32, rounded to the value's 16-bit

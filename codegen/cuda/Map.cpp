@@ -44,7 +44,7 @@ int64_t chooseWidth(Planner &plan, ArrayRef<Target> targets, int64_t total) {
 } // namespace
 
 void launchMap(Planner &plan, ArrayRef<Target> targets) {
-  if (launchTurned(plan, targets))
+  if (launchTransposed(plan, targets))
     return;
   int64_t total = typeOf(targets.front().value).getNumElements();
   int64_t width = chooseWidth(plan, targets, total);

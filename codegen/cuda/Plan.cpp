@@ -6,7 +6,7 @@
 #include "codegen/cpu/Inplace.h"
 #include "codegen/cuda/Attention.h"
 #include "codegen/cuda/TileShape.h"
-#include "passes/fuse/WholeAttention.h"
+#include "passes/fuse/FusedAttention.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -55,10 +55,10 @@ std::optional<Indices> indexInTarget(const Planner &plan, Emitter &e, Operation 
     if (!from)
       continue;
     if (auto transpose = dyn_cast<TransposeOp>(def)) {
-      Indices turned;
+      Indices transposed;
       for (int64_t d : transpose.getPermutation())
-        turned.push_back((*from)[d]);
-      return turned;
+        transposed.push_back((*from)[d]);
+      return transposed;
     }
     return shapeOf(operand) == shapeOf(target)
                ? *from
@@ -243,7 +243,7 @@ void Planner::classify() {
       // The first reduction or contraction determines the schedule of the output's launch.
       Operation *anchor = nullptr;
       int64_t elements = typeOf(output.value).getNumElements();
-      std::function<void(Value, bool, bool)> visit = [&](Value value, bool own, bool turned) {
+      std::function<void(Value, bool, bool)> visit = [&](Value value, bool own, bool transposed) {
         Operation *op = value.getDefiningOp();
         if (!op || kept.contains(op))
           return;
@@ -251,7 +251,7 @@ void Planner::classify() {
         int64_t size = typeOf(value).getNumElements();
         if (h == How::Tile) {
           if (!own || size != elements || (anchor && anchor != op) ||
-              (turned && !takesWindows(*this, op) && !geometryOf(op).channelsLast))
+              (transposed && !takesWindows(*this, op) && !geometryOf(op).channelsLast))
             return keep(op);
           anchor = op;
           for (Value operand : op->getOperands())
@@ -260,7 +260,7 @@ void Planner::classify() {
         }
         if (h == How::Row) {
           Row row = *rowOf(op);
-          bool fits = own && !turned &&
+          bool fits = own && !transposed &&
                       (elements == row.rows || elements == row.rows * row.columns) &&
                       (!anchor || (how[anchor] == How::Row && *rowOf(anchor) == row));
           if (!fits)
@@ -271,7 +271,7 @@ void Planner::classify() {
         }
         for (Value operand : op->getOperands())
           visit(operand, own && (staysInRow(op) || isa<TransposeOp>(op)),
-                turned || isa<TransposeOp>(op));
+                transposed || isa<TransposeOp>(op));
       };
       visit(output.value, true, false);
     }
@@ -442,7 +442,7 @@ FailureOr<Kernel> Planner::run() {
     SmallVector<Target> targets;
     for (const Target &output : outputs)
       targets.push_back(output);
-    launchWhole(*this, &first, targets);
+    launchStandalone(*this, &first, targets);
     return std::move(kernel);
   }
   classify();

@@ -92,7 +92,7 @@ private:
 void launchMap(Planner &plan, llvm::ArrayRef<Target> targets);
 /// Emits the same for targets of one shape, with tiles of transposed operands in shared memory.
 /// Returns false if no operand is transposed.
-bool launchTurned(Planner &plan, llvm::ArrayRef<Target> targets);
+bool launchTransposed(Planner &plan, llvm::ArrayRef<Target> targets);
 /// Emits a kernel whose warps or blocks process rows. `reductions`, in order, are over whole rows.
 void launchRows(Planner &plan, llvm::ArrayRef<Target> targets, llvm::ArrayRef<ReduceOp> reductions,
                 int64_t rows, int64_t columns);
@@ -106,7 +106,7 @@ void launchTiles(Planner &plan, mlir::Operation *contraction, llvm::ArrayRef<Tar
 bool takesWindows(Planner &plan, mlir::Operation *op);
 void launchWindows(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
 /// Emits an operation that is a kernel by itself: topk, nms, cumulative, scatters, grouped matmuls.
-bool launchWhole(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
+bool launchStandalone(Planner &plan, mlir::Operation *op, llvm::ArrayRef<Target> targets);
 
 /// Returns the index in the target of the element that is computed from the result of `op` at `at`
 /// by elementwise operations, transposes and reshapes. Returns nothing if there is none.

@@ -352,8 +352,8 @@ template <int Bits> DK_INLINE float uniform(const words &w, int i) {
 DK_INLINE float normal(const words &w, int i) {
   float u = (float)((word(w, i & 2) >> 8) + 1u) * (1.0f / (1 << 24));
   float turns = (float)(word(w, (i & 2) + 1) >> 8) * (2.0f / (1 << 24));
-  float turned = i & 1 ? sinpif(turns) : cospif(turns);
-  return sqrtf(-2.0f * logf(u)) * turned;
+  float factor = i & 1 ? sinpif(turns) : cospif(turns);
+  return sqrtf(-2.0f * logf(u)) * factor;
 }
 
 } // namespace dk

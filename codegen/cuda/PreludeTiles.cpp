@@ -47,8 +47,8 @@ DK_INLINE void copies_done() {
 }
 DK_INLINE void copies_commit() { dlc_emulated::commit_group(); }
 template <int Pending> DK_INLINE void copies_wait() { dlc_emulated::wait_groups(Pending); }
-template <bool Turned> DK_INLINE void load_matrices(unsigned *f, const void *line) {
-  dlc_emulated::ldmatrix<4, Turned>(f, line);
+template <bool Transposed> DK_INLINE void load_matrices(unsigned *f, const void *line) {
+  dlc_emulated::ldmatrix<4, Transposed>(f, line);
 }
 DK_INLINE void shared_writes_done() {}
 DK_INLINE int again(int x) { return x; }
@@ -88,8 +88,8 @@ template <int Pending> DK_INLINE void copies_wait() {
   asm volatile("cp.async.wait_group %0;" :: "n"(Pending) : "memory");
 }
 // Loads four 8x8 matrices: a thread gets two adjacent elements of a line, or of a column if transposed.
-template <bool Turned> DK_INLINE void load_matrices(unsigned *f, const void *line) {
-  if (Turned)
+template <bool Transposed> DK_INLINE void load_matrices(unsigned *f, const void *line) {
+  if (Transposed)
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3]) : "r"(shared_address(line)) : "memory");
   else

@@ -204,7 +204,7 @@ private:
   }
 
   void reduce(const Expr &at, SmallVector<ReduceOp> group) {
-    SmallVector<Emitter::Gathered> gathered;
+    SmallVector<Emitter::Accumulator> gathered;
     for (ReduceOp op : group)
       gathered.push_back(
           e.gather(op.getKind(), Emitter::sumType(op), unrolled ? 1 : s.steps * s.width));

@@ -13,7 +13,7 @@ namespace dlc::cuda {
 
 namespace {
 
-constexpr int64_t kMostParts = 512;
+constexpr int64_t kMaxParts = 512;
 /// More parts are combined by a separate launch with many threads.
 constexpr int64_t kFewParts = 32;
 /// Threads along the kept dimensions, and all threads of a block.
@@ -99,7 +99,7 @@ private:
       threads *= 2;
     parts = std::clamp<int64_t>(wanted() / std::max<int64_t>(1, kept), 1,
                                 std::max<int64_t>(1, reduced / (threads * width * 4)));
-    parts = std::min(parts, kMostParts);
+    parts = std::min(parts, kMaxParts);
   }
 
   void planAcross() {
@@ -111,7 +111,7 @@ private:
     rows = kBlock / threads;
     int64_t blocks = (kept / width + threads - 1) / threads;
     parts = std::clamp<int64_t>(wanted() / blocks, 1, std::max<int64_t>(1, reduced / (rows * 8)));
-    parts = std::min(parts, kMostParts);
+    parts = std::min(parts, kMaxParts);
   }
 
   Indices indexOf(Emitter &e, const Expr &keptAt, const Expr &reducedAt) {
@@ -172,7 +172,7 @@ private:
     Emitter &e = frame.e;
     Text &t = frame.t;
     Expr at = e.variable("o", "blockIdx.x", 0, kept - 1);
-    SmallVector<Emitter::Gathered> gathered;
+    SmallVector<Emitter::Accumulator> gathered;
     for (ReduceOp op : reductions)
       gathered.push_back(e.gather(op.getKind(), Emitter::sumType(op), chunk / threads));
     part(e, "(int)threadIdx.x", threads, width, [&](Expr vector) {
@@ -208,7 +208,7 @@ private:
     std::string name =
         e.let(e.indexType, "blockIdx.x * " + std::to_string(threads) + " + threadIdx.x");
     bool guarded = blocks * threads != vectors;
-    SmallVector<Emitter::Gathered> gathered;
+    SmallVector<Emitter::Accumulator> gathered;
     for (ReduceOp op : reductions)
       gathered.push_back(e.gather(op.getKind(), Emitter::sumType(op), chunk / rows, width));
     if (guarded)
@@ -268,7 +268,7 @@ private:
       Buffer whole = plan.place(op.getY(), computeType(elementOf(op.getX())));
       frame.use(partial.name);
       std::string type = computeName(sum), shared = t.fresh("shared");
-      Emitter::Gathered mine = e.gather(op.getKind(), sum, parts);
+      Emitter::Accumulator mine = e.gather(op.getKind(), sum, parts);
       t.line("if (" + name + " < " + Twine(kept) + ")");
       t.line("#pragma unroll 4");
       t.open("for (int part = threadIdx.y; part < " + Twine(parts) + "; part += " + lines + ")");

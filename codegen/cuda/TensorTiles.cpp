@@ -142,7 +142,7 @@ private:
   std::pair<Expr, Expr> vectorOfThread(const TileSide &side, const Expr &step, const Expr &thread) {
     Expr vector = step * s.threads + thread;
     // Adjacent threads read contiguous memory.
-    if (side.turned)
+    if (side.transposed)
       return {e.x.remainder(vector, side.extent), e.x.divide(vector, side.extent) * side.together};
     int64_t line = (side.depthFirst ? s.depth : side.extent) / side.together;
     Expr within = e.x.remainder(vector, line) * side.together, outer = e.x.divide(vector, line);
@@ -344,9 +344,9 @@ private:
     t.line("#ifdef DLC_EMULATED");
     multiply();
     t.line("#else");
-    auto turned = [](const TileSide &side) { return side.depthFirst ? "false" : "true"; };
+    auto transposed = [](const TileSide &side) { return side.depthFirst ? "false" : "true"; };
     std::string product = "dk::product_" + std::to_string(s.columns) + "_" + s.mma + "<" +
-                          turned(sides[0]) + ", " + turned(sides[1]) + ">";
+                          transposed(sides[0]) + ", " + transposed(sides[1]) + ">";
     for (const TileSide &side : sides)
       t.line("const unsigned long long " + std::string(side.rows ? "at_a" : "at_b") +
              " = dk::matrix_at<" + (side.depthFirst ? "true" : "false") + ", " + Twine(s.depth) +

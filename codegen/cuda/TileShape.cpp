@@ -142,7 +142,7 @@ constexpr double kResultTime = 6e-5;
 /// Slowdown of a tile on a multiprocessor that has capacity for two blocks.
 constexpr double kAlone = 1.5;
 /// Minimum length of a part, and maximum number of parts.
-constexpr int64_t kShortestPart = 128, kMostParts = 64;
+constexpr int64_t kShortestPart = 128, kMaxParts = 64;
 
 void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bool (&computed)[2],
                        TileShape &s) {
@@ -166,7 +166,7 @@ void chooseTensorTiles(const KernelOptions &options, const Geometry &g, const bo
     if (stages < fewest)
       return;
     int64_t blocks = tilesOf(g.rows, tile.rows) * tilesOf(g.columns, tile.columns) * g.batches;
-    for (int64_t parts = 1; parts <= kMostParts; parts += std::max<int64_t>(1, parts / 4)) {
+    for (int64_t parts = 1; parts <= kMaxParts; parts += std::max<int64_t>(1, parts / 4)) {
       if (parts > 1 && g.contracted / parts < kShortestPart)
         break;
       int64_t steps = tilesOf(tilesOf(g.contracted, parts), s.depth);

@@ -128,7 +128,7 @@ TileSide TileFrame::sideOf(bool rows) {
     copied[false] = 0;
   side.async = copied[true] || copied[false];
   side.depthFirst = bytes || together[true] > together[false];
-  side.turned = bytes && !side.async && together[false] > together[true];
+  side.transposed = bytes && !side.async && together[false] > together[true];
   if (side.async) {
     if (copied[true] != copied[false])
       side.depthFirst = copied[true] > copied[false];

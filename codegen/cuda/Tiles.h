@@ -18,7 +18,7 @@ struct TileSide {
   /// Whether elements along the contracted dimension are contiguous in shared memory.
   bool depthFirst = false;
   /// Whether these elements are strided in global memory.
-  bool turned = false;
+  bool transposed = false;
   mlir::Value zeroPoint; ///< subtracted from each element; null: none
   std::string filling;   ///< value of elements outside the operand; empty: 0
   bool guarded = false;  ///< whether elements may be in an image's padding

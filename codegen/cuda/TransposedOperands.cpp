@@ -16,22 +16,23 @@ namespace {
 
 constexpr int64_t kTile = 32, kRows = 8;
 /// Smaller operands, and shorter dimensions, are read equally fast in any order.
-constexpr int64_t kFewest = 4096, kShortest = 16;
+constexpr int64_t kMin = 4096, kShortest = 16;
 /// Maximum number of tiles that fit in shared memory.
-constexpr size_t kMost = 4;
+constexpr size_t kMax = 4;
 
 /// Dimension of the result along which some operands are contiguous, and these operands.
-struct Turn {
+struct Transposition {
   size_t last = 0, across = 0;
   SmallVector<size_t> transposed; ///< indices in the list of reads
 };
 
-std::optional<Turn> findTurn(Emitter &e, ArrayRef<Target> targets, ArrayRef<int64_t> shape) {
-  Turn turn;
+std::optional<Transposition> findTransposition(Emitter &e, ArrayRef<Target> targets,
+                                               ArrayRef<int64_t> shape) {
+  Transposition transposition;
   for (size_t d = 0; d < shape.size(); ++d)
     if (shape[d] > 1)
-      turn.last = d;
-  if (shape.empty() || shape[turn.last] < kShortest)
+      transposition.last = d;
+  if (shape.empty() || shape[transposition.last] < kShortest)
     return std::nullopt;
   Indices at;
   for (size_t d = 0; d < shape.size(); ++d)
@@ -44,50 +45,50 @@ std::optional<Turn> findTurn(Emitter &e, ArrayRef<Target> targets, ArrayRef<int6
   };
   bool found = false;
   for (auto [i, read] : llvm::enumerate(reads)) {
-    if (typeOf(read.first).getNumElements() < kFewest)
+    if (typeOf(read.first).getNumElements() < kMin)
       continue;
     Expr offset = e.x.linear(shapeOf(read.first), read.second);
-    int64_t along = step(offset, turn.last);
+    int64_t along = step(offset, transposition.last);
     if (along <= 1)
       continue;
-    for (size_t d = 0; d < turn.last; ++d) {
-      if (step(offset, d) != 1 || shape[d] < kShortest || (found && d != turn.across))
+    for (size_t d = 0; d < transposition.last; ++d) {
+      if (step(offset, d) != 1 || shape[d] < kShortest || (found && d != transposition.across))
         continue;
-      turn.across = d;
-      turn.transposed.push_back(i);
+      transposition.across = d;
+      transposition.transposed.push_back(i);
       found = true;
       break;
     }
   }
-  if (!found || turn.transposed.size() > kMost)
+  if (!found || transposition.transposed.size() > kMax)
     return std::nullopt;
-  return turn;
+  return transposition;
 }
 
 } // namespace
 
-bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
+bool launchTransposed(Planner &plan, ArrayRef<Target> targets) {
   auto shape = shapeOf(targets.front().value);
-  if (product(shape) < kFewest ||
+  if (product(shape) < kMin ||
       llvm::any_of(targets, [&](const Target &target) { return shapeOf(target.value) != shape; }))
     return false;
-  std::optional<Turn> turn;
+  std::optional<Transposition> transposition;
   {
     Text nowhere;
     Emitter probe(nowhere, plan.indexType);
     for (auto &[value, buffer] : plan.known)
       probe.bind(value, buffer);
-    turn = findTurn(probe, targets, shape);
+    transposition = findTransposition(probe, targets, shape);
   }
-  if (!turn)
+  if (!transposition)
     return false;
   Frame frame(plan);
   Emitter &e = frame.e;
   Text &t = frame.t;
   auto tiles = [](int64_t n) { return (n + kTile - 1) / kTile; };
-  int64_t along = tiles(shape[turn->last]), across = tiles(shape[turn->across]);
+  int64_t along = tiles(shape[transposition->last]), across = tiles(shape[transposition->across]);
   SmallVector<int64_t> rest(shape);
-  rest[turn->last] = rest[turn->across] = 1;
+  rest[transposition->last] = rest[transposition->across] = 1;
   int64_t blocks = along * across * product(rest);
   Expr block = e.variable("block", "blockIdx.x", 0, blocks - 1);
   Expr last =
@@ -106,14 +107,15 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
       Expr x = e.freshAtom("threadIdx.x", 0, kTile - 1);
       Expr l = last + (transposed ? y : x), a = other + (transposed ? x : y);
       SmallVector<std::string> inside;
-      for (const auto &[i, d] : {std::pair(l, turn->last), std::pair(a, turn->across)})
+      for (const auto &[i, d] :
+           {std::pair(l, transposition->last), std::pair(a, transposition->across)})
         if (shape[d] % kTile != 0)
           inside.push_back("(int)(" + i.text() + ") < " + std::to_string(shape[d]));
       t.open(inside.empty() ? Twine("") : "if (" + Twine(llvm::join(inside, " && ")) + ")");
       e.pushScope();
       Indices at = base;
-      at[turn->last] = e.variable("l", l.text(), 0, shape[turn->last] - 1);
-      at[turn->across] = e.variable("a", a.text(), 0, shape[turn->across] - 1);
+      at[transposition->last] = e.variable("l", l.text(), 0, shape[transposition->last] - 1);
+      at[transposition->across] = e.variable("a", a.text(), 0, shape[transposition->across] - 1);
       Emitter::Reads reads;
       for (const Target &target : targets)
         e.reads(target.value, at, reads);
@@ -122,12 +124,12 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
       t.close();
     });
   };
-  for (size_t i = 0; i < turn->transposed.size(); ++i)
+  for (size_t i = 0; i < transposition->transposed.size(); ++i)
     names.push_back(t.fresh("tile"));
   std::string declarations;
   t.begin();
   walk(true, [&](const Indices &, Emitter::Reads &reads, std::string y) {
-    for (auto [name, i] : llvm::zip(names, turn->transposed)) {
+    for (auto [name, i] : llvm::zip(names, transposition->transposed)) {
       auto &[value, at] = reads[i];
       const Buffer &from = plan.known[value];
       e.used.insert(from.name);
@@ -142,7 +144,7 @@ bool launchTurned(Planner &plan, ArrayRef<Target> targets) {
   t.append(first);
   t.line("__syncthreads();");
   walk(false, [&](const Indices &at, Emitter::Reads &reads, std::string y) {
-    for (auto [name, i] : llvm::zip(names, turn->transposed))
+    for (auto [name, i] : llvm::zip(names, transposition->transposed))
       e.seed(reads[i].first, reads[i].second, "dk::load(" + name + "[threadIdx.x][" + y + "])");
     SmallVector<std::string> elements;
     for (const Target &target : targets)

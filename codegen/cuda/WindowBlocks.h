@@ -43,7 +43,7 @@ protected:
     for (const Axis &axis : axes)
       results *= axis.block, terms *= axis.terms();
     // A gradient needs registers for its own sums, too.
-    return results <= (gradient ? 32 : 64) && terms <= kMostTerms;
+    return results <= (gradient ? 32 : 64) && terms <= kMaxTerms;
   }
 
   /// Returns the values that the windows read.
@@ -95,10 +95,10 @@ protected:
       bytes += resultSize() * std::max<int64_t>(4, ref::elementBytes(elementOf(result)));
     // Multiples of 8 images start at vector boundaries.
     together = std::min(kThreads / blocksOfImage(), kSharedBytes / bytes) / 8 * 8;
-    const int64_t least = (kLeastThreads / blocksOfImage() + 7) / 8 * 8;
+    const int64_t least = (kMinThreads / blocksOfImage() + 7) / 8 * 8;
     while (together > least && count / together < 2 * plan.options.multiprocessors)
       together = std::max(least, together / 2 / 8 * 8);
-    if (fits() && together > 0 && together * blocksOfImage() >= kLeastThreads)
+    if (fits() && together > 0 && together * blocksOfImage() >= kMinThreads)
       return true;
     together = 0;
     llvm::copy(before, axes.begin());
@@ -135,15 +135,14 @@ protected:
   /// Returns the block size along an axis: preferably with the fewest results past the end, then
   /// with whole vectors, then the longest.
   int64_t chooseAlong(const Axis &axis) const {
-    const int64_t longest = channelsLast ? kMostAlong / 2 : kMostAlong;
+    const int64_t longest = channelsLast ? kMaxAlong / 2 : kMaxAlong;
     int64_t unit = axis.transposed ? axis.stride : 1, best = 0;
     auto better = [&](int64_t a, int64_t b) {
       auto waste = [&](int64_t block) { return (axis.size + block - 1) / block * block; };
       if (waste(a) != waste(b))
         return waste(a) < waste(b);
-      int64_t row = evenPart(axis.size, kMostAlong);
-      int64_t x = std::min(evenPart(a, kMostAlong), row),
-              y = std::min(evenPart(b, kMostAlong), row);
+      int64_t row = evenPart(axis.size, kMaxAlong);
+      int64_t x = std::min(evenPart(a, kMaxAlong), row), y = std::min(evenPart(b, kMaxAlong), row);
       return x != y ? x > y : a > b;
     };
     for (int64_t block = longest / unit * unit; block >= 4; block -= unit)
@@ -264,7 +263,7 @@ protected:
         text = llvm::join(conditions, " && ") + " ? " + text + " : " + source.none;
       e.t.line(array + "[" + place.text() + "] = " + text + ";");
     };
-    int64_t most = std::min<int64_t>(kMostAlong, 16 / ref::elementBytes(element));
+    int64_t most = std::min<int64_t>(kMaxAlong, 16 / ref::elementBytes(element));
     at.push_back(0);
     for (int64_t i = 0; i < count;) {
       int64_t width = 1;

@@ -8,14 +8,14 @@
 
 namespace dlc::cuda {
 
-constexpr int64_t kThreads = 256, kLeastThreads = 64;
+constexpr int64_t kThreads = 256, kMinThreads = 64;
 /// Maximum number of channels of a group. Groups of more channels are computed as tiled
 /// contractions.
-constexpr int64_t kMostChannels = 8;
+constexpr int64_t kMaxChannels = 8;
 /// Maximum number of elements of a window, and of unrolled multiply-adds.
-constexpr int64_t kMostPlaces = 64, kMostTerms = 1024;
+constexpr int64_t kMaxPlaces = 64, kMaxTerms = 1024;
 /// Maximum number of adjacent results of a thread along the last dimension.
-constexpr int64_t kMostAlong = 8;
+constexpr int64_t kMaxAlong = 8;
 /// Maximum number of elements of an image that is read through shared memory, and bytes of shared
 /// memory for all such images of a block.
 constexpr int64_t kSmallImage = 1024, kSharedBytes = 40 << 10;
@@ -121,7 +121,7 @@ struct Sizes {
   }
 
   bool hasFewChannels() const {
-    return inputs <= kMostChannels && outputs <= kMostChannels && places <= kMostPlaces;
+    return inputs <= kMaxChannels && outputs <= kMaxChannels && places <= kMaxPlaces;
   }
   bool hasOneChannel() const { return inputs == 1 && outputs == 1; }
 

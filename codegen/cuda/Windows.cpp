@@ -313,7 +313,7 @@ private:
   void storeLine(Frame &frame, ArrayRef<Target> targets, const Indices &at, int64_t first,
                  ArrayRef<std::string> inside) {
     const Axis &along = axes.back();
-    int64_t width = kMostAlong;
+    int64_t width = kMaxAlong;
     for (const Target &target : targets)
       width = std::min(width, 32 / ref::elementBytes(target.buffer.element));
     width = std::min({evenPart(along.block, width), evenPart(along.size, width)});
@@ -411,8 +411,10 @@ private:
       units.push_back(axis.blocks());
     const int64_t pairs = groups * outputs * inputs, results = pairs * places;
     const int64_t total = product(units), vectors = pairs / channels;
-    const int64_t beside = channelsLast ? std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors)) : 1;
-    const int64_t rows = kThreads / beside, blocks = (vectors + beside - 1) / beside;
+    const int64_t columnThreads =
+        channelsLast ? std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors)) : 1;
+    const int64_t rows = kThreads / columnThreads,
+                  blocks = (vectors + columnThreads - 1) / columnThreads;
     int64_t parts = std::clamp<int64_t>(int64_t(plan.options.multiprocessors) * 8 / blocks, 1,
                                         std::max<int64_t>(1, total / (2 * rows)));
     parts = std::min<int64_t>(parts, 64);
@@ -424,9 +426,9 @@ private:
       Emitter &e = frame.e;
       Text &t = frame.t;
       // Threads past the end repeat the last pair and store nothing.
-      std::string wanted = e.let(e.indexType, "blockIdx.x * " + std::to_string(beside) +
-                                                  (beside > 1 ? " + threadIdx.x" : ""));
-      const bool even = blocks * beside == vectors;
+      std::string wanted = e.let(e.indexType, "blockIdx.x * " + std::to_string(columnThreads) +
+                                                  (columnThreads > 1 ? " + threadIdx.x" : ""));
+      const bool even = blocks * columnThreads == vectors;
       Expr pair = e.variable("pair",
                              even ? wanted
                                   : "dk::smallest::of<" + e.indexType + ">(" + wanted + ", " +
@@ -434,7 +436,7 @@ private:
                              0, vectors - 1);
       Indices channelsAt = e.x.unravel({groups * outputs, inputs}, pair * channels);
       SmallVector<int64_t> shape = blockShape();
-      std::string row = beside > 1 ? "threadIdx.y" : "threadIdx.x";
+      std::string row = columnThreads > 1 ? "threadIdx.y" : "threadIdx.x";
       t.line(type + " total[" + Twine(places * channels) + "] = {};");
       std::string begin =
           e.let(e.indexType, "(" + e.indexType + ")blockIdx.y * " + std::to_string(chunk));
@@ -478,30 +480,32 @@ private:
       e.popScope();
       t.close();
       Expr part = e.variable("part", "blockIdx.y", 0, parts - 1);
-      t.line("__shared__ " + type + " shared[" + Twine(beside > 1 ? kThreads : kThreads / 32) +
-             "];");
+      t.line("__shared__ " + type + " shared[" +
+             Twine(columnThreads > 1 ? kThreads : kThreads / 32) + "];");
       for (int64_t k = 0; k < places; ++k)
         for (int64_t c = 0; c < channels; ++c) {
           std::string mine = "total[" + std::to_string(k * channels + c) + "]", whole;
-          if (beside == 1) {
+          if (columnThreads == 1) {
             whole = e.let(type, "dk::block_reduce<dk::sum, " + std::to_string(kThreads) + ">(" +
                                     mine + ", shared)");
           } else {
             whole = t.fresh("v");
             t.line("__syncthreads();");
-            t.line("shared[threadIdx.y * " + Twine(beside) + " + threadIdx.x] = " + mine + ";");
+            t.line("shared[threadIdx.y * " + Twine(columnThreads) + " + threadIdx.x] = " + mine +
+                   ";");
             t.line("__syncthreads();");
             t.line(type + " " + whole + " = shared[threadIdx.x];");
             t.line("for (int y = 1; y < " + Twine(rows) + "; ++y) " + whole + " += shared[y * " +
-                   Twine(beside) + " + threadIdx.x];");
+                   Twine(columnThreads) + " + threadIdx.x];");
           }
           t.open("if (" + Twine(row) + " == 0" +
                  (even ? "" : " && " + wanted + " < " + std::to_string(vectors)) + ")");
           e.store(partial, part * results + (pair * channels + Expr(c)) * places + Expr(k), whole);
           t.close();
         }
-      if (beside > 1)
-        frame.finish({uint32_t(blocks), uint32_t(parts), 1}, {uint32_t(beside), uint32_t(rows), 1});
+      if (columnThreads > 1)
+        frame.finish({uint32_t(blocks), uint32_t(parts), 1},
+                     {uint32_t(columnThreads), uint32_t(rows), 1});
       else
         frame.finish({uint32_t(blocks), uint32_t(parts), 1}, {uint32_t(kThreads), 1, 1});
     }

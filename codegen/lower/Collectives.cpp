@@ -38,7 +38,7 @@ json descOf(Operation *op) {
       .Default([](Operation *) { return json(); });
 }
 
-/// Also implemented by the runtime's session (runtime/session/OwnRows.h).
+/// Also implemented by the runtime's session (runtime/session/ShardCopy.h).
 LibraryCall callOf(OwnRowsOp op) {
   LibraryCall call;
   call.library = call.implementation = "own_rows";
@@ -105,7 +105,7 @@ static bool isUsedAfter(const Extent &extent, Operation *last) {
   return false;
 }
 
-void meetInPlace(exec::ProgramOp program) {
+void makeCollectivesInPlace(exec::ProgramOp program) {
   for (Operation &op : llvm::make_early_inc_range(program.getBody().front())) {
     if (!isCollective(&op))
       continue;

@@ -17,7 +17,7 @@ bool isCollective(mlir::Operation *command);
 
 /// Lets collectives that read a part of a buffer write their result to the same place, if that part
 /// is not used afterwards. (The memory planner does the same for whole buffers.)
-void meetInPlace(exec::ProgramOp program);
+void makeCollectivesInPlace(exec::ProgramOp program);
 
 } // namespace dlc::lower
 #endif

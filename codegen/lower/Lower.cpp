@@ -102,7 +102,7 @@ LogicalResult Lowering::run() {
       copy(body.getTerminator()->getLoc(), home(value), outputBuffers[i],
            storageBytes(tensorTypeOf(value)));
   main.erase();
-  meetInPlace(program);
+  makeCollectivesInPlace(program);
   assignStreams(program);
   return success();
 }
@@ -168,7 +168,7 @@ void Lowering::prepareStates(ArrayRef<State> states, ArrayRef<Update> updates) {
   }
 }
 
-void Lowering::copyOld(OldPart part, ArrayRef<State> states, Value value, Value to) {
+void Lowering::copyOld(OldValuePart part, ArrayRef<State> states, Value value, Value to) {
   int64_t bytes = storageBytes(tensorTypeOf(value));
   copy(value.getLoc(), view(value.getLoc(), buffers[states[part.state].old], part.offset, bytes),
        to, bytes);
@@ -178,7 +178,7 @@ bool Lowering::claim(Value value, Value parent, int64_t offset) {
   Operation *op = value.getDefiningOp();
   if (!op || destinations.count(value) || isa<ConstantOp>(op))
     return false;
-  if (isa<ReshapeOp, TransposedViewOp>(op) || isTurnedStack(op)) {
+  if (isa<ReshapeOp, TransposedViewOp>(op) || isReversedStack(op)) {
     if (!claim(op->getOperand(0), parent, offset))
       return false;
     destinations[value] = {parent, offset};
@@ -332,8 +332,8 @@ LogicalResult Lowering::command(Operation &op) {
   // A loop or branch runs on one device, including its body.
   if (!outermost)
     device = commandDevice(&op);
-  if (auto turned = dyn_cast<TransposedViewOp>(op)) {
-    buffers[turned.getY()] = bufferOf(turned.getX());
+  if (auto transposed = dyn_cast<TransposedViewOp>(op)) {
+    buffers[transposed.getY()] = bufferOf(transposed.getX());
     return success();
   }
   if (isa<ReshapeOp, TransferOp>(op)) {
@@ -360,7 +360,7 @@ LogicalResult Lowering::command(Operation &op) {
     return success();
   }
   if (auto slice = dyn_cast<SliceOp>(op)) {
-    auto start = isTurnedStack(&op) ? 0 : contiguousStart(slice);
+    auto start = isReversedStack(&op) ? 0 : contiguousStart(slice);
     if (!start)
       return op.emitError("a slice that is not contiguous in memory must be in a fusion");
     buffers[slice.getY()] =
@@ -387,9 +387,9 @@ LogicalResult Lowering::command(Operation &op) {
       resultBuffer(v);
     return success();
   }
-  if (provider->about.form == KernelForm::Host)
+  if (provider->about.kind == KernelKind::Host)
     return launch(cast<FusionOp>(op), *provider);
-  if (provider->about.form == KernelForm::Gpu)
+  if (provider->about.kind == KernelKind::Gpu)
     return launchOnGpu(op);
   std::string why;
   auto call = callOf(&op, options.threads, &why);

@@ -47,7 +47,7 @@ LogicalResult Lowering::lowerLoop(LoopOp op) {
   bool conditional = bool(op.getCondition());
   auto values = body.getTerminator()->getOperands();
   auto nextValues = values.slice(conditional, carried);
-  LoopPlaces places = placeLoop(op);
+  LoopBuffers places = placeLoop(op);
   Value condition;
   if (conditional) {
     condition = allocate(loc, 1);
@@ -97,14 +97,14 @@ void Lowering::copyUnlessThere(Location loc, Value from, Value to) {
     copy(loc, from, to, cast<exec::BufferType>(to.getType()).getBytes());
 }
 
-Lowering::LoopPlaces Lowering::placeLoop(LoopOp op) {
+Lowering::LoopBuffers Lowering::placeLoop(LoopOp op) {
   Location loc = op.getLoc();
   Block &body = op.getBody().front();
   size_t carried = op.getInits().size();
   auto values = body.getTerminator()->getOperands().drop_front(bool(op.getCondition()));
   auto trips = tripsOf(op);
   bool moves = trips && *trips > 0 && isInnermost(op);
-  LoopPlaces places;
+  LoopBuffers places;
   places.stacked.resize(values.size() - carried);
   // Lets the operation that computes a value in the body write it directly to its place.
   auto claimInside = [&](Value value, Value place) {
@@ -116,7 +116,7 @@ Lowering::LoopPlaces Lowering::placeLoop(LoopOp op) {
   auto stackOf = [&](Value value) {
     for (size_t k = carried; k < values.size(); ++k)
       if (values[k] == value && !places.stacked[k - carried] &&
-          !destinations.count(op.getResult(k)) && !turnsRound(op.getResult(k)))
+          !destinations.count(op.getResult(k)) && !isReversed(op.getResult(k)))
         return k;
     return size_t(0);
   };
@@ -160,15 +160,15 @@ Lowering::LoopPlaces Lowering::placeLoop(LoopOp op) {
       continue;
     Value stack = resultBuffer(op.getResult(k));
     int64_t bytes = storageBytes(tensorTypeOf(values[k]));
-    bool turned = turnsRound(op.getResult(k));
-    place = view(loc, stack, turned ? (*trips - 1) * bytes : 0, bytes, turned ? -bytes : bytes);
+    bool reversed = isReversed(op.getResult(k));
+    place = view(loc, stack, reversed ? (*trips - 1) * bytes : 0, bytes, reversed ? -bytes : bytes);
     claimInside(values[k], place);
   }
   return places;
 }
 
-bool Lowering::turnsRound(Value stack) {
-  return stack.hasOneUse() && isTurnedStack(*stack.user_begin());
+bool Lowering::isReversed(Value stack) {
+  return stack.hasOneUse() && isReversedStack(*stack.user_begin());
 }
 
 bool Lowering::isFreeBefore(Value next, BlockArgument argument) {
@@ -194,14 +194,14 @@ bool Lowering::mayWriteOver(Value next, Value other) {
   if (!provider || !llvm::is_contained(fusion.getInputs(), other))
     return false;
   unsigned result = cast<OpResult>(next).getResultNumber();
-  if (provider->about.form == KernelForm::Gpu) {
+  if (provider->about.kind == KernelKind::Gpu) {
     SmallVector<unsigned> operands;
     for (auto [i, operand] : llvm::enumerate(fusion.getInputs()))
       if (operand == other)
         operands.push_back(i);
     return gpuMayReplace(fusion, result, operands, options);
   }
-  if (provider->about.form != KernelForm::Host)
+  if (provider->about.kind != KernelKind::Host)
     return false;
   std::string why;
   auto normal = cpu::normalize(fusion, why);

@@ -52,7 +52,7 @@ LogicalResult Lowering::launch(FusionOp fusion, const Provider &provider) {
   auto made = launchNormal(*normal, *schedule, inputs, outputs, inplace);
   if (failed(made))
     return failure();
-  tellCandidates(fusion, *made);
+  copyCandidates(fusion, *made);
   return success();
 }
 
@@ -108,7 +108,7 @@ exec::LaunchOp Lowering::launchKernel(FusionOp normal, const Schedule &schedule,
                                       ArrayRef<int64_t> inplace) {
   Location loc = normal.getLoc();
   const cpu::KernelPlan &plan = schedule.plan;
-  StringAttr &symbol = kernels[scheduleText(schedule) + meaningOf(normal)];
+  StringAttr &symbol = kernels[scheduleText(schedule) + textOf(normal)];
   if (!symbol) {
     symbol = b.getStringAttr(kernelName(normal));
     setSchedule(makeKernel(symbol, normal), schedule);
@@ -123,7 +123,7 @@ exec::LaunchOp Lowering::launchKernel(FusionOp normal, const Schedule &schedule,
                                 /*stream=*/0, DenseI32ArrayAttr(), DenseI32ArrayAttr());
 }
 
-std::string Lowering::meaningOf(FusionOp normal) {
+std::string Lowering::textOf(FusionOp normal) {
   std::string text;
   llvm::raw_string_ostream os(text);
   normal->setAttrs(DictionaryAttr::get(b.getContext()));
@@ -176,7 +176,7 @@ LogicalResult Lowering::launchOnGpu(Operation &op) {
   std::string text = "cuda " + gpu->arch + " " + std::to_string(gpu->figures.multiprocessors);
   for (int64_t alignment : alignments)
     text += " " + std::to_string(alignment);
-  StringAttr &symbol = kernels[text + "\n" + meaningOf(*normal)];
+  StringAttr &symbol = kernels[text + "\n" + textOf(*normal)];
   if (!symbol) {
     symbol = b.getStringAttr(kernelName(*normal));
     auto made =
@@ -197,13 +197,13 @@ LogicalResult Lowering::launchOnGpu(Operation &op) {
   for (const cuda::Launch &launch : kernel.launches) {
     auto command =
         createGpuLaunch(b, op.getLoc(), symbol, kernel, launch, flops, inputs, outputs, scratch);
-    tellCandidates(&op, command);
+    copyCandidates(&op, command);
     flops = 0; // the first launch does nearly all of the work
   }
   return success();
 }
 
-void Lowering::tellCandidates(Operation *from, Operation *to) {
+void Lowering::copyCandidates(Operation *from, Operation *to) {
   std::vector<Candidate> candidates = candidatesOf(from);
   if (candidates.empty())
     return;
@@ -249,7 +249,7 @@ LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
       std::shared_ptr<void> data;
       {
         runtime::WeightsPlace place(
-            [this](uint64_t bytes) { return packedWeights.room(bytes, device); });
+            [this](uint64_t bytes) { return packedWeights.allocate(bytes, device); });
         data = argument.pack(error);
       }
       if (!data)
@@ -286,7 +286,7 @@ LogicalResult Lowering::library(Operation &op, LibraryCall &call) {
       b.getDenseI64ArrayAttr(writes), b.getDenseI64ArrayAttr(inplace),
       b.getF64FloatAttr(call.flops), b.getF64FloatAttr(call.bytes));
   made->setAttr("implementation", b.getStringAttr(call.implementation));
-  tellCandidates(&op, made);
+  copyCandidates(&op, made);
   return success();
 }
 

@@ -33,7 +33,7 @@ private:
   /// Creates the old and new buffer of each state, and claims the new buffer for values that are
   /// written into it directly.
   void prepareStates(mlir::ArrayRef<State> states, mlir::ArrayRef<Update> updates);
-  void copyOld(OldPart part, mlir::ArrayRef<State> states, mlir::Value value, mlir::Value to);
+  void copyOld(OldValuePart part, mlir::ArrayRef<State> states, mlir::Value value, mlir::Value to);
 
   /// Makes the command that computes `value` write it at `offset` of `parent`. Returns false if no
   /// command on that buffer's device computes the value, or if it was claimed before. Views pass
@@ -83,14 +83,14 @@ private:
                               mlir::ArrayRef<int64_t> inplace);
   /// Returns the text that identifies a kernel: its body without locations. Operand names are
   /// irrelevant.
-  std::string meaningOf(FusionOp normal);
+  std::string textOf(FusionOp normal);
   /// Creates a self-contained kernel: its fusion, of which it takes ownership, reads placeholders.
   exec::KernelOp makeKernel(mlir::StringAttr symbol, FusionOp normal);
   /// Lowers a fusion or other operation to a sequence of GPU launches, with scratch buffers for
   /// intermediate results.
   mlir::LogicalResult launchOnGpu(mlir::Operation &op);
   /// Copies the descriptions of all candidates to the command, for tools that inspect the program.
-  void tellCandidates(mlir::Operation *from, mlir::Operation *to);
+  void copyCandidates(mlir::Operation *from, mlir::Operation *to);
   std::string kernelName(FusionOp fusion);
   mlir::LogicalResult library(mlir::Operation &op, LibraryCall &call);
   /// Initializes the result of a call that adds to it with the old value. Nothing is copied if both
@@ -104,7 +104,7 @@ private:
   mlir::LogicalResult region(mlir::Block &block, mlir::ArrayRef<mlir::Value> targets);
   mlir::LogicalResult lowerIf(IfOp op);
   /// Buffers of a loop's values during an iteration.
-  struct LoopPlaces {
+  struct LoopBuffers {
     mlir::SmallVector<mlir::Value> carried; ///< carried values before an iteration
     mlir::SmallVector<mlir::Value> next;    ///< carried values afterwards: same buffer or next row
     mlir::SmallVector<mlir::Value> stacked; ///< row of each stacked value
@@ -115,8 +115,8 @@ private:
   /// Assigns buffers to a loop's values: carried values get one buffer for the whole loop, and each
   /// stacked value gets a row per iteration. A carried value that is also stacked is stored in the
   /// stack and advances from row to row. If possible, values are written directly to these buffers.
-  LoopPlaces placeLoop(LoopOp op);
-  static bool turnsRound(mlir::Value stack);
+  LoopBuffers placeLoop(LoopOp op);
+  static bool isReversed(mlir::Value stack);
   /// Returns true if all reads of the carried value precede the computation of its next value, or
   /// if the kernel that computes the next value may overwrite it.
   bool isFreeBefore(mlir::Value next, mlir::BlockArgument argument);

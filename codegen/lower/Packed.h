@@ -3,7 +3,7 @@
 #define DLC_CODEGEN_LOWER_PACKED_H
 
 #include "ir/exec/Exec.h"
-#include "runtime/device/cpu/Shelf.h"
+#include "runtime/device/cpu/HugePageAllocator.h"
 
 #include "mlir/IR/Value.h"
 
@@ -29,26 +29,27 @@ public:
   /// none. Different weights usually differ in their first bytes, so that comparisons are cheap.
   Entry &find(const std::shared_ptr<void> &data, int64_t bytes, llvm::StringRef layout,
               llvm::StringRef device) {
-    bool isThere = shelf.isLast(data.get());
+    bool isThere = hugePages.isLast(data.get());
     auto &alike = known[{layout.str(), bytes, device.str()}];
     for (Entry &entry : alike)
       if (std::memcmp(entry.data.get(), data.get(), size_t(bytes)) == 0) {
         if (isThere)
-          shelf.takeBack();
+          hugePages.freeLast();
         return entry;
       }
-    auto kept = device == exec::kHost && !isThere ? shelf.copy(data.get(), size_t(bytes)) : nullptr;
+    auto kept =
+        device == exec::kHost && !isThere ? hugePages.copy(data.get(), size_t(bytes)) : nullptr;
     return alike.emplace_back(Entry{kept ? kept : data, mlir::Value()});
   }
 
   /// Returns memory in which weights for this device are packed; null: allocate it as usual.
-  std::shared_ptr<void> room(uint64_t bytes, llvm::StringRef device) {
-    return device == exec::kHost ? shelf.room(size_t(bytes)) : nullptr;
+  std::shared_ptr<void> allocate(uint64_t bytes, llvm::StringRef device) {
+    return device == exec::kHost ? hugePages.allocate(size_t(bytes)) : nullptr;
   }
 
 private:
   std::map<std::tuple<std::string, int64_t, std::string>, std::vector<Entry>> known;
-  runtime::Shelf shelf;
+  runtime::HugePageAllocator hugePages;
 };
 
 } // namespace dlc::lower

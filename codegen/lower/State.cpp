@@ -155,7 +155,7 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
   if (!provider)
     return false;
   // A blocked matmul also stores each element only once, after its sum is complete.
-  if (provider->about.form == KernelForm::Host) {
+  if (provider->about.kind == KernelKind::Host) {
     std::string why;
     auto normal = cpu::normalize(cast<FusionOp>(op), why);
     if (failed(normal))
@@ -166,7 +166,7 @@ bool mayReplace(OpResult result, unsigned state, const OldValues &old,
       return llvm::is_contained(pairs, std::pair(result.getResultNumber(), operand));
     });
   }
-  if (provider->about.form == KernelForm::Gpu)
+  if (provider->about.kind == KernelKind::Gpu)
     return gpuMayReplace(op, result.getResultNumber(), operands, options);
   auto call = callOf(op, options.threads);
   return call && libraryMayReplace(result, state, old, *call);

@@ -28,7 +28,7 @@ struct State {
 llvm::SmallVector<State> statesOf(mlir::func::FuncOp function);
 
 /// Part of a state's old value.
-struct OldPart {
+struct OldValuePart {
   unsigned state;
   int64_t offset; ///< in bytes
 };
@@ -38,7 +38,7 @@ class OldValues {
 public:
   OldValues(llvm::ArrayRef<State> states, mlir::Block &body);
 
-  std::optional<OldPart> find(mlir::Value value) const {
+  std::optional<OldValuePart> find(mlir::Value value) const {
     auto found = parts.find(value);
     return found == parts.end() ? std::nullopt : std::optional(found->second);
   }
@@ -47,7 +47,7 @@ public:
   llvm::ArrayRef<mlir::Operation *> readers(unsigned state) const { return reading[state]; }
 
 private:
-  llvm::DenseMap<mlir::Value, OldPart> parts;
+  llvm::DenseMap<mlir::Value, OldValuePart> parts;
   std::vector<llvm::SmallVector<mlir::Operation *>> reading;
 };
 

@@ -51,7 +51,7 @@ std::optional<std::pair<Value, int64_t>> viewOf(Operation *op) {
   if (isa<ReshapeOp, TransposedViewOp>(op) || (isa<TransferOp>(op) && !crosses(op)))
     return std::pair{op->getOperand(0), int64_t(0)};
   if (auto slice = dyn_cast<SliceOp>(op))
-    if (auto start = isTurnedStack(op) ? 0 : contiguousStart(slice))
+    if (auto start = isReversedStack(op) ? 0 : contiguousStart(slice))
       return std::pair{Value(slice.getX()), *start};
   return std::nullopt;
 }

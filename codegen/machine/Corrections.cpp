@@ -16,7 +16,7 @@ constexpr double kFew = 1, kFewNearby = 0.3;
 constexpr double kWide = 3, kNearby = 1;
 /// Assumed error of an implementation without samples.
 constexpr double kUnseen = 0.1;
-constexpr double kMost = 2.1;
+constexpr double kMax = 2.1;
 /// Maximum error that a sample contributes to other implementations: a library's reference
 /// implementation may take thirty times its estimate.
 constexpr double kShared = 0.7;
@@ -63,7 +63,7 @@ double Corrections::factor(const std::string &implementation, const Work &work) 
   double error = errorAt(work.sizes, kind->second, 0);
   auto own = byKernel.find({implementation, work.kind});
   error += own == byKernel.end() ? kUnseen : errorAt(work.sizes, own->second, error);
-  return std::exp(std::clamp(error, -kMost, kMost));
+  return std::exp(std::clamp(error, -kMax, kMax));
 }
 
 } // namespace dlc

@@ -22,7 +22,7 @@ mlir::LogicalResult verifyMemory(mlir::ModuleOp module);
 mlir::LogicalResult verifyRaces(exec::ProgramOp program);
 
 /// Attribute of a library command: offset and size of an arena range that is unused while it runs.
-constexpr llvm::StringLiteral kRoomAttr = "room";
+constexpr llvm::StringLiteral kWorkspaceAttr = "room";
 
 /// Returns the buffer that a chain of views refers to, and the chain's total byte offset.
 std::pair<mlir::Value, int64_t> rootOf(mlir::Value buffer);

@@ -35,22 +35,22 @@ namespace {
 
 constexpr int64_t kAlign = 64;
 /// Smaller unused ranges are not offered to libraries.
-constexpr int64_t kLeastRoom = 4096;
+constexpr int64_t kMinRoom = 4096;
 
-struct Life {
+struct LiveRange {
   exec::AllocOp alloc;
   int64_t bytes = 0, offset = -1;
   /// For each stream: the commands that are complete before any use begins, and the end of its last
   /// use.
   SmallVector<int64_t> first, last;
-  Life *mergedInto = nullptr;
+  LiveRange *mergedInto = nullptr;
 
-  Life *representative() { return mergedInto ? mergedInto->representative() : this; }
-  bool isOverBefore(const Life &other) const {
+  LiveRange *representative() { return mergedInto ? mergedInto->representative() : this; }
+  bool isOverBefore(const LiveRange &other) const {
     return llvm::all_of(llvm::zip(last, other.first),
                         [](auto pair) { return std::get<0>(pair) < std::get<1>(pair); });
   }
-  bool overlaps(const Life &other) const {
+  bool overlaps(const LiveRange &other) const {
     return !isOverBefore(other) && !other.isOverBefore(*this);
   }
 };
@@ -70,7 +70,7 @@ private:
     auto alloc = rootOf(buffer).first.getDefiningOp<exec::AllocOp>();
     if (!alloc)
       return;
-    Life &life = lives[alloc];
+    LiveRange &life = lives[alloc];
     if (!life.alloc) {
       life.alloc = alloc;
       life.bytes = alloc.getBuffer().getType().getBytes();
@@ -109,7 +109,7 @@ private:
   void mergeInPlace() {
     for (Operation *op : commands) {
       auto pairs = op->getAttrOfType<DenseI64ArrayAttr>("inplace").asArrayRef();
-      llvm::SmallPtrSet<Life *, 4> taken; // each operand's buffer can hold one result
+      llvm::SmallPtrSet<LiveRange *, 4> taken; // each operand's buffer can hold one result
       for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
         Value written = op->getOperand(pairs[i]), read = op->getOperand(pairs[i + 1]);
         // Whole buffers only: another view may keep the rest alive.
@@ -117,8 +117,8 @@ private:
              from = read.getDefiningOp<exec::AllocOp>();
         if (!to || !from || to == from || to->getBlock() != from->getBlock())
           continue;
-        Life &target = lives[to];
-        Life *source = lives[from].representative();
+        LiveRange &target = lives[to];
+        LiveRange *source = lives[from].representative();
         if (target.mergedInto || target.representative() == source || target.bytes > source->bytes)
           continue;
         if (!diesAt(*source, op) || target.first[clocks.stream(op)] != clocks.begin(op) ||
@@ -143,7 +143,7 @@ private:
   }
 
   /// Returns true if the command is the last use and all other uses are complete when it begins.
-  bool diesAt(const Life &life, Operation *op) const {
+  bool diesAt(const LiveRange &life, Operation *op) const {
     unsigned stream = clocks.stream(op);
     for (auto [i, bound] : llvm::enumerate(clocks.known(op)))
       if (i == stream ? life.last[i] != clocks.begin(op) : life.last[i] >= bound)
@@ -155,8 +155,8 @@ private:
 
   /// Places by size, and by size times lifetime; keeps the result that needs less memory.
   void place() {
-    SmallVector<Life *> roots;
-    for (Life *life : order)
+    SmallVector<LiveRange *> roots;
+    for (LiveRange *life : order)
       if (!life->mergedInto)
         roots.push_back(life);
     auto total = [](const Arenas &arenas) {
@@ -165,20 +165,21 @@ private:
         sum += bytes;
       return sum;
     };
-    llvm::DenseMap<Life *, double> spaceAndTime;
-    for (Life *life : roots) {
+    llvm::DenseMap<LiveRange *, double> spaceAndTime;
+    for (LiveRange *life : roots) {
       double time = 1;
       for (auto [first, last] : llvm::zip(life->first, life->last))
         time += first <= last ? double(last - first) : 0;
       spaceAndTime[life] = double(life->bytes) * time;
     }
-    SmallVector<Life *> bySize(roots), bySpaceAndTime(roots);
-    llvm::stable_sort(bySize, [](Life *a, Life *b) { return a->bytes > b->bytes; });
-    llvm::stable_sort(bySpaceAndTime, [&](Life *a, Life *b) {
+    SmallVector<LiveRange *> bySize(roots), bySpaceAndTime(roots);
+    llvm::stable_sort(bySize, [](LiveRange *a, LiveRange *b) { return a->bytes > b->bytes; });
+    llvm::stable_sort(bySpaceAndTime, [&](LiveRange *a, LiveRange *b) {
       return spaceAndTime.lookup(a) > spaceAndTime.lookup(b);
     });
     Arenas other = placeInOrder(bySpaceAndTime);
-    SmallVector<int64_t> offsets = llvm::map_to_vector(roots, [](Life *l) { return l->offset; });
+    SmallVector<int64_t> offsets =
+        llvm::map_to_vector(roots, [](LiveRange *l) { return l->offset; });
     Arenas arenas = placeInOrder(bySize);
     if (total(other) < total(arenas)) {
       arenas = other;
@@ -196,10 +197,10 @@ private:
 
   /// Stores the largest arena range that is unused while the command runs, in which a library may
   /// place its own scratch memory.
-  void writeRoom(Operation *op, ArrayRef<Life *> roots, int64_t arena) {
-    op->removeAttr(kRoomAttr); // set by an earlier plan
+  void writeRoom(Operation *op, ArrayRef<LiveRange *> roots, int64_t arena) {
+    op->removeAttr(kWorkspaceAttr); // set by an earlier plan
     SmallVector<std::pair<int64_t, int64_t>> taken;
-    for (Life *life : roots)
+    for (LiveRange *life : roots)
       if (life->first[0] <= clocks.end(op) && clocks.begin(op) <= life->last[0])
         taken.push_back({life->offset, life->offset + life->bytes});
     taken.push_back({arena, arena});
@@ -210,21 +211,21 @@ private:
         offset = at, bytes = start - at;
       at = std::max(at, (end + kAlign - 1) / kAlign * kAlign);
     }
-    if (bytes >= kLeastRoom)
-      op->setAttr(kRoomAttr, DenseI64ArrayAttr::get(op->getContext(), {offset, bytes}));
+    if (bytes >= kMinRoom)
+      op->setAttr(kWorkspaceAttr, DenseI64ArrayAttr::get(op->getContext(), {offset, bytes}));
   }
 
   /// Places each buffer at the lowest offset that does not overlap a placed buffer with an
   /// overlapping live range.
-  Arenas placeInOrder(ArrayRef<Life *> roots) {
-    std::map<std::string, SmallVector<Life *>> placedOn; // sorted by offset, for each device
+  Arenas placeInOrder(ArrayRef<LiveRange *> roots) {
+    std::map<std::string, SmallVector<LiveRange *>> placedOn; // sorted by offset, for each device
     Arenas arenas;
-    for (Life *life : roots) {
+    for (LiveRange *life : roots) {
       std::string device = life->alloc.getBuffer().getType().getDevice().str();
-      SmallVector<Life *> &placed = placedOn[device];
+      SmallVector<LiveRange *> &placed = placedOn[device];
       int64_t &arena = arenas[device];
       int64_t bytes = (life->bytes + kAlign - 1) / kAlign * kAlign, best = 0;
-      for (Life *other : placed) {
+      for (LiveRange *other : placed) {
         if (!other->overlaps(*life))
           continue;
         if (other->offset >= best + bytes)
@@ -234,7 +235,8 @@ private:
       life->offset = best;
       arena = std::max(arena, best + bytes);
       placed.insert(
-          llvm::upper_bound(placed, life, [](Life *a, Life *b) { return a->offset < b->offset; }),
+          llvm::upper_bound(placed, life,
+                            [](LiveRange *a, LiveRange *b) { return a->offset < b->offset; }),
           life);
     }
     return arenas;
@@ -242,7 +244,7 @@ private:
 
   void write(Arenas &arenas) {
     OpBuilder b(program.getContext());
-    for (Life *life : order)
+    for (LiveRange *life : order)
       life->alloc.setOffsetAttr(b.getI64IntegerAttr(life->representative()->offset));
     program.walk([&](exec::AllocOp alloc) {
       if (!alloc.getOffset())
@@ -259,8 +261,8 @@ private:
 
   exec::ProgramOp program;
   Clocks clocks;
-  std::map<Operation *, Life> lives; // pointers to elements must remain valid
-  SmallVector<Life *> order;
+  std::map<Operation *, LiveRange> lives; // pointers to elements must remain valid
+  SmallVector<LiveRange *> order;
   SmallVector<Operation *> commands;
 };
 

@@ -10,17 +10,17 @@ namespace dlc {
 namespace {
 
 /// A command, its stream, and its position in that stream.
-struct Moment {
+struct CommandPosition {
   Operation *op = nullptr;
   unsigned stream = 0;
   int64_t count = 0;
 };
 
 /// A range of bytes with its last writer, and the last reader of each stream since then.
-struct Touched {
+struct AccessedRange {
   int64_t end = 0;
-  Moment writer;
-  std::map<unsigned, Moment> readers;
+  CommandPosition writer;
+  std::map<unsigned, CommandPosition> readers;
 };
 
 /// The list order is consistent with the events, and their order is transitive. It is therefore
@@ -44,7 +44,7 @@ public:
         for (unsigned s = 0; s < streams; ++s)
           mine[s] = std::max(mine[s], theirs[s]);
       } else {
-        Moment now{&op, *stream, ++known[*stream][*stream]};
+        CommandPosition now{&op, *stream, ++known[*stream][*stream]};
         if (failed(touchAll(op, now)))
           return failure();
       }
@@ -53,7 +53,7 @@ public:
   }
 
 private:
-  LogicalResult touchAll(Operation &op, const Moment &now) {
+  LogicalResult touchAll(Operation &op, const CommandPosition &now) {
     SmallVector<unsigned> written = exec::writtenOperands(&op);
     for (unsigned i = 0; i < op.getNumOperands(); ++i)
       if (failed(touch(op, i, llvm::is_contained(written, i), now)))
@@ -65,7 +65,7 @@ private:
     return success();
   }
 
-  LogicalResult touch(Operation &op, unsigned operand, bool writes, const Moment &now) {
+  LogicalResult touch(Operation &op, unsigned operand, bool writes, const CommandPosition &now) {
     Value buffer = op.getOperand(operand);
     auto [root, start, bytes] = extentOf(buffer);
     std::string memory;
@@ -83,16 +83,16 @@ private:
   }
 
   LogicalResult mark(const std::string &memory, int64_t start, int64_t end, bool writes,
-                     const Moment &now) {
+                     const CommandPosition &now) {
     auto &runs = memories[memory];
     cut(runs, start), cut(runs, end);
     for (int64_t at = start; at < end;) {
       auto run = runs.lower_bound(at);
       if (run == runs.end() || run->first > at) {
         int64_t next = run == runs.end() ? end : std::min(end, run->first);
-        run = runs.emplace(at, Touched{next, {}, {}}).first;
+        run = runs.emplace(at, AccessedRange{next, {}, {}}).first;
       }
-      Touched &touched = run->second;
+      AccessedRange &touched = run->second;
       if (failed(checkAfter(touched.writer, now, memory, at)))
         return failure();
       if (writes) {
@@ -109,20 +109,20 @@ private:
     return success();
   }
 
-  static void cut(std::map<int64_t, Touched> &runs, int64_t at) {
+  static void cut(std::map<int64_t, AccessedRange> &runs, int64_t at) {
     auto run = runs.lower_bound(at);
     if (run == runs.begin() || (run != runs.end() && run->first == at))
       return;
     --run;
     if (run->second.end <= at)
       return;
-    Touched rest = run->second;
+    AccessedRange rest = run->second;
     run->second.end = at;
     runs.emplace(at, rest);
   }
 
-  LogicalResult checkAfter(const Moment &first, const Moment &then, const std::string &memory,
-                           int64_t at) const {
+  LogicalResult checkAfter(const CommandPosition &first, const CommandPosition &then,
+                           const std::string &memory, int64_t at) const {
     if (!first.op || first.stream == then.stream || known[then.stream][first.stream] >= first.count)
       return success();
     auto diag = then.op->emitError("memory: accesses byte ")
@@ -136,7 +136,7 @@ private:
   unsigned streams;
   std::vector<std::vector<int64_t>> known; ///< by stream: complete commands of each stream
   std::map<int64_t, std::vector<int64_t>> events;
-  std::map<std::string, std::map<int64_t, Touched>> memories;
+  std::map<std::string, std::map<int64_t, AccessedRange>> memories;
 };
 
 } // namespace

@@ -49,9 +49,9 @@ struct Memory {
   }
 };
 
-class Player {
+class ProgramSimulator {
 public:
-  explicit Player(exec::ProgramOp program) : program(program), memories(1) {
+  explicit ProgramSimulator(exec::ProgramOp program) : program(program), memories(1) {
     memories[0].bytes = program.getArena().value_or(0);
     devices.push_back(exec::kHost);
     if (DictionaryAttr arenas = program.getArenasAttr())
@@ -168,8 +168,8 @@ private:
   }
 
   /// A library's scratch range must not overlap its operands, and has no owner afterwards.
-  LogicalResult clearRoom(Operation &op, ArrayRef<int64_t> room) {
-    Range range{0, room[0], room[0] + room[1], Value()};
+  LogicalResult clearRoom(Operation &op, ArrayRef<int64_t> workspace) {
+    Range range{0, workspace[0], workspace[0] + workspace[1], Value()};
     if (range.start < 0 || range.end > memories[0].bytes)
       return op.emitError("memory: its scratch range, bytes ")
              << range.start << " to " << range.end << ", exceeds the arena of "
@@ -183,8 +183,8 @@ private:
 
   LogicalResult command(Operation &op) {
     if (isa<exec::LaunchOp, exec::LibraryOp>(op)) {
-      if (auto room = op.getAttrOfType<DenseI64ArrayAttr>(kRoomAttr);
-          room && failed(clearRoom(op, room.asArrayRef())))
+      if (auto workspace = op.getAttrOfType<DenseI64ArrayAttr>(kWorkspaceAttr);
+          workspace && failed(clearRoom(op, workspace.asArrayRef())))
         return failure();
       auto writes = op.getAttrOfType<DenseI64ArrayAttr>("writes").asArrayRef();
       for (auto [i, buffer] : llvm::enumerate(op.getOperands()))
@@ -261,7 +261,7 @@ private:
 
 LogicalResult verifyMemory(ModuleOp module) {
   for (auto program : module.getOps<exec::ProgramOp>())
-    if (failed(Player(program).playAll()) || failed(verifyRaces(program)))
+    if (failed(ProgramSimulator(program).playAll()) || failed(verifyRaces(program)))
       return failure();
   return success();
 }

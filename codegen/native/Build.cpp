@@ -216,10 +216,10 @@ private:
   }
 
   /// Returns the index of an arena buffer for a command's scratch range, which is not a tensor.
-  size_t roomBuffer(ArrayRef<int64_t> room) {
-    auto [at, isNew] = rooms.try_emplace({room[0], room[1]}, buffers.size());
+  size_t workspaceBuffer(ArrayRef<int64_t> workspace) {
+    auto [at, isNew] = workspaces.try_emplace({workspace[0], workspace[1]}, buffers.size());
     if (isNew)
-      buffers.push_back({{"space", "arena"}, {"offset", room[0]}, {"bytes", room[1]}});
+      buffers.push_back({{"space", "arena"}, {"offset", workspace[0]}, {"bytes", workspace[1]}});
     return at->second;
   }
 
@@ -254,8 +254,8 @@ private:
                           {"buffers", operands(o)},
                           {"flops", l.getFlops().convertToDouble()},
                           {"bytes", l.getTraffic().convertToDouble()}};
-                   if (auto room = o.getAttrOfType<DenseI64ArrayAttr>(kRoomAttr))
-                     c["room"] = roomBuffer(room.asArrayRef());
+                   if (auto workspace = o.getAttrOfType<DenseI64ArrayAttr>(kWorkspaceAttr))
+                     c["room"] = workspaceBuffer(workspace.asArrayRef());
                    return c;
                  })
                  .Case<exec::CopyOp>([&](exec::CopyOp l) {
@@ -327,7 +327,7 @@ private:
   LogicalResult status = success();
   json buffers = json::array(), constants = json::array();
   llvm::DenseMap<Value, size_t> bufferIndex;
-  std::map<std::pair<int64_t, int64_t>, size_t> rooms;
+  std::map<std::pair<int64_t, int64_t>, size_t> workspaces;
   llvm::DenseMap<const void *, size_t> constantIndex;
   std::map<std::string, size_t> kernelIndex;
 };

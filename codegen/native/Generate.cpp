@@ -1,8 +1,8 @@
 //===- Generate.cpp - compiles all CPU kernels in parallel ----------------===//
 #include "codegen/cache/ObjectCache.h"
 #include "codegen/cpu/Schedule.h"
-#include "codegen/lower/Effort.h"
 #include "codegen/lower/GpuKernel.h"
+#include "codegen/lower/OptLevel.h"
 #include "codegen/native/Build.h"
 #include "ir/exec/Exec.h"
 #include "passes/ConstantRewrites.h"
@@ -37,7 +37,8 @@ FailureOr<cpu::Code> generate(exec::KernelOp kernel, const cpu::LlvmLowering &lo
   if (failed(emitScheduled(b, kernel, "kernel", target)) || failed(lowering.run(*module)))
     return failure();
   return cpu::compileKernel(*module, "kernel", target,
-                            hasLeastEffort(kernel) ? cpu::Effort::Least : cpu::Effort::Usual,
+                            hasMinimalOptLevel(kernel) ? cpu::KernelOptLevel::Minimal
+                                                       : cpu::KernelOptLevel::Default,
                             /*contracts=*/!keepsBits(kernel));
 }
 

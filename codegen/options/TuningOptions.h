@@ -47,7 +47,7 @@ struct TuningOptions {
   /// Called for each operation with several candidates, with the number done and the total number.
   std::function<void(const TunedOperation &, size_t done, size_t of)> report;
   /// Maximum number of measurement sessions per operation while its choice is not settled.
-  int sittings = 3;
+  int sessions = 3;
   /// Minimum time in seconds between two sessions of one operation, if it needs more than one.
   double spreadSeconds = 0;
   /// Measuring stops as soon as this returns true.

@@ -7,17 +7,17 @@
 namespace dlc {
 
 /// Returns true if sums of f32 products must be computed as written (strict). The `dlc.accuracy`
-/// attribute of the operation, or of a fusion's contraction, overrides the situation's accuracy.
-inline bool isStrict(const Proposals &proposals) {
-  FusionOp fusion = proposals.fusion;
+/// attribute of the operation, or of a fusion's contraction, overrides the selection's accuracy.
+inline bool isStrict(const CandidateCollector &collector) {
+  FusionOp fusion = collector.fusion;
   if (!fusion) {
-    auto own = proposals.op->getAttrOfType<mlir::StringAttr>("dlc.accuracy");
-    return own ? own == "strict" : proposals.situation.accuracy == "strict";
+    auto own = collector.op->getAttrOfType<mlir::StringAttr>("dlc.accuracy");
+    return own ? own == "strict" : collector.selection.accuracy == "strict";
   }
   for (mlir::Operation &op : fusion.getBody().front())
     if (auto own = op.getAttrOfType<mlir::StringAttr>("dlc.accuracy"))
       return own == "strict";
-  return proposals.situation.accuracy == "strict";
+  return collector.selection.accuracy == "strict";
 }
 
 constexpr llvm::StringLiteral kForbidden = "--accuracy strict does not permit its rounding";

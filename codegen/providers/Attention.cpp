@@ -2,8 +2,8 @@
 #include "codegen/cuda/Attention.h"
 #include "codegen/providers/Accuracy.h"
 #include "codegen/providers/Refusal.h"
+#include "passes/fuse/FusedAttention.h"
 #include "passes/fuse/StridedView.h"
-#include "passes/fuse/WholeAttention.h"
 #include "passes/place/Cost.h"
 #include "runtime/library/attention/Describe.h"
 
@@ -123,18 +123,18 @@ private:
 };
 
 std::optional<LibraryCall> describe(Operation *whole, int parts, int threads, std::string *why) {
-  Refusal no{why};
+  Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(whole);
   Operation *op = fusion ? cuda::attentionOf(fusion) : nullptr;
   if (!op)
-    return no("not attention");
+    return refuse("not attention");
   Type element = cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
   if (!element.isF32() && !element.isBF16())
-    return no("required: attention of f32 or bf16; found: " + elementName(element));
+    return refuse("required: attention of f32 or bf16; found: " + elementName(element));
   if (attention::lanes() == 0)
-    return no("this processor has neither AVX-512 nor AVX2 with FMA");
+    return refuse("this processor has neither AVX-512 nor AVX2 with FMA");
   if (parts && !attention::hasTiles())
-    return no("this processor has no AMX tiles for bf16");
+    return refuse("this processor has no AMX tiles for bf16");
   if (!cuda::canAttend(fusion, op, why))
     return std::nullopt;
   LibraryCall call = Maker(fusion, op).make(parts);
@@ -146,20 +146,20 @@ class Attention : public CallProvider {
 public:
   Attention()
       : CallProvider({.name = "attention",
-                      .does = "attention and its gradients without the score matrix",
+                      .description = "attention and its gradients without the score matrix",
                       .parameter = "parts"}) {}
 
-  SmallVector<int64_t> ways(Proposals &proposals) const override {
+  SmallVector<int64_t> variants(CandidateCollector &collector) const override {
     // Parameter 0 is vectors; larger values are bf16 parts on tiles, as the accuracy permits.
     // Operands of bf16 need one part.
-    Operation *attention = proposals.fusion ? cuda::attentionOf(proposals.fusion) : nullptr;
+    Operation *attention = collector.fusion ? cuda::attentionOf(collector.fusion) : nullptr;
     if (!attention)
       return {};
     bool narrow =
         cast<RankedTensorType>(attention->getOperand(0).getType()).getElementType().isBF16();
     if (attention::hasTiles() && narrow)
       return {0, 1};
-    if (attention::hasTiles() && !isStrict(proposals))
+    if (attention::hasTiles() && !isStrict(collector))
       return {0, 2, 3};
     return {0};
   }
@@ -201,7 +201,7 @@ public:
                   (parts > 0 ? 1000 * machine.tileCall : 0);
     return cost.ended(call, nanoseconds);
   }
-  bool attends() const override { return attention::lanes() > 0; }
+  bool hasFusedAttention() const override { return attention::lanes() > 0; }
 };
 
 } // namespace

@@ -4,7 +4,7 @@
 // which is the bound if few rows are multiplied by many weights.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/providers/OwnProduct.h"
+#include "codegen/providers/MatmulCall.h"
 #include "codegen/providers/Provider.h"
 #include "runtime/library/blocks/Describe.h"
 
@@ -20,7 +20,7 @@ namespace {
 /// as accurate as f32, or fewer if the model or the accuracy option permits it.
 int64_t digitsFor(FusionOp fusion, StringRef accuracy) {
   auto allowed = quantizedProductOf(fusion)->getAttrOfType<StringAttr>(kActivationsAttr);
-  return allowed && allowed == "int8" ? 1 : accuracy == "fast" ? 2 : blocks::kMostDigits;
+  return allowed && allowed == "int8" ? 1 : accuracy == "fast" ? 2 : blocks::kMaxDigits;
 }
 
 /// A kernel's parameter is kDigits * lanes + digits. On tiles, kOnTiles replaces the lanes, and
@@ -32,12 +32,12 @@ int64_t partsFor(int64_t digits) { return std::min<int64_t>(digits, 2); }
 
 std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits,
                                     std::string *why) {
-  Refusal no{why};
+  Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(op);
   auto weights = fusion ? readQuantizedWeights(fusion) : std::nullopt;
   if (!weights)
-    return no("not a matmul by quantized weights");
-  auto product = describeQuantized(fusion, no);
+    return refuse("not a matmul by quantized weights");
+  auto product = describeQuantized(fusion, refuse);
   if (!product)
     return std::nullopt;
   const auto shared = std::make_shared<QuantizedWeights>(std::move(*weights));
@@ -49,15 +49,15 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
                             .zeros = shared->zeros.empty() ? nullptr : shared->zeros.data()};
   const bool isOnTiles = lanes == kOnTiles;
   if (isOnTiles && !blocks::hasTilesFor(plain.depth))
-    return no("no tiles here, or for no blocks of this depth");
+    return refuse("no tiles here, or for no blocks of this depth");
   lanes = std::min(lanes, kWidest);
   if (blocks::lanes() < lanes)
-    return no("this processor's vectors are shorter");
-  OwnKernel kernel{.library = "blocks",
-                   .implementation = isOnTiles     ? blocks::kTilesName
-                                     : lanes == 16 ? "blocks:avx512"
-                                                   : "blocks:avx2",
-                   .parameters = blocks::parametersOf(plain, lanes, digits)};
+    return refuse("this processor's vectors are shorter");
+  MatmulKernel kernel{.library = "blocks",
+                      .implementation = isOnTiles     ? blocks::kTilesName
+                                        : lanes == 16 ? "blocks:avx512"
+                                                      : "blocks:avx2",
+                      .parameters = blocks::parametersOf(plain, lanes, digits)};
   if (isOnTiles)
     kernel.parameters["parts"] = partsFor(digits);
   kernel.pack = [=](const ref::Tensor &, bool, int64_t k, int64_t n) {
@@ -71,12 +71,12 @@ std::optional<LibraryCall> describe(Operation *op, int64_t lanes, int64_t digits
                            blocks::packWeights(whole, kernel.parameters, to);
                          });
   };
-  return ownProduct(
-      *product, kernel, [](const OwnSizes &sizes) { return !sizes.isTurned; }, no);
+  return matmulCall(
+      *product, kernel, [](const MatmulSizes &sizes) { return !sizes.isTransposed; }, refuse);
 }
 
 /// Minimum number of rows on tiles; with fewer rows, too little of a tile is used.
-constexpr int64_t kFewestOnTiles = 5;
+constexpr int64_t kMinOnTiles = 5;
 
 int64_t rowsOf(FusionOp fusion) {
   return typeOf(quantizedProductOf(fusion).getY()).getShape().drop_back().back();
@@ -104,25 +104,26 @@ double tilesTime(const LibraryCall &call, const CostModel &cost) {
 class Blocks : public CallProvider {
 public:
   Blocks()
-      : CallProvider({.name = "blocks",
-                      .does = "products by weights of four or eight bits in blocks with scales",
-                      .parameter = "lanesAndDigits"}) {}
+      : CallProvider(
+            {.name = "blocks",
+             .description = "products by weights of four or eight bits in blocks with scales",
+             .parameter = "lanesAndDigits"}) {}
 
-  SmallVector<int64_t> ways(Proposals &proposals) const override {
-    auto weights = proposals.fusion ? readQuantizedWeights(proposals.fusion) : std::nullopt;
+  SmallVector<int64_t> variants(CandidateCollector &collector) const override {
+    auto weights = collector.fusion ? readQuantizedWeights(collector.fusion) : std::nullopt;
     int64_t lanes = blocks::lanes();
     if (!weights || !lanes)
       return {};
-    int64_t digits = digitsFor(proposals.fusion, proposals.situation.accuracy);
+    int64_t digits = digitsFor(collector.fusion, collector.selection.accuracy);
     SmallVector<int64_t> all{kDigits * lanes + digits};
-    if (StringRef(proposals.situation.target.features).contains("+amx-bf16") &&
-        blocks::hasTilesFor(weights->depth) && rowsOf(proposals.fusion) >= kFewestOnTiles)
+    if (StringRef(collector.selection.target.features).contains("+amx-bf16") &&
+        blocks::hasTilesFor(weights->depth) && rowsOf(collector.fusion) >= kMinOnTiles)
       all.push_back(kDigits * kOnTiles + digits);
     return all;
   }
-  std::optional<LibraryCall> make(Operation *op, int64_t way, int,
+  std::optional<LibraryCall> make(Operation *op, int64_t variant, int,
                                   std::string *why) const override {
-    return describe(op, way / kDigits, way % kDigits, why);
+    return describe(op, variant / kDigits, variant % kDigits, why);
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;

@@ -161,7 +161,7 @@ CastOp wideningOf(Operation *op) {
 Operation *onlyOperation(FusionOp fusion) {
   Block &body = fusion.getBody().front();
   Operation *op = &body.front(), *last = wideningOf(op) ? op->getNextNode() : op;
-  if (!op->hasTrait<StandsAlone>() || last->getNextNode() != body.getTerminator())
+  if (!op->hasTrait<StandaloneOp>() || last->getNextNode() != body.getTerminator())
     return nullptr;
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (!layoutOf(type).empty())
@@ -340,9 +340,11 @@ std::optional<LibraryCall> describe(Operation *whole) {
 
 class Builtin : public CallProvider {
 public:
-  Builtin() : CallProvider({.name = "builtin", .does = "what only the runtime's own kernels do"}) {}
+  Builtin()
+      : CallProvider({.name = "builtin", .description = "what only the runtime's own kernels do"}) {
+  }
 
-  SmallVector<int64_t> ways(Proposals &) const override { return {0}; }
+  SmallVector<int64_t> variants(CandidateCollector &) const override { return {0}; }
   std::optional<LibraryCall> make(Operation *op, int64_t, int, std::string *why) const override {
     if (!isGrouped(op))
       return describe(op);
@@ -351,7 +353,7 @@ public:
         op,
         {.library = "builtin",
          .implementation = isGradient ? "builtin:grouped_gradient" : "builtin:grouped_product"},
-        /*form=*/nullptr, Refusal{why});
+        /*config=*/nullptr, Refusal{why});
   }
   double estimate(const LibraryCall &call, const CostModel &cost) const override {
     const Machine &machine = cost.machine;

@@ -1,7 +1,7 @@
 //===- Contract.cpp - generated code for blocked matmuls ------------------===//
 #include "codegen/cpu/ContractFusion.h"
 #include "codegen/providers/Provider.h"
-#include "passes/layout/Ask.h"
+#include "passes/layout/LayoutOracle.h"
 
 using namespace mlir;
 
@@ -9,9 +9,9 @@ namespace dlc {
 
 namespace {
 
-/// Rate of integer sums of pairs relative to f32. kBesideDots replaces kPairs if the library sums
-/// four products at a time, because the library's estimate uses the f32 rate.
-constexpr double kPairs = 1.6, kBesideDots = 0.4;
+/// Rate of integer sums of pairs relative to f32. kPairsWithDots replaces kPairs if the library
+/// sums four products at a time, because the library's estimate uses the f32 rate.
+constexpr double kPairs = 1.6, kPairsWithDots = 0.4;
 
 /// Relative cost of reading a transposed left operand. It is 1 if elements along k are at least
 /// kFar bytes apart, and proportionally less otherwise.
@@ -33,7 +33,7 @@ double estimate(const cpu::ContractFusion &contract, const cpu::KernelPlan &plan
   double rate = (large && !spec.packedB ? machine.contractLargeGflops : machine.contractGflops) *
                 (spec.elementA.isF64() ? 0.5 : 1);
   if (spec.sumsIntegers())
-    rate *= libraryHasExactSums() ? kBesideDots : kPairs;
+    rate *= libraryHasExactSums() ? kPairsWithDots : kPairs;
   // With short blocks, accumulations wait for one another. Lanes beyond the last column are wasted.
   rate *= std::min(1.0, machine.oneRow + machine.eachRow * double(schedule.blockHeight()));
   rate *= laneShare(n, double(schedule.lanes));
@@ -60,27 +60,27 @@ class Contract : public Provider {
 public:
   Contract()
       : Provider({.name = "contract",
-                  .does = "generated code for products in blocks",
-                  .form = KernelForm::Host,
+                  .description = "generated code for products in blocks",
+                  .kind = KernelKind::Host,
                   .family = "generated"}) {}
 
-  void propose(Proposals &proposals) const override {
+  void propose(CandidateCollector &collector) const override {
     std::string why;
-    FusionOp normal = proposals.fusion ? proposals.normal(why) : FusionOp();
+    FusionOp normal = collector.fusion ? collector.normal(why) : FusionOp();
     if (!normal)
       return;
-    const cpu::Target &target = proposals.situation.target;
-    auto schedule = planBlocks(proposals.fusion, normal, target, /*packs=*/false, why);
+    const cpu::Target &target = collector.selection.target;
+    auto schedule = planBlocks(collector.fusion, normal, target, /*packs=*/false, why);
     if (failed(schedule))
       return;
     std::optional<unsigned> packed;
     if (schedule->packed)
       packed = schedule->packed->argument;
     auto contract = cpu::matchContract(normal, target, packed);
-    proposals.add({"contract",
+    collector.add({"contract",
                    schedule->packed ? "contract:packed" : "contract",
                    {},
-                   estimate(*contract, schedule->plan, proposals.cost)});
+                   estimate(*contract, schedule->plan, collector.cost)});
   }
 
   FailureOr<Schedule> schedule(FusionOp fusion, FusionOp normal, const cpu::Target &target,

@@ -39,8 +39,8 @@ double CostModel::coresFor(const cpu::KernelPlan &plan) const {
   return std::clamp(double(plan.extent) / double(std::max<int64_t>(1, plan.grain)), 1.0, threads);
 }
 
-double CostModel::beside(const LibraryCall &call, double nanoseconds, double rate,
-                         double cores) const {
+double CostModel::streamedWeights(const LibraryCall &call, double nanoseconds, double rate,
+                                  double cores) const {
   return std::min(nanoseconds, streamed(packedBytes(call), rate, cores));
 }
 
@@ -58,7 +58,7 @@ double CostModel::least(double flops, double bytes) const {
                machine.call, cores);
 }
 
-double CostModel::leastTransposed(double flops) const {
+double CostModel::lowerBoundTransposed(double flops) const {
   constexpr double kBetter = 1.5; // maximum speedup over the rate that samples are assumed to show
   return flops / (machine.convolutionGflops * machine.transposedPart * kBetter * threads) / 1000;
 }

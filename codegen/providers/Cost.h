@@ -27,7 +27,8 @@ struct CostModel {
   /// if `rate` is 0.
   double streamed(double bytes, double rate, double cores) const;
   /// Nanoseconds that streaming packed weights adds to a computation of `nanoseconds`.
-  double beside(const LibraryCall &call, double nanoseconds, double rate, double cores) const;
+  double streamedWeights(const LibraryCall &call, double nanoseconds, double rate,
+                         double cores) const;
   /// Total microseconds of a kernel with its launch overhead and, for several cores, thread
   /// wake-up.
   double ended(double nanoseconds, double overhead, double cores) const;
@@ -39,7 +40,7 @@ struct CostModel {
   double least(double flops, double bytes) const;
   /// Lower bound in microseconds for a library's strided transposed convolution, even if the
   /// library performs better than estimated.
-  double leastTransposed(double flops) const;
+  double lowerBoundTransposed(double flops) const;
   /// Microseconds that are added to a matmul on tiles if it first computes this many elements of an
   /// operand.
   double prologue(double elements, bool exponential) const;

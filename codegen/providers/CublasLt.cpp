@@ -68,7 +68,7 @@ bool isRelu(const PostOp &postOp) {
 }
 
 std::optional<LibraryCall> make(Operation *op, std::string *why) {
-  auto no = [&](const Twine &reason) {
+  auto refuse = [&](const Twine &reason) {
     if (why)
       *why = reason.str();
     return std::nullopt;
@@ -76,7 +76,7 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   auto fusion = dyn_cast<FusionOp>(op);
   std::optional<Epilogue> epilogue = fusion ? matchEpilogue(fusion) : std::nullopt;
   if (!epilogue || !isa<MatmulOp>(epilogue->anchor))
-    return no("not one product with what the library does after it");
+    return refuse("not one product with what the library does after it");
   Epilogue &e = *epilogue;
   Type element = typeOf(e.lhs.base).getElementType(),
        result = typeOf(fusion.getResult(0)).getElementType();
@@ -85,12 +85,12 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   if (!(narrow || bytes || element.isF32() || element.isF64()) ||
       typeOf(e.rhs.base).getElementType() != element ||
       !(result == element || bytes || (narrow && result.isF32())))
-    return no("cuBLASLt has no product of " + elementName(element) + " that gives " +
-              elementName(result));
+    return refuse("cuBLASLt has no product of " + elementName(element) + " that gives " +
+                  elementName(result));
   if (typeOf(fusion.getResult(0)).getNumElements() == 0 || typeOf(e.lhs.base).getNumElements() == 0)
-    return no("empty");
+    return refuse("empty");
   if (e.postOps.size() > 1 || (e.postOps.size() == 1 && !isRelu(e.postOps.front())))
-    return no("its epilogue is more than bias and relu");
+    return refuse("its epilogue is more than bias and relu");
   size_t rank = std::max({e.lhs.shape.size(), e.rhs.shape.size(), e.destination.shape.size()});
   for (StridedView *view : {&e.lhs, &e.rhs, &e.destination})
     align(*view, rank);
@@ -100,7 +100,7 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   auto batchA = batchOf(e.lhs, e.destination.shape), batchB = batchOf(e.rhs, e.destination.shape),
        batchY = batchOf(e.destination, e.destination.shape);
   if (!a || !b || !y || !batchA || !batchB || !batchY)
-    return no("its strides are more than a batch of matrices");
+    return refuse("its strides are more than a batch of matrices");
   int64_t batch = batchY->batch;
   // The batch becomes one tall matmul if all of its matrices share the right operand.
   if (batch > 1 && batchB->stride == 0 && a->second == 1 && batchA->stride == m * a->first &&
@@ -114,7 +114,7 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
   if (bytes &&
       (e.lhsZeroPoint || e.rhsZeroPoint || e.bias || !e.postOps.empty() || a->second != 1 ||
        b->first != 1 || !llvm::all_of(ArrayRef({n, k, a->first, b->second, y->first}), inUnits)))
-    return no("its product of integers is more than the library's");
+    return refuse("its product of integers is more than the library's");
   json desc = {{"kind", "matmul"},
                {"dtype", elementName(element)},
                {"result", elementName(result)},
@@ -141,7 +141,7 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
     auto type = typeOf(e.bias);
     if (type.getNumElements() != n ||
         !(type.getElementType() == result || type.getElementType() == element))
-      return no("its bias is not one number for each column");
+      return refuse("its bias is not one number for each column");
     desc["bias"] = elementName(type.getElementType());
     addValue(e.bias, 0);
   }
@@ -162,8 +162,9 @@ std::optional<LibraryCall> make(Operation *op, std::string *why) {
 class CublasLt : public GpuLibrary {
 public:
   CublasLt()
-      : GpuLibrary({.name = "cublaslt", .does = "cuBLASLt: products on a GPU", .onGpu = true},
-                   "algorithm", cuda::Library::CublasLt) {}
+      : GpuLibrary(
+            {.name = "cublaslt", .description = "cuBLASLt: products on a GPU", .onGpu = true},
+            "algorithm", cuda::Library::CublasLt) {}
 
   std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
     return make(op, why);

@@ -16,25 +16,25 @@ class Cuda : public Provider {
 public:
   Cuda()
       : Provider({.name = "cuda",
-                  .does = "generated GPU kernels",
-                  .form = KernelForm::Gpu,
+                  .description = "generated GPU kernels",
+                  .kind = KernelKind::Gpu,
                   .onGpu = true,
                   .family = "generated"}) {}
 
-  void propose(Proposals &proposals) const override {
+  void propose(CandidateCollector &collector) const override {
     std::string why;
-    OpBuilder b(proposals.op);
-    FusionOp fusion = cuda::wrapInFusion(b, proposals.op);
+    OpBuilder b(collector.op);
+    FusionOp fusion = cuda::wrapInFusion(b, collector.op);
     bool can = cuda::canGenerate(fusion, &why);
-    GpuFigures gpu = gpuOf(proposals);
+    GpuFigures gpu = gpuOf(collector);
     double arithmetic = 0, bytes = trafficOf(fusion);
     for (Operation &inner : fusion.getBody().front().without_terminator())
       arithmetic += timeOf(&inner, gpu);
-    if (fusion != proposals.op)
+    if (fusion != collector.op)
       fusion.erase();
     if (!can)
-      return proposals.refuse(about.name, why + "; place it on cpu (--place NAME=cpu)");
-    proposals.add(
+      return collector.refuse(about.name, why + "; place it on cpu (--place NAME=cpu)");
+    collector.add(
         {"cuda", "cuda", {}, kGpuLaunch + std::max(arithmetic, bytes / gpu.gigabytes * 1e-3)});
   }
 
@@ -70,9 +70,9 @@ private:
                   : vectors         ? shares.channelsLastPart
                   : isa<ConvOp>(op) ? shares.convolutionPart
                                     : shares.gradientPart;
-    constexpr double kTurned = 4;
+    constexpr double kTransposed = 4;
     if (!layoutOf(op->getOperand(0).getType()).empty() && !vectors)
-      part /= kTurned;
+      part /= kTransposed;
     return GpuProduct{double(g.batches), double(g.rows), double(g.columns), double(g.contracted),
                       rate * product * part}
         .time(gpu);

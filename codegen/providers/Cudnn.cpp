@@ -105,24 +105,24 @@ public:
   std::optional<LibraryCall> make() {
     auto fusion = dyn_cast<FusionOp>(op);
     if (!fusion)
-      return no("not a convolution");
+      return refuse("not a convolution");
     Block &body = fusion.getBody().front();
     if (Operation *whole = cuda::attentionOf(fusion))
       return attention(fusion, whole);
     if (auto gradient = dyn_cast<ConvWeightGradOp>(body.front()))
       return body.front().getNextNode() == body.getTerminator()
                  ? weightGradient(fusion, gradient)
-                 : no("weight gradients support no epilogue");
+                 : refuse("weight gradients support no epilogue");
     auto epilogue = matchEpilogue(fusion);
     if (!epilogue || !isa<ConvOp, ConvTransposeOp>(epilogue->anchor))
-      return no("not a single convolution with an epilogue that the library supports");
+      return refuse("not a single convolution with an epilogue that the library supports");
     auto conv = dyn_cast<ConvOp>(epilogue->anchor);
     return conv ? convolution(fusion, *epilogue, conv)
                 : dataGradient(fusion, *epilogue, cast<ConvTransposeOp>(epilogue->anchor));
   }
 
 private:
-  std::nullopt_t no(const Twine &reason) {
+  std::nullopt_t refuse(const Twine &reason) {
     if (why)
       *why = reason.str();
     return std::nullopt;
@@ -131,12 +131,13 @@ private:
   template <typename Conv> bool begin(StringRef kind, Conv conv, ValueRange values) {
     Type element = typeOf(values[0]).getElementType();
     if (!element.isF32() && !element.isF64() && !element.isF16() && !element.isBF16())
-      return no("convolutions are not supported for " + elementName(element)), false;
+      return refuse("convolutions are not supported for " + elementName(element)), false;
     last = llvm::any_of(values, [](Value value) { return isChannelsLast(typeOf(value)); });
     for (Value value : values)
       if (typeOf(value).getElementType() != element || !fits(value) ||
           typeOf(value).getNumElements() == 0)
-        return no("its operands have different types or layouts, a blocked layout, or no elements"),
+        return refuse("its operands have different types or layouts, a blocked layout, or no "
+                      "elements"),
                false;
     call.desc = {{"kind", kind.str()}, {"dtype", elementName(element)}};
     if (element.isF32() && conv->template getAttrOfType<StringAttr>("dlc.math"))
@@ -151,7 +152,7 @@ private:
     put("high", list(conv.getHigh()), 0);
     if (llvm::any_of(conv.getLow(), [](int64_t pad) { return pad < 0; }) ||
         llvm::any_of(conv.getHigh(), [](int64_t pad) { return pad < 0; }))
-      return no("negative padding is not supported"), false;
+      return refuse("negative padding is not supported"), false;
     return true;
   }
 
@@ -209,11 +210,11 @@ private:
       return std::nullopt;
     Type element = typeOf(conv.getY()).getElementType();
     if (typeOf(fusion.getResult(0)).getElementType() != element)
-      return no("its result has another type than its operands");
+      return refuse("its result has another type than its operands");
     ArrayRef<int64_t> shape = e.destination.shape;
     std::optional<json> y = destination(e);
     if (!y)
-      return no("its result is reshaped or transposed");
+      return refuse("its result is reshaped or transposed");
     call.desc["x"] = tensor(typeOf(conv.getX()).getShape());
     call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
     call.desc["y"] = *y;
@@ -242,21 +243,21 @@ private:
       bool isSum = isResidual(postOp, shape) || (isCompiled && isBias(postOp, shape));
       if ((!isSum && !activationOf(postOp)) ||
           (!isCompiled && (isActivated || (isSum && hasResidual))))
-        return no("unsupported epilogue op, or order of epilogue ops");
+        return refuse("unsupported epilogue op, or order of epilogue ops");
       (isSum ? hasResidual : isActivated) = true;
     }
     if (!isCompiled && !e.bias && !e.postOps.empty())
-      return no("an epilogue without bias is not supported");
+      return refuse("an epilogue without bias is not supported");
     ArrayRef<PostOp> steps = e.postOps;
     bool isBefore = e.bias && !steps.empty() && isResidual(steps.front(), shape);
     if ((isBefore && !add(steps.front().operand, tensor(shape))) ||
         (e.bias && !add(e.bias, tensor(channels))))
-      return no("the added operand has another type");
+      return refuse("the added operand has another type");
     for (const PostOp &postOp : steps.drop_front(isBefore)) {
       if (std::optional<json> step = activationOf(postOp))
         post.push_back(*step);
       else if (!add(postOp.operand, tensor(isBias(postOp, shape) ? ArrayRef(channels) : shape)))
-        return no("the added operand has another type");
+        return refuse("the added operand has another type");
     }
     if (!post.empty())
       call.desc["post"] = post;
@@ -269,19 +270,19 @@ private:
       return std::nullopt;
     if (e.bias || !e.postOps.empty() ||
         typeOf(fusion.getResult(0)).getElementType() != typeOf(conv.getY()).getElementType())
-      return no("transposed convolutions support no epilogue");
+      return refuse("transposed convolutions support no epilogue");
     // High padding of the forward convolution. Output padding (`extra`) smaller than the stride
     // does not reduce it.
     std::vector<int64_t> high;
     for (auto [pad, extra, stride] : llvm::zip(conv.getHigh(), conv.getExtra(), conv.getStrides()))
       high.push_back(extra < stride ? pad : pad - extra);
     if (llvm::any_of(high, [](int64_t pad) { return pad < 0; }))
-      return no("the result is larger than the operand of the corresponding convolution");
+      return refuse("the result is larger than the operand of the corresponding convolution");
     widen(high, 0);
     call.desc["high"] = high;
     std::optional<json> x = destination(e);
     if (!x)
-      return no("its result is reshaped or transposed");
+      return refuse("its result is reshaped or transposed");
     call.desc["x"] = *x;
     call.desc["w"] = tensor(typeOf(conv.getW()).getShape());
     call.desc["y"] = tensor(typeOf(conv.getX()).getShape());
@@ -297,7 +298,7 @@ private:
     // correct.
     if (call.desc["low"] != call.desc["high"] && !call.desc.contains("math") &&
         typeOf(gradient.getDw()).getElementType().isF32())
-      return no("f32 weight gradients with asymmetric padding are wrong in cuDNN");
+      return refuse("f32 weight gradients with asymmetric padding are wrong in cuDNN");
     call.desc["x"] = tensor(typeOf(gradient.getX()).getShape());
     call.desc["w"] = tensor(typeOf(gradient.getDw()).getShape());
     call.desc["y"] = tensor(typeOf(gradient.getDy()).getShape());
@@ -321,14 +322,14 @@ private:
 
   std::optional<LibraryCall> attention(FusionOp fusion, Operation *whole) {
     if (isa<AttentionGradOp>(whole))
-      return no("attention gradients are not supported");
+      return refuse("attention gradients are not supported");
     if (whole->getNumOperands() > 3 || whole->hasAttr("causal"))
-      return no("masked or causal attention is not supported");
+      return refuse("masked or causal attention is not supported");
     Type element = typeOf(whole->getOperand(0)).getElementType();
     if (!element.isF16() && !element.isBF16())
-      return no("required: attention of f16 or bf16; found: " + elementName(element));
+      return refuse("required: attention of f16 or bf16; found: " + elementName(element));
     if (typeOf(whole->getOperand(0)).getRank() > 4)
-      return no("attention with more than one dimension between batch and rows");
+      return refuse("attention with more than one dimension between batch and rows");
     call.desc = {{"kind", "attention"},
                  {"dtype", elementName(element)},
                  {"scale", whole->getAttrOfType<FloatAttr>("scale").getValueAsDouble()}};
@@ -341,7 +342,7 @@ private:
     for (auto [name, operand] : llvm::zip(std::array{"q", "k", "v"}, whole->getOperands())) {
       auto view = asStrided(operand);
       if (!view)
-        return no("an operand that is not expressible with strides");
+        return refuse("an operand that is not expressible with strides");
       add(name, *view, {CallArgument::Kind::Value, outside(fusion, view->base)}, operand);
     }
     ValueRange yielded = fusion.getBody().front().getTerminator()->getOperands();
@@ -358,7 +359,7 @@ private:
       writesY = true;
     }
     if (!writesY)
-      return no("the result of the attention is not used");
+      return refuse("the result of the attention is not used");
     for (auto [i, last] : llvm::enumerate(yielded)) {
       if (whole->getNumResults() < 2 || last != whole->getResult(1))
         continue;
@@ -406,9 +407,10 @@ bool deviceTakes(const std::string &device, const LibraryCall &call, std::string
 class Cudnn : public GpuLibrary {
 public:
   Cudnn()
-      : GpuLibrary(
-            {.name = "cudnn", .does = "cuDNN: convolutions and attention on a GPU", .onGpu = true},
-            "engine", cuda::Library::Cudnn) {}
+      : GpuLibrary({.name = "cudnn",
+                    .description = "cuDNN: convolutions and attention on a GPU",
+                    .onGpu = true},
+                   "engine", cuda::Library::Cudnn) {}
 
   std::optional<LibraryCall> describe(Operation *op, std::string *why) const override {
     return Maker(op, why).make();
@@ -443,7 +445,7 @@ public:
     return {groups, places, channels, taken, rate};
   }
   /// Only the GPU can determine for which graphs cuDNN has an engine.
-  bool takes(const std::string &device, LibraryCall &call, std::string *why) const override {
+  bool supports(const std::string &device, LibraryCall &call, std::string *why) const override {
     // Slowdown of cuDNN's fallback engines, about an order of magnitude.
     constexpr double kWithout = 8;
     if (mayUseTensorCores(call.desc)) {
@@ -451,9 +453,9 @@ public:
       fast.desc["tensor_cores"] = true;
       if (deviceTakes(device, fast, nullptr))
         return true;
-      call.effort *= kWithout;
+      call.costFactor *= kWithout;
     } else if (isOfSingles(call.desc) && call.desc.contains("post")) {
-      call.effort *= kWithout;
+      call.costFactor *= kWithout;
     }
     return deviceTakes(device, call, why);
   }

@@ -4,7 +4,7 @@
 // convolutions with few pixels.
 //
 //===----------------------------------------------------------------------===//
-#include "codegen/providers/OwnConvolution.h"
+#include "codegen/providers/ConvolutionCall.h"
 #include "codegen/providers/Provider.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/direct/Describe.h"
@@ -18,38 +18,39 @@ using nlohmann::json;
 namespace {
 
 std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why) {
-  Refusal no{why};
+  Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(op);
   auto epilogue = fusion && fusion.getNumResults() == 1 ? matchEpilogue(fusion) : std::nullopt;
   auto conv = epilogue ? dyn_cast<ConvOp>(epilogue->anchor) : nullptr;
   if (!conv)
-    return no("not a single convolution with an epilogue");
+    return refuse("not a single convolution with an epilogue");
   auto weights = typeOf(conv.getW());
   Value y = fusion.getResult(0), bias = epilogue->bias ? epilogue->bias : conv.getBias();
   bool isSequence = weights.getRank() == 3;
   if (weights.getRank() != 4 && !isSequence)
-    return no("required: one or two spatial dimensions");
+    return refuse("required: one or two spatial dimensions");
   auto isPlainF32 = [](Value v) {
     return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty();
   };
   if (!isPlainF32(conv.getW()) || (bias && !isPlainF32(bias)) ||
       !typeOf(conv.getX()).getElementType().isF32() || !typeOf(y).getElementType().isF32())
-    return no("required: f32, and row-major weights");
+    return refuse("required: f32, and row-major weights");
   if (conv.getGroups() != 1)
-    return no("required: groups of 1");
+    return refuse("required: groups of 1");
   if (fusion->hasAttr(kUpdatesAttr))
-    return no("in-place updates of a state are not supported");
+    return refuse("in-place updates of a state are not supported");
   ConstantOp constant = constantOf(outside(fusion, conv.getW()));
   if (!constant)
-    return no("its weights are not constant");
-  auto desc = own_convolution::images(conv.getX(), y, /*filled=*/true, no);
-  auto steps = desc ? own_convolution::steps(*epilogue, fusion, *desc, bias, no) : std::nullopt;
+    return refuse("its weights are not constant");
+  auto desc = convolution_call::images(conv.getX(), y, /*filled=*/true, refuse);
+  auto steps =
+      desc ? convolution_call::steps(*epilogue, fusion, *desc, bias, refuse) : std::nullopt;
   if (!steps)
     return std::nullopt;
   auto plain = ref::Tensor::fromAttr(constant.getValue());
   if (failed(plain))
-    return no("its weights cannot be read");
-  using own_convolution::withRow;
+    return refuse("its weights cannot be read");
+  using convolution_call::withRow;
   desc->update({{"kind", "convolution"},
                 {"window", withRow(weights.getShape().drop_front(2), isSequence, 1)},
                 {"strides", withRow(conv.getStrides(), isSequence, 1)},
@@ -66,7 +67,7 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
   packed.layout = call.implementation + ":" + std::to_string(weights.getDimSize(0));
   packed.pack = [desc = *desc, plain = *plain,
                  threads](std::string &error) -> std::shared_ptr<void> {
-    own_convolution::FilledWeights filled(plain, desc["dst"][1], desc["src"][1]);
+    convolution_call::FilledWeights filled(plain, desc["dst"][1], desc["src"][1]);
     direct::Packed made = direct::packWeights(desc, filled.data(), threads);
     error = made.error;
     return made.data;
@@ -74,7 +75,7 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
   call.bytes += double(packed.bytes);
   call.arguments.push_back(packed);
   call.desc = std::move(*desc);
-  own_convolution::addEpilogue(call, fusion, *epilogue, bias, *steps);
+  convolution_call::addEpilogue(call, fusion, *epilogue, bias, *steps);
   call.flops = 2 * double(typeOf(y).getNumElements()) * double(weights.getNumElements()) /
                double(weights.getDimSize(0));
   return call;
@@ -83,11 +84,11 @@ std::optional<LibraryCall> describe(Operation *op, int threads, std::string *why
 class Direct : public CallProvider {
 public:
   Direct()
-      : CallProvider(
-            {.name = "direct", .does = "f32 convolutions with constant weights as matmuls"}) {}
+      : CallProvider({.name = "direct",
+                      .description = "f32 convolutions with constant weights as matmuls"}) {}
 
-  SmallVector<int64_t> ways(Proposals &proposals) const override {
-    return proposals.fusion ? SmallVector<int64_t>{0} : SmallVector<int64_t>();
+  SmallVector<int64_t> variants(CandidateCollector &collector) const override {
+    return collector.fusion ? SmallVector<int64_t>{0} : SmallVector<int64_t>();
   }
   std::optional<LibraryCall> make(Operation *op, int64_t, int threads,
                                   std::string *why) const override {

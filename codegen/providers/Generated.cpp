@@ -80,7 +80,7 @@ double estimate(FusionOp normal, const cpu::KernelPlan &plan, const CostModel &c
       std::optional<double> steps = cpu::stepsAlongRows(&op, target);
       nanoseconds += steps ? *steps / machine.rowSteps : taps / rate;
       counted += taps;
-    } else if (auto concat = dyn_cast<ConcatOp>(op); concat && takesTurns(concat)) {
+    } else if (auto concat = dyn_cast<ConcatOp>(op); concat && interleavesElements(concat)) {
       nanoseconds += results / machine.turned;
     } else if (concat) {
       // Lanes from different operands are selected from all of them, unless the operands are
@@ -104,21 +104,21 @@ class Generated : public Provider {
 public:
   Generated()
       : Provider({.name = "generated",
-                  .does = "generated code, row by row, for any operation",
-                  .form = KernelForm::Host,
+                  .description = "generated code, row by row, for any operation",
+                  .kind = KernelKind::Host,
                   .family = "rows",
-                  .takesAnyBody = true}) {}
+                  .acceptsPartialBody = true}) {}
 
-  void propose(Proposals &proposals) const override {
-    if (!proposals.fusion)
+  void propose(CandidateCollector &collector) const override {
+    if (!collector.fusion)
       return;
     std::string why;
-    FusionOp normal = proposals.normal(why);
+    FusionOp normal = collector.normal(why);
     if (!normal)
-      return proposals.refuse(about.name, why);
-    const cpu::Target &target = proposals.situation.target;
+      return collector.refuse(about.name, why);
+    const cpu::Target &target = collector.selection.target;
     cpu::KernelPlan plan = cpu::planKernel(normal, target);
-    proposals.add({"generated", "generated", {}, estimate(normal, plan, proposals.cost, target)});
+    collector.add({"generated", "generated", {}, estimate(normal, plan, collector.cost, target)});
   }
 
   FailureOr<Schedule> schedule(FusionOp, FusionOp normal, const cpu::Target &target, bool,

@@ -11,17 +11,17 @@ using namespace mlir;
 
 namespace dlc {
 
-GpuFigures gpuOf(const Proposals &proposals) {
+GpuFigures gpuOf(const CandidateCollector &collector) {
   // Cached, because this is called for each operation of a program.
   static std::mutex mutex;
   static auto *known = new std::map<std::pair<std::string, std::string>, GpuFigures>();
   std::lock_guard<std::mutex> guard(mutex);
-  const Situation &situation = proposals.situation;
-  auto [at, isNew] = known->try_emplace({situation.device, situation.gpuArch});
+  const SelectionContext &selection = collector.selection;
+  auto [at, isNew] = known->try_emplace({selection.device, selection.gpuArch});
   if (isNew) {
     std::string why;
     constexpr int kCommon = 90;
-    auto target = cuda::targetOf(situation.device, situation.gpuArch, why);
+    auto target = cuda::targetOf(selection.device, selection.gpuArch, why);
     at->second = target ? target->figures : usualGpu(kCommon);
   }
   return at->second;
@@ -35,28 +35,28 @@ double gpuRate(const GpuFigures &gpu, StringRef element, bool tf32) {
   return tf32 && gpu.tensor32 > 0 ? gpu.tensor32 : gpu.f32;
 }
 
-void GpuLibrary::propose(Proposals &proposals) const {
+void GpuLibrary::propose(CandidateCollector &collector) const {
   // A program that calls a library needs it at run time, so a library that is missing here is not
   // used.
   if (!cuda::loaded(library))
     return;
   std::string why;
-  auto call = describe(proposals.op, &why);
-  if (!call || !takes(proposals.situation.device, *call, &why))
-    return proposals.refuse(about.name, why);
-  GpuFigures gpu = gpuOf(proposals);
-  double first = kGpuLaunch + call->effort * std::max(productOf(*call, gpu).time(gpu),
-                                                      call->bytes / gpu.gigabytes * 1e-3);
-  proposals.add(about.name, *call, first);
+  auto call = describe(collector.op, &why);
+  if (!call || !supports(collector.selection.device, *call, &why))
+    return collector.refuse(about.name, why);
+  GpuFigures gpu = gpuOf(collector);
+  double first = kGpuLaunch + call->costFactor * std::max(productOf(*call, gpu).time(gpu),
+                                                          call->bytes / gpu.gigabytes * 1e-3);
+  collector.add(about.name, *call, first);
   // Number of implementations worth measuring, and the assumed slowdown of each one relative to the
   // library's previous choice.
   constexpr int kProposals = 4;
   constexpr double kLater = 1.02;
-  Builder b(proposals.op->getContext());
+  Builder b(collector.op->getContext());
   std::string name = call->implementation;
-  for (int i = 2; proposals.situation.every && i <= kProposals; ++i) {
+  for (int i = 2; collector.selection.every && i <= kProposals; ++i) {
     call->implementation = name + "#" + std::to_string(i);
-    proposals.add(about.name, *call, first * std::pow(kLater, i - 1),
+    collector.add(about.name, *call, first * std::pow(kLater, i - 1),
                   b.getDictionaryAttr(b.getNamedAttr(number, b.getI64IntegerAttr(i))));
   }
 }
@@ -64,10 +64,10 @@ void GpuLibrary::propose(Proposals &proposals) const {
 std::optional<LibraryCall> GpuLibrary::call(Operation *op, DictionaryAttr parameters, int,
                                             std::string *why) const {
   auto call = describe(op, why);
-  auto way = parameters ? parameters.getAs<IntegerAttr>(number) : IntegerAttr();
-  if (call && way) {
-    call->desc[number] = way.getInt();
-    call->implementation += "#" + std::to_string(way.getInt());
+  auto variant = parameters ? parameters.getAs<IntegerAttr>(number) : IntegerAttr();
+  if (call && variant) {
+    call->desc[number] = variant.getInt();
+    call->implementation += "#" + std::to_string(variant.getInt());
   }
   return call;
 }

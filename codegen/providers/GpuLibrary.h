@@ -9,7 +9,7 @@
 namespace dlc {
 
 /// Returns the cost-model parameters of the target GPU; those of a common GPU if it is unavailable.
-GpuFigures gpuOf(const Proposals &proposals);
+GpuFigures gpuOf(const CandidateCollector &collector);
 /// Peak gigaflops of matmuls with operands of this type at the GPU's clock rate.
 double gpuRate(const GpuFigures &gpu, llvm::StringRef element, bool tf32);
 /// Microseconds of overhead of a kernel in a CUDA graph, added to its execution time.
@@ -22,7 +22,7 @@ public:
   GpuLibrary(const About &about, llvm::StringLiteral number, cuda::Library library)
       : Provider(about), number(number), library(library) {}
 
-  void propose(Proposals &proposals) const override;
+  void propose(CandidateCollector &collector) const override;
   std::optional<LibraryCall> call(mlir::Operation *op, mlir::DictionaryAttr parameters, int threads,
                                   std::string *why) const override;
 
@@ -32,7 +32,7 @@ protected:
   virtual std::optional<LibraryCall> describe(mlir::Operation *op, std::string *why) const = 0;
   /// Returns true if the device's library supports the call. May set the call's `effort` to correct
   /// the estimate.
-  virtual bool takes(const std::string &device, LibraryCall &call, std::string *why) const {
+  virtual bool supports(const std::string &device, LibraryCall &call, std::string *why) const {
     return true;
   }
 

@@ -15,25 +15,26 @@ DType dtypeOf(const json &desc) { return desc["dtype"] == "bf16" ? DType::BF16 :
 
 /// Packs constant matrices [G, K, N] ([G, N, K] if `transposed`) during lowering.
 CallArgument packedMatrices(const ref::Tensor &plain, bool transposed, const json &desc,
-                            const OwnKernel &kernel, const products::Form &form) {
+                            const MatmulKernel &kernel, const products::KernelConfig &config) {
   int64_t groups = desc["groups"], k = desc["k"], n = desc["n"];
   DType dtype = dtypeOf(desc);
   std::string layout = std::string(kernel.library) + ":" + kernel.parameters.dump() + ":" +
                        std::to_string(groups) + "x" + std::to_string(k) + "x" + std::to_string(n);
-  return packedWeights(groups * int64_t(form.packedBytes(k, n)), layout, [=](void *to) {
-    products::packMatrices(form, plain.data(), dtype, transposed, groups, k, n, to);
+  return packedWeights(groups * int64_t(config.packedBytes(k, n)), layout, [=](void *to) {
+    products::packMatrices(config, plain.data(), dtype, transposed, groups, k, n, to);
   });
 }
 
 } // namespace
 
-std::optional<LibraryCall> groupedProduct(Operation *op, const OwnKernel &kernel,
-                                          const products::Form *form, const Refusal &no) {
+std::optional<LibraryCall> groupedProduct(Operation *op, const MatmulKernel &kernel,
+                                          const products::KernelConfig *config,
+                                          const Refusal &refuse) {
   RankedTensorType a = typeOf(op->getOperand(0)), right = typeOf(op->getOperand(1)),
                    ends = typeOf(op->getOperand(2)), result = typeOf(op->getResult(0));
   for (RankedTensorType type : {a, right, ends, result})
     if (!layoutOf(type).empty() || !type.hasStaticShape())
-      return no("an operand that is not row-major");
+      return refuse("an operand that is not row-major");
   auto product = dyn_cast<GroupedMatmulOp>(op);
   int64_t rows = a.getDimSize(0), k = a.getDimSize(1), n = result.getShape().back(),
           groups = ends.getDimSize(0);
@@ -54,7 +55,7 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const OwnKernel &kernel
   if (product)
     call.desc["b"] = product.getTransposeB() ? "columns" : "rows";
   ConstantOp constant = product ? constantOf(product.getB()) : ConstantOp();
-  auto plain = constant && form && packsMatrices(call.desc, *form)
+  auto plain = constant && config && packsMatrices(call.desc, *config)
                    ? ref::Tensor::fromAttr(constant.getValue())
                    : FailureOr<ref::Tensor>(failure());
   if (succeeded(plain))
@@ -62,8 +63,8 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const OwnKernel &kernel
   // Only the matrices of non-empty groups are read.
   double share = groups > 0 ? std::min(1.0, double(rows) / double(groups)) : 0;
   if (succeeded(plain))
-    call.add(packedMatrices(*plain, product.getTransposeB(), call.desc, kernel, *form),
-             share * double(groups) * double(form->packedBytes(k, n)));
+    call.add(packedMatrices(*plain, product.getTransposeB(), call.desc, kernel, *config),
+             share * double(groups) * double(config->packedBytes(k, n)));
   else
     call.add({CallArgument::Kind::Value, op->getOperand(1)},
              (product ? share : 1) * double(storageBytes(right)));
@@ -72,10 +73,10 @@ std::optional<LibraryCall> groupedProduct(Operation *op, const OwnKernel &kernel
   return call;
 }
 
-bool packsMatrices(const json &desc, const products::Form &form) {
+bool packsMatrices(const json &desc, const products::KernelConfig &config) {
   return desc["b"] == "rows" ||
          (desc["b"] == "columns" &&
-          !products::readsColumns(form, dtypeOf(desc), desc["k"], desc["n"]));
+          !products::readsColumns(config, dtypeOf(desc), desc["k"], desc["n"]));
 }
 
 double groupedRows(const LibraryCall &call) {

@@ -2,7 +2,7 @@
 #ifndef DLC_CODEGEN_PROVIDERS_GROUPED_H
 #define DLC_CODEGEN_PROVIDERS_GROUPED_H
 
-#include "codegen/providers/OwnProduct.h"
+#include "codegen/providers/MatmulCall.h"
 #include "runtime/library/products/Product.h"
 
 namespace dlc {
@@ -12,13 +12,14 @@ inline bool isGrouped(mlir::Operation *op) {
 }
 
 /// Describes a grouped matmul, or its weight gradient, as a call of `kernel`. Constant matrices are
-/// packed during lowering if `form` is given and cannot read them in place. If `form` is null,
+/// packed during lowering if `config` is given and cannot read them in place. If `config` is null,
 /// matrices are never packed.
-std::optional<LibraryCall> groupedProduct(mlir::Operation *op, const OwnKernel &kernel,
-                                          const products::Form *form, const Refusal &no);
+std::optional<LibraryCall> groupedProduct(mlir::Operation *op, const MatmulKernel &kernel,
+                                          const products::KernelConfig *config,
+                                          const Refusal &refuse);
 
 /// Returns true if the matmul packs its matrices in every call.
-bool packsMatrices(const nlohmann::json &desc, const products::Form &form);
+bool packsMatrices(const nlohmann::json &desc, const products::KernelConfig &config);
 
 /// Average number of rows of a non-empty group if the rows are distributed over all groups.
 double groupedRows(const LibraryCall &call);

@@ -38,7 +38,7 @@ struct LibraryCall {
   /// copied into the result before the call.
   std::optional<CallArgument> accumulates;
   double flops = 0, bytes = 0;
-  double effort = 1;     ///< factor by which this call takes longer than others of its kind
+  double costFactor = 1; ///< factor by which this call takes longer than others of its kind
   int64_t workspace = 0; ///< additional scratch memory of the library in bytes
   /// Whether the description must contain the buffers' alignment, which only lowering knows.
   bool wantsAlignment = false;

@@ -7,14 +7,14 @@ using namespace mlir;
 
 namespace dlc {
 
-TensorForm TensorForm::of(Value value) {
+TensorDesc TensorDesc::of(Value value) {
   auto type = typeOf(value);
   return {SmallVector<int64_t>(type.getShape()), type.getElementType(), {}, layoutOf(type).str()};
 }
 
-int64_t TensorForm::size() const { return ShapedType::getNumElements(dims); }
+int64_t TensorDesc::size() const { return ShapedType::getNumElements(dims); }
 
-std::optional<SmallVector<int64_t>> TensorForm::anyStrides() const {
+std::optional<SmallVector<int64_t>> TensorDesc::anyStrides() const {
   if (!strides.empty())
     return strides;
   if (!layout.empty())
@@ -82,13 +82,13 @@ SmallVector<int64_t> tidyStrides(ArrayRef<int64_t> shape, ArrayRef<int64_t> stri
   return result;
 }
 
-TensorForm strided(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Type element) {
+TensorDesc strided(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Type element) {
   return {SmallVector<int64_t>(shape), element, tidyStrides(shape, strides)};
 }
 
 /// Matches the epilogue of a fusion without the ops in `made`, which compute an operand of the
 /// matmul.
-std::optional<Epilogue> epilogueBeside(ArrayRef<Operation *> made, FusionOp fusion) {
+std::optional<Epilogue> epilogueExcept(ArrayRef<Operation *> made, FusionOp fusion) {
   Block &body = fusion.getBody().front();
   SmallVector<Operation *> ops;
   for (Operation &op : body.without_terminator())
@@ -100,14 +100,14 @@ std::optional<Epilogue> epilogueBeside(ArrayRef<Operation *> made, FusionOp fusi
 /// Matches the epilogue of a fusion whose prologue computes exactly one operand of the matmul.
 /// Views of that operand apply equally to the prologue's input.
 std::optional<Epilogue> epilogueAfter(const Prologue &prologue, FusionOp fusion) {
-  auto epilogue = epilogueBeside(prologue.ops, fusion);
+  auto epilogue = epilogueExcept(prologue.ops, fusion);
   if (!epilogue || (epilogue->lhs.base == prologue.made) == (epilogue->rhs.base == prologue.made))
     return std::nullopt;
   return epilogue;
 }
 
 /// Describes the sizes, operands and result.
-std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refusal &no) {
+std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refusal &refuse) {
   Product p;
   p.fusion = fusion;
   Type element = typeOf(e.lhs.base).getElementType(), right = typeOf(e.rhs.base).getElementType();
@@ -121,7 +121,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
   int64_t m = e.lhs.shape[rank - 2], k = e.lhs.shape[rank - 1], n = e.rhs.shape[rank - 1],
           batch = 1;
   if (k == 0)
-    return no("the contracted dimension is empty");
+    return refuse("the contracted dimension is empty");
   bool sharedRhs = true, rows = isDense(e.lhs.shape, e.lhs.strides) &&
                                 isDense(e.destination.shape, e.destination.strides);
   for (size_t d = 0; d + 2 < rank; ++d) {
@@ -155,7 +155,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
       typeOf(weights.getY()).getNumElements() == k * n) {
     auto plain = ref::Tensor::fromAttr(weights.getValue());
     if (failed(plain))
-      return no("its weights cannot be read");
+      return refuse("its weights cannot be read");
     p.constant = {*plain, !straight};
   }
   return p;
@@ -164,7 +164,7 @@ std::optional<Product> describeOperands(FusionOp fusion, Epilogue &e, const Refu
 } // namespace
 
 bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
-                   function_ref<std::optional<TensorForm>(const PostOp &)> operandOf,
+                   function_ref<std::optional<TensorDesc>(const PostOp &)> operandOf,
                    std::vector<EpilogueStep> &steps, std::optional<CallArgument> &accumulates) {
   for (const PostOp &postOp : epilogue.postOps) {
     if (postOp.kind == PostOp::Kind::Eltwise) {
@@ -191,7 +191,7 @@ bool isProduct(FusionOp fusion) {
 
 /// Adds the epilogue to a product whose operands are already described.
 static std::optional<Product> withSteps(Product p, FusionOp fusion, Epilogue &e,
-                                        const Refusal &no) {
+                                        const Refusal &refuse) {
   // Set by `--matmul-precision medium`.
   if (auto math = e.anchor->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     p.math = math.str();
@@ -199,51 +199,51 @@ static std::optional<Product> withSteps(Product p, FusionOp fusion, Epilogue &e,
   auto perColumn = dims;
   int64_t n = perColumn.back() = p.dst.dims.back();
   if (e.bias) {
-    p.bias = TensorForm{perColumn, typeOf(e.bias).getElementType()};
+    p.bias = TensorDesc{perColumn, typeOf(e.bias).getElementType()};
     p.biasSource = sourceOf(fusion, e.bias);
   }
   p.scale = takeScale(fusion, e);
-  auto operandOf = [&](const PostOp &step) -> std::optional<TensorForm> {
+  auto operandOf = [&](const PostOp &step) -> std::optional<TensorDesc> {
     auto type = typeOf(step.operand);
     if (type.getNumElements() == 1)
-      return TensorForm{dims, type.getElementType()};
+      return TensorDesc{dims, type.getElementType()};
     if (step.isFullSize(e.destination.shape) || type.getNumElements() == p.dst.size())
-      return TensorForm{p.dst.dims, type.getElementType()};
+      return TensorDesc{p.dst.dims, type.getElementType()};
     if (type.getShape().back() != n)
       return std::nullopt;
-    return TensorForm{perColumn, type.getElementType()};
+    return TensorDesc{perColumn, type.getElementType()};
   };
   if (!describeSteps(fusion, e, operandOf, p.steps, p.accumulates))
-    return no("an epilogue operand has an unsupported shape or factor");
+    return refuse("an epilogue operand has an unsupported shape or factor");
   return p;
 }
 
-std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal &no) {
+std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal &refuse) {
   auto prologue = own ? matchPrologue(fusion) : std::nullopt;
   auto epilogue = prologue ? epilogueAfter(*prologue, fusion) : matchEpilogue(fusion, own);
   if (!epilogue || !isa<MatmulOp>(epilogue->anchor))
-    return no("not a single matmul with an epilogue");
+    return refuse("not a single matmul with an epilogue");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
-    return no("the result is empty");
+    return refuse("the result is empty");
   if (own && epilogue->isInteger())
-    return no("integer matmuls are not supported");
+    return refuse("integer matmuls are not supported");
   if (!llvm::all_of(ArrayRef{epilogue->lhsZeroPoint, epilogue->rhsZeroPoint},
                     [](Value zero) { return !zero || isInt32(zero.getType()); }))
-    return no("zero points must have type i32");
+    return refuse("zero points must have type i32");
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
   Epilogue &e = *epilogue;
   bool madeIsLeft = prologue && e.lhs.base == prologue->made;
   if (prologue)
     (madeIsLeft ? e.lhs : e.rhs).base = prologue->x;
-  auto p = describeOperands(fusion, e, no);
+  auto p = describeOperands(fusion, e, refuse);
   if (!p)
     return std::nullopt;
   p->srcZeroPoint = e.lhsZeroPoint;
   p->weightsZeroPoint = e.rhsZeroPoint;
   p->prologue = std::move(prologue);
   p->madeIsLeft = madeIsLeft;
-  return withSteps(std::move(*p), fusion, e, no);
+  return withSteps(std::move(*p), fusion, e, refuse);
 }
 
 std::optional<QuantizedWeights> readQuantizedWeights(FusionOp fusion) {
@@ -258,23 +258,23 @@ std::optional<QuantizedWeights> readQuantizedWeights(FusionOp fusion) {
   });
 }
 
-std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &no) {
+std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &refuse) {
   MatmulOp product = quantizedProductOf(fusion);
   DequantizeOp weights = quantizedWeightsOf(product);
-  auto e = weights ? epilogueBeside(weights.getOperation(), fusion) : std::nullopt;
+  auto e = weights ? epilogueExcept(weights.getOperation(), fusion) : std::nullopt;
   ConstantOp numbers = weights ? constantOf(outside(fusion, weights.getX())) : ConstantOp();
   if (!e || !numbers || e->rhs.base != Value(weights.getY()))
-    return no("not a single matmul by constant quantized weights with an epilogue");
+    return refuse("not a single matmul by constant quantized weights with an epilogue");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
-    return no("the result is empty");
+    return refuse("the result is empty");
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*e);
-  auto p = describeOperands(fusion, *e, no);
+  auto p = describeOperands(fusion, *e, refuse);
   auto plain = ref::Tensor::fromAttr(numbers.getValue());
   if (!p || failed(plain))
-    return no("its weights cannot be read");
+    return refuse("its weights cannot be read");
   p->constant = {*plain, product.getTransposeB()};
-  return withSteps(std::move(*p), fusion, *e, no);
+  return withSteps(std::move(*p), fusion, *e, refuse);
 }
 
 } // namespace dlc

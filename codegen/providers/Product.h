@@ -20,7 +20,7 @@
 namespace dlc {
 
 /// Shape, element type and memory layout of a tensor.
-struct TensorForm {
+struct TensorDesc {
   llvm::SmallVector<int64_t> dims;
   mlir::Type element;
   /// Strides in elements; if empty, `layout` applies.
@@ -29,7 +29,7 @@ struct TensorForm {
   std::string layout = {};
 
   /// Describes a value by its type and layout.
-  static TensorForm of(mlir::Value value);
+  static TensorDesc of(mlir::Value value);
   int64_t size() const;
   bool isF32() const { return element.isF32(); }
   /// Returns the strides, also for a row-major layout; std::nullopt for other layouts.
@@ -43,7 +43,7 @@ struct EpilogueStep {
   std::string alg = {};
   double alpha = 0, beta = 0;
   double scale = 1;         ///< Sum: factor of the result's previous contents
-  TensorForm operand = {};  ///< Binary: size 1 in broadcast dimensions
+  TensorDesc operand = {};  ///< Binary: size 1 in broadcast dimensions
   CallArgument source = {}; ///< Binary: buffer of the operand
 };
 
@@ -57,10 +57,10 @@ struct ConstantWeights {
 /// that share their weights are merged into one tall matmul.
 struct Product {
   double flops = 0;
-  TensorForm src, weights, dst;
+  TensorDesc src, weights, dst;
   CallArgument srcSource, weightsSource, dstSource;
   std::optional<ConstantWeights> constant; ///< constant weights, instead of weightsSource
-  std::optional<TensorForm> bias;
+  std::optional<TensorDesc> bias;
   CallArgument biasSource;
   std::optional<double> scale; ///< factor of the sums
   /// Zero points that are subtracted from 8-bit operands before they are multiplied into i32 sums:
@@ -81,20 +81,20 @@ bool isProduct(FusionOp fusion);
 
 /// Describes a fusion around a matmul by quantized weights (passes/QuantizedWeights.h). The
 /// quantized values become the product's `constant`.
-std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &no);
+std::optional<Product> describeQuantized(FusionOp fusion, const Refusal &refuse);
 
 /// Reads the weights of such a fusion. Returns nullopt for other fusions.
 std::optional<QuantizedWeights> readQuantizedWeights(FusionOp fusion);
 
 /// Describes a fusion around a matmul. `own`: also accepts epilogue ops and computed operands that
-/// only dlc's own kernels support. Reports the reason to `no` if the fusion does not match.
-std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal &no);
+/// only dlc's own kernels support. Reports the reason to `refuse` if the fusion does not match.
+std::optional<Product> describeProduct(FusionOp fusion, bool own, const Refusal &refuse);
 
 /// Converts the epilogue of a contraction to `steps`. The last op may add to a state in place
 /// (`accumulates`). `operandOf` describes a binary op's operand; the function returns false if it
 /// returns std::nullopt.
 bool describeSteps(FusionOp fusion, const Epilogue &epilogue,
-                   llvm::function_ref<std::optional<TensorForm>(const PostOp &)> operandOf,
+                   llvm::function_ref<std::optional<TensorDesc>(const PostOp &)> operandOf,
                    std::vector<EpilogueStep> &steps, std::optional<CallArgument> &accumulates);
 
 /// Returns a value of the fusion's body as an argument that starts `offset` elements into its

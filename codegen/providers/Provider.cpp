@@ -21,18 +21,18 @@ static bool weightsStay(Operation *op, const Machine &machine) {
   return isRepeated(op) && bytes <= machine.nearBytes;
 }
 
-Proposals::Proposals(Operation *op, const Situation &situation)
-    : op(op), fusion(dyn_cast<FusionOp>(op)), situation(situation),
-      cost(situation.profile, situation.target, situation.threads,
-           weightsStay(op, situation.profile.machine)) {}
+CandidateCollector::CandidateCollector(Operation *op, const SelectionContext &selection)
+    : op(op), fusion(dyn_cast<FusionOp>(op)), selection(selection),
+      cost(selection.profile, selection.target, selection.threads,
+           weightsStay(op, selection.profile.machine)) {}
 
-Proposals::~Proposals() {
+CandidateCollector::~CandidateCollector() {
   if (normalized)
     normalized.erase();
 }
 
-void Proposals::add(StringRef kernel, const LibraryCall &call, double microseconds,
-                    DictionaryAttr parameters) {
+void CandidateCollector::add(StringRef kernel, const LibraryCall &call, double microseconds,
+                             DictionaryAttr parameters) {
   Candidate candidate{kernel.str(), call.implementation, parameters, microseconds};
   candidate.workspace = call.workspace;
   for (const CallArgument &argument : call.arguments)
@@ -42,11 +42,11 @@ void Proposals::add(StringRef kernel, const LibraryCall &call, double microsecon
   add(std::move(candidate));
 }
 
-void Proposals::refuse(StringRef who, StringRef why) {
+void CandidateCollector::refuse(StringRef who, StringRef why) {
   refusals += ("; " + who + ": " + why).str();
 }
 
-FusionOp Proposals::normal(std::string &why) {
+FusionOp CandidateCollector::normal(std::string &why) {
   if (!whyNot) {
     whyNot = "";
     auto made = cpu::canEmit(fusion, &*whyNot) ? cpu::normalize(fusion, *whyNot)
@@ -71,18 +71,19 @@ FailureOr<Schedule> Provider::schedule(FusionOp, FusionOp, const cpu::Target &, 
   return failure();
 }
 
-void CallProvider::propose(Proposals &proposals) const {
-  Builder b(proposals.op->getContext());
+void CallProvider::propose(CandidateCollector &collector) const {
+  Builder b(collector.op->getContext());
   bool isFirst = true;
-  for (int64_t way : ways(proposals)) {
+  for (int64_t variant : variants(collector)) {
     std::string why;
     DictionaryAttr parameters;
     if (!about.parameter.empty())
-      parameters = b.getDictionaryAttr(b.getNamedAttr(about.parameter, b.getI64IntegerAttr(way)));
-    if (auto call = make(proposals.op, way, proposals.situation.threads, &why))
-      proposals.add(about.name, *call, estimate(*call, proposals.cost), parameters);
+      parameters =
+          b.getDictionaryAttr(b.getNamedAttr(about.parameter, b.getI64IntegerAttr(variant)));
+    if (auto call = make(collector.op, variant, collector.selection.threads, &why))
+      collector.add(about.name, *call, estimate(*call, collector.cost), parameters);
     else if (isFirst && !why.empty())
-      proposals.refuse(about.name, why);
+      collector.refuse(about.name, why);
     isFirst = false;
   }
 }
@@ -91,8 +92,8 @@ std::optional<LibraryCall> CallProvider::call(Operation *op, DictionaryAttr para
                                               std::string *why) const {
   if (about.parameter.empty())
     return make(op, 0, threads, why);
-  if (auto way = parameters ? parameters.getAs<IntegerAttr>(about.parameter) : IntegerAttr())
-    return make(op, way.getInt(), threads, why);
+  if (auto variant = parameters ? parameters.getAs<IntegerAttr>(about.parameter) : IntegerAttr())
+    return make(op, variant.getInt(), threads, why);
   if (why)
     *why = ("required: '" + about.parameter + "' in dlc.parameters, for kernels of " + about.name)
                .str();
@@ -137,21 +138,21 @@ static std::vector<Candidate> ordered(std::vector<Candidate> candidates, std::st
   return candidates;
 }
 
-std::vector<Candidate> candidatesFor(Operation *op, const Situation &situation,
+std::vector<Candidate> candidatesFor(Operation *op, const SelectionContext &selection,
                                      std::string &refusals) {
-  Proposals proposals(op, situation);
+  CandidateCollector collector(op, selection);
   for (const Provider *provider : providers())
-    if (provider->about.onGpu == !situation.device.empty() &&
-        (situation.generated || provider->about.form == KernelForm::Call))
-      provider->propose(proposals);
-  refusals += proposals.refusals;
-  if (situation.device.empty() && !situation.profile.corrections.empty()) {
+    if (provider->about.onGpu == !selection.device.empty() &&
+        (selection.generated || provider->about.kind == KernelKind::Call))
+      provider->propose(collector);
+  refusals += collector.refusals;
+  if (selection.device.empty() && !selection.profile.corrections.empty()) {
     Work work = workOf(op);
-    for (Candidate &candidate : proposals.candidates)
+    for (Candidate &candidate : collector.candidates)
       if (!candidate.isReference)
-        candidate.estimate *= situation.profile.corrections.factor(candidate.implementation, work);
+        candidate.estimate *= selection.profile.corrections.factor(candidate.implementation, work);
   }
-  return ordered(std::move(proposals.candidates), refusals);
+  return ordered(std::move(collector.candidates), refusals);
 }
 
 void preferKernels(std::vector<Candidate> &candidates, StringRef asked) {

@@ -16,7 +16,7 @@
 namespace dlc {
 
 /// Inputs that determine an operation's candidates, apart from the operation itself.
-struct Situation {
+struct SelectionContext {
   const cpu::Target &target;
   const Profile &profile; ///< cost-model parameters for estimates
   int threads = 1;
@@ -36,10 +36,10 @@ struct Situation {
 bool isRepeated(mlir::Operation *op);
 
 /// Collects the candidates for one operation, and the reasons of the providers that refuse it.
-class Proposals {
+class CandidateCollector {
 public:
-  Proposals(mlir::Operation *op, const Situation &situation);
-  ~Proposals();
+  CandidateCollector(mlir::Operation *op, const SelectionContext &selection);
+  ~CandidateCollector();
 
   void add(Candidate candidate) { candidates.push_back(std::move(candidate)); }
   /// Adds a library call with the given estimate.
@@ -53,7 +53,7 @@ public:
 
   mlir::Operation *const op;
   const FusionOp fusion; ///< `op` as a fusion; null for other operations
-  const Situation &situation;
+  const SelectionContext &selection;
   const CostModel cost;
   std::vector<Candidate> candidates;
   std::string refusals;
@@ -64,7 +64,7 @@ private:
 };
 
 /// Kind of code that a chosen kernel becomes.
-enum class KernelForm {
+enum class KernelKind {
   Host, ///< generated code for the host CPU, as returned by schedule()
   Gpu,  ///< generated source code for a GPU (codegen/cuda)
   Call, ///< library call, as returned by call()
@@ -74,17 +74,17 @@ class Provider {
 public:
   struct About {
     llvm::StringLiteral name; ///< name in dlc.kernel, --kernels, programs and tuning databases
-    llvm::StringLiteral does; ///< short description for users
-    KernelForm form = KernelForm::Call;
+    llvm::StringLiteral description; ///< short description for users
+    KernelKind kind = KernelKind::Call;
     bool onGpu = false;
     /// Group name that --kernels also accepts for this provider.
     llvm::StringLiteral family = "";
     /// Key in dlc.parameters that distinguishes the provider's kernels for one operation. Empty if
     /// there is only one kernel per operation.
     llvm::StringLiteral parameter = "";
-    bool sumsChannels = false;  ///< can compute channel statistics of a convolution
-    bool makesOperands = false; ///< can compute a matmul's operands while packing them
-    bool takesAnyBody = false;  ///< accepts a fusion from which operations were removed
+    bool computesChannelSums = false; ///< can compute channel statistics of a convolution
+    bool fusesPrologue = false;       ///< can compute a matmul's operands while packing them
+    bool acceptsPartialBody = false;  ///< accepts a fusion from which operations were removed
   };
 
   constexpr explicit Provider(const About &about) : about(about) {}
@@ -92,20 +92,20 @@ public:
   Provider(const Provider &) = delete;
 
   /// Adds the provider's candidates with their estimates, or reports why there are none.
-  virtual void propose(Proposals &proposals) const = 0;
+  virtual void propose(CandidateCollector &collector) const = 0;
 
-  /// For KernelForm::Call: returns the call with these parameters, taken from one of the provider's
+  /// For KernelKind::Call: returns the call with these parameters, taken from one of the provider's
   /// own candidates.
   virtual std::optional<LibraryCall> call(mlir::Operation *op, mlir::DictionaryAttr parameters,
                                           int threads, std::string *why) const;
-  /// For KernelForm::Host: returns how to generate code for `normal`, the normalized form of
+  /// For KernelKind::Host: returns how to generate code for `normal`, the normalized form of
   /// `fusion`.
   virtual mlir::FailureOr<Schedule> schedule(FusionOp fusion, FusionOp normal,
                                              const cpu::Target &target, bool packs,
                                              std::string &why) const;
 
   /// Returns true if the provider computes attention in one kernel, without the score matrix.
-  virtual bool attends() const { return false; }
+  virtual bool hasFusedAttention() const { return false; }
   /// Returns true if the implementation uses execution units that the threads of a core share
   /// (AMX).
   virtual bool sharesUnits(llvm::StringRef implementation) const { return false; }
@@ -121,15 +121,15 @@ class CallProvider : public Provider {
 public:
   using Provider::Provider;
 
-  void propose(Proposals &proposals) const final;
+  void propose(CandidateCollector &collector) const final;
   std::optional<LibraryCall> call(mlir::Operation *op, mlir::DictionaryAttr parameters, int threads,
                                   std::string *why) const final;
 
 protected:
   /// Returns the parameter values of the candidate kernels. If the first kernel cannot be made, the
   /// reason is reported. Empty if the provider does not support the operation or has refused it.
-  virtual llvm::SmallVector<int64_t> ways(Proposals &proposals) const = 0;
-  virtual std::optional<LibraryCall> make(mlir::Operation *op, int64_t way, int threads,
+  virtual llvm::SmallVector<int64_t> variants(CandidateCollector &collector) const = 0;
+  virtual std::optional<LibraryCall> make(mlir::Operation *op, int64_t variant, int threads,
                                           std::string *why) const = 0;
   /// Returns the estimated time in microseconds.
   virtual double estimate(const LibraryCall &call, const CostModel &cost) const = 0;
@@ -155,7 +155,7 @@ bool means(llvm::StringRef asked, const Provider &provider);
 
 /// Returns the candidates for the operation, sorted by estimate. Appends the reasons of the
 /// providers that cannot implement it to `refusals`.
-std::vector<Candidate> candidatesFor(mlir::Operation *op, const Situation &situation,
+std::vector<Candidate> candidatesFor(mlir::Operation *op, const SelectionContext &selection,
                                      std::string &refusals);
 /// Moves the candidates requested by --kernels to the front; the order is otherwise preserved.
 void preferKernels(std::vector<Candidate> &candidates, llvm::StringRef asked);

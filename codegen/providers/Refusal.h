@@ -9,7 +9,7 @@
 
 namespace dlc {
 
-/// Stores the reason and returns std::nullopt: `return no("..")` in functions that return a
+/// Stores the reason and returns std::nullopt: `return refuse("..")` in functions that return a
 /// candidate.
 struct Refusal {
   std::string *why;

@@ -17,35 +17,35 @@ namespace dlc {
 namespace {
 
 std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *why) {
-  Refusal no{why};
-  auto product = describeForVectors(op, lanes, no);
+  Refusal refuse{why};
+  auto product = describeForVectors(op, lanes, refuse);
   if (!product)
     return std::nullopt;
-  OwnKernel kernel = vectorKernel("strassen", lanes);
+  MatmulKernel kernel = vectorKernel("strassen", lanes);
   kernel.parameters["strassen"] = true;
-  auto takes = [&](const OwnSizes &sizes) {
-    bool fits = !sizes.isTurned && !sizes.isBatch && sizes.m >= products::kStrassenRows &&
+  auto supports = [&](const MatmulSizes &sizes) {
+    bool fits = !sizes.isTransposed && !sizes.isBatch && sizes.m >= products::kStrassenRows &&
                 sizes.n > 2 * lanes && sizes.k >= 2;
     if (!fits)
-      no("a batched or column-major matmul, or too small for Strassen's algorithm");
+      refuse("a batched or column-major matmul, or too small for Strassen's algorithm");
     return fits;
   };
-  return ownProduct(*product, kernel, takes, no);
+  return matmulCall(*product, kernel, supports, refuse);
 }
 
 class Strassen : public CallProvider {
 public:
   Strassen()
       : CallProvider({.name = "strassen",
-                      .does = "f32 matmuls by Strassen's algorithm",
+                      .description = "f32 matmuls by Strassen's algorithm",
                       .parameter = "lanes"}) {}
 
-  SmallVector<int64_t> ways(Proposals &proposals) const override {
-    if (!proposals.fusion || !hasVectors(proposals))
+  SmallVector<int64_t> variants(CandidateCollector &collector) const override {
+    if (!collector.fusion || !hasVectors(collector))
       return {};
-    if (isStrict(proposals))
-      return proposals.refuse(about.name, kForbidden), SmallVector<int64_t>();
-    return {proposals.situation.target.lanes32()};
+    if (isStrict(collector))
+      return collector.refuse(about.name, kForbidden), SmallVector<int64_t>();
+    return {collector.selection.target.lanes32()};
   }
   std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
                                   std::string *why) const override {
@@ -65,7 +65,7 @@ public:
     packed = packed * machine.strassenPacking +
              m * n * std::ceil(k / machine.strassenDepth) / machine.strassenResults;
     double nanoseconds = (call.flops / rate + packed) / cost.coresFor(call.flops);
-    return endedBesideWeights(call, nanoseconds, cost);
+    return endedWithWeights(call, nanoseconds, cost);
   }
 };
 

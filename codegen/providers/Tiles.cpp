@@ -8,7 +8,7 @@
 
 #include "codegen/providers/Accuracy.h"
 #include "codegen/providers/Grouped.h"
-#include "codegen/providers/OwnProduct.h"
+#include "codegen/providers/MatmulCall.h"
 #include "runtime/library/tiles/Describe.h"
 
 using namespace mlir;
@@ -32,32 +32,32 @@ CallArgument packedWeights(const ref::Tensor &plain, bool transposed, int64_t k,
 namespace {
 
 std::optional<LibraryCall> describe(Operation *op, int parts, std::string *why) {
-  Refusal no{why};
+  Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion && !isGrouped(op))
-    return no("not a fusion");
+    return refuse("not a fusion");
   if (!tiles::available())
-    return no("this processor has no AMX tiles for bf16");
+    return refuse("this processor has no AMX tiles for bf16");
   if (!fusion) {
-    products::Form form = tiles::formOf(parts);
-    OwnKernel kernel{
-        .library = "tiles", .implementation = form.name, .parameters = {{"parts", parts}}};
-    return groupedProduct(op, kernel, &form, no);
+    products::KernelConfig config = tiles::configOf(parts);
+    MatmulKernel kernel{
+        .library = "tiles", .implementation = config.name, .parameters = {{"parts", parts}}};
+    return groupedProduct(op, kernel, &config, refuse);
   }
   if (!isProduct(fusion))
-    return tiles_desc::convolution(fusion, parts, no);
-  auto product = describeProduct(fusion, /*own=*/true, no);
+    return tiles_desc::convolution(fusion, parts, refuse);
+  auto product = describeProduct(fusion, /*own=*/true, refuse);
   if (!product)
     return std::nullopt;
-  OwnKernel kernel{.library = "tiles",
-                   .implementation = tiles_desc::implementationOf(parts),
-                   .parameters = {{"parts", parts}},
-                   .makesOperands = true};
+  MatmulKernel kernel{.library = "tiles",
+                      .implementation = tiles_desc::implementationOf(parts),
+                      .parameters = {{"parts", parts}},
+                      .fusesPrologue = true};
   kernel.pack = [parts](const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
     return tiles_desc::packedWeights(plain, transposed, k, n, parts);
   };
-  return ownProduct(
-      *product, kernel, [](const OwnSizes &) { return true; }, no);
+  return matmulCall(
+      *product, kernel, [](const MatmulSizes &) { return true; }, refuse);
 }
 
 double productTime(const LibraryCall &call, const CostModel &cost) {
@@ -86,7 +86,7 @@ double groupedTime(const LibraryCall &call, const CostModel &cost) {
                 laneShare(n, machine.tileColumns);
   double results = isGradient ? groups * k * n : m * n;
   double matrices = isGradient ? m * n : std::min(m, groups) * k * n;
-  bool packs = isGradient || packsMatrices(call.desc, tiles::formOf(int(parts)));
+  bool packs = isGradient || packsMatrices(call.desc, tiles::configOf(int(parts)));
   double split = m * k + (packs ? matrices : 0);
   double nanoseconds = call.flops * parts * (parts + 1) / 2 / (rate * cores) +
                        results / (machine.tileResults * cores) +
@@ -104,23 +104,23 @@ class Tiles : public CallProvider {
 public:
   Tiles()
       : CallProvider({.name = "tiles",
-                      .does = "f32 matmuls and convolutions as bf16 matmuls on AMX tiles",
+                      .description = "f32 matmuls and convolutions as bf16 matmuls on AMX tiles",
                       .parameter = "parts",
-                      .makesOperands = true}) {}
+                      .fusesPrologue = true}) {}
 
-  SmallVector<int64_t> ways(Proposals &proposals) const override {
-    FusionOp fusion = proposals.fusion;
-    if (!(fusion || isGrouped(proposals.op)) ||
-        !StringRef(proposals.situation.target.features).contains("+amx-bf16"))
+  SmallVector<int64_t> variants(CandidateCollector &collector) const override {
+    FusionOp fusion = collector.fusion;
+    if (!(fusion || isGrouped(collector.op)) ||
+        !StringRef(collector.selection.target.features).contains("+amx-bf16"))
       return {};
     if (!fusion)
-      return waysOfGroups(proposals);
+      return waysOfGroups(collector);
     // bf16 operands are not rounded further.
     bool isNarrow = llvm::any_of(fusion.getInputs(), [](Value value) {
       return cast<RankedTensorType>(value.getType()).getElementType().isBF16();
     });
-    if (isStrict(proposals) && !isLowered(fusion) && !isNarrow)
-      return proposals.refuse(about.name, kForbidden), SmallVector<int64_t>();
+    if (isStrict(collector) && !isLowered(fusion) && !isNarrow)
+      return collector.refuse(about.name, kForbidden), SmallVector<int64_t>();
     return {2, 3};
   }
   std::optional<LibraryCall> make(Operation *op, int64_t parts, int,
@@ -139,14 +139,14 @@ public:
 
 private:
   /// bf16 operands are one part and are not rounded further.
-  SmallVector<int64_t> waysOfGroups(Proposals &proposals) const {
-    Type element = typeOf(proposals.op->getOperand(0)).getElementType();
+  SmallVector<int64_t> waysOfGroups(CandidateCollector &collector) const {
+    Type element = typeOf(collector.op->getOperand(0)).getElementType();
     if (element.isBF16())
       return {1};
     if (!element.isF32())
       return {};
-    if (isStrict(proposals) && !proposals.op->hasAttr("dlc.math"))
-      return proposals.refuse(about.name, kForbidden), SmallVector<int64_t>();
+    if (isStrict(collector) && !collector.op->hasAttr("dlc.math"))
+      return collector.refuse(about.name, kForbidden), SmallVector<int64_t>();
     return {2, 3};
   }
 };

@@ -17,7 +17,7 @@ CallArgument packedWeights(const ref::Tensor &plain, bool transposed, int64_t k,
                            int parts);
 
 /// Describes a convolution or one of its gradients. A weight gradient of f32 requires a 1x1 window.
-std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &no);
+std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &refuse);
 
 /// Nanoseconds of a convolution, and of a bf16 weight gradient.
 double windowTime(const LibraryCall &call, const CostModel &cost);

@@ -5,7 +5,7 @@
 // own kernel (runtime/library/tiles/Convolution.h).
 //
 //===-----------------------------------------------------------------------===//
-#include "codegen/providers/OwnProduct.h"
+#include "codegen/providers/MatmulCall.h"
 #include "codegen/providers/Tiles.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/tiles/Convolution.h"
@@ -37,15 +37,15 @@ struct Image {
 };
 
 /// Checks the common requirements: images with one group, f32, channels last on both sides.
-template <typename Op> bool takes(Op op, Value x, Value y, Value w, const Refusal &no) {
+template <typename Op> bool supports(Op op, Value x, Value y, Value w, const Refusal &refuse) {
   auto source = typeOf(x), result = typeOf(y), weights = typeOf(w);
   if (source.getRank() != 4 || op.getGroups() != 1)
-    return no("required: two spatial dimensions and groups of 1"), false;
+    return refuse("required: two spatial dimensions and groups of 1"), false;
   for (RankedTensorType type : {source, result, weights})
     if (!type.getElementType().isF32() || type.getNumElements() == 0)
-      return no("only f32 operands can be split into bf16 parts"), false;
+      return refuse("only f32 operands can be split into bf16 parts"), false;
   if (layoutOf(source) != "acdb" || layoutOf(result) != "acdb" || !layoutOf(weights).empty())
-    return no("required: channels last"), false;
+    return refuse("required: channels last"), false;
   return true;
 }
 
@@ -78,9 +78,9 @@ std::optional<json> operandStrides(Value operand, RankedTensorType result, const
 CallArgument packedWindow(const ref::Tensor &plain, const json &desc) {
   auto convolution = tiles::Convolution::parse(desc);
   std::string layout = std::string("tiles:window:") +
-                       (convolution.unfoldsRows() ? "rows:"
-                        : convolution.isTurned    ? "turned:"
-                                                  : "") +
+                       (convolution.unfoldsRows()  ? "rows:"
+                        : convolution.isTransposed ? "turned:"
+                                                   : "") +
                        std::to_string(convolution.parts);
   return dlc::packedWeights(int64_t(convolution.packedBytes()), layout, [=](void *to) {
     convolution.packWeights(reinterpret_cast<const float *>(plain.data()), to, 1);
@@ -105,15 +105,15 @@ json sizesOf(const Image &image) {
 /// Describes the forward convolution or its data gradient.
 template <typename Op>
 std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilogue, Op op,
-                                          int parts, const Refusal &no) {
+                                          int parts, const Refusal &refuse) {
   constexpr bool transposed = std::is_same_v<Op, ConvTransposeOp>;
   Value x = op.getX(), w = op.getW(), y = fusion.getResult(0);
-  if (!takes(op, x, y, w, no))
+  if (!supports(op, x, y, w, refuse))
     return std::nullopt;
   if (fusion->hasAttr(kUpdatesAttr))
-    return no("in-place updates of a state are not supported");
+    return refuse("in-place updates of a state are not supported");
   if (transposed && (!isAll(op.getStrides(), 1) || !isAll(op.getDilations(), 1)))
-    return no("gradients with strides or dilations are not supported");
+    return refuse("gradients with strides or dilations are not supported");
   Image from(x), to(y);
   int64_t k = from.channels, n = to.channels;
   auto window = typeOf(w).getShape().drop_front(2);
@@ -137,7 +137,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     for (unsigned d : {0, 1}) {
       int64_t pad = window[d] - 1 - op.getLow()[d];
       if (pad < 0)
-        return no("the padding is larger than the window");
+        return refuse("the padding is larger than the window");
       desc["pads"][d] = pad;
     }
   call.addValue(outside(fusion, x));
@@ -145,7 +145,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
   if (constant) {
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
-      return no("its weights cannot be read");
+      return refuse("its weights cannot be read");
     desc[product ? "b" : "weights"] = "packed";
     call.arguments.push_back(product ? packedWeights(*plain, !transposed, k, n, parts)
                                      : packedWindow(*plain, desc));
@@ -162,7 +162,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     bias = bias ? bias : op.getBias();
   if (bias) {
     if (!typeOf(bias).getElementType().isF32() || !layoutOf(typeOf(bias)).empty())
-      return no("its bias is not f32");
+      return refuse("its bias is not f32");
     desc["bias"] = true;
     call.addValue(outside(fusion, bias));
   }
@@ -179,7 +179,7 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
     }
     auto operand = operandStrides(postOp.operand, typeOf(y), {n, 1});
     if (!operand || postOp.scale != 1)
-      return no("unsupported operand of epilogue op " + postOp.alg);
+      return refuse("unsupported operand of epilogue op " + postOp.alg);
     steps.push_back({{"kind", "binary"}, {"alg", postOp.alg}, {"strides", *operand}});
     // A matmul with longer sums stores partial sums in the result before the epilogue runs.
     if (call.inplace.empty() && (!product || k <= products::kSummedDepth) &&
@@ -187,22 +187,22 @@ std::optional<LibraryCall> throughWeights(FusionOp fusion, const Epilogue &epilo
       call.inplace.push_back({result, unsigned(call.arguments.size())});
     call.addValue(outside(fusion, postOp.operand));
   }
-  if (!takesSteps(steps, k))
-    return no("unsupported epilogue op");
+  if (!supportsEpilogue(steps, k))
+    return refuse("unsupported epilogue op");
   desc["post_ops"] = steps;
   call.flops = 2.0 * double(to.pixels()) * double(n) * double(k) * double(window[0] * window[1]);
   return call;
 }
 
 std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, int parts,
-                                          const Refusal &no) {
+                                          const Refusal &refuse) {
   auto &body = fusion.getBody().front();
   if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
-    return no("not a single weight gradient");
-  if (!takes(op, op.getX(), op.getDy(), fusion.getResult(0), no))
+    return refuse("not a single weight gradient");
+  if (!supports(op, op.getX(), op.getDy(), fusion.getResult(0), refuse))
     return std::nullopt;
   if (!isOnePixel(op, fusion.getResult(0)))
-    return no("required: a weight gradient of a 1x1 window");
+    return refuse("required: a weight gradient of a 1x1 window");
   Image x(op.getX()), dy(op.getDy());
   LibraryCall call = begin(parts, {{"kind", "product"},
                                    {"m", dy.channels},
@@ -220,20 +220,20 @@ std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, 
 
 /// Describes a weight gradient of bf16 operands with f32 results.
 std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradOp op,
-                                                const Refusal &no) {
+                                                const Refusal &refuse) {
   auto &body = fusion.getBody().front();
   auto widening = dyn_cast_or_null<CastOp>(op->getNextNode());
   if (std::distance(body.begin(), body.end()) != 3 || fusion.getNumResults() != 1 || !widening ||
       widening.getX() != op.getDw())
-    return no("not a single weight gradient that is cast to f32");
+    return refuse("not a single weight gradient that is cast to f32");
   auto x = typeOf(op.getX()), dy = typeOf(op.getDy()), dw = typeOf(fusion.getResult(0));
   if (x.getRank() != 4 || op.getGroups() != 1 || x.getNumElements() == 0 ||
       dy.getNumElements() == 0)
-    return no("required: two spatial dimensions and groups of 1");
+    return refuse("required: two spatial dimensions and groups of 1");
   if (!x.getElementType().isBF16() || !dy.getElementType().isBF16() || !dw.getElementType().isF32())
-    return no("required: a bf16 weight gradient that is cast to f32");
+    return refuse("required: a bf16 weight gradient that is cast to f32");
   if (layoutOf(x) != "acdb" || layoutOf(dy) != "acdb" || !layoutOf(dw).empty())
-    return no("required: channels last");
+    return refuse("required: channels last");
   LibraryCall call;
   call.library = "tiles";
   call.implementation = "tiles:bf16";
@@ -255,22 +255,22 @@ std::optional<LibraryCall> narrowWeightGradient(FusionOp fusion, ConvWeightGradO
 
 } // namespace
 
-std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &no) {
+std::optional<LibraryCall> convolution(FusionOp fusion, int parts, const Refusal &refuse) {
   for (Operation &op : fusion.getBody().front())
     if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
       if (!typeOf(gradient.getX()).getElementType().isBF16())
-        return weightGradient(fusion, gradient, parts, no);
-      return parts == 2 ? narrowWeightGradient(fusion, gradient, no)
-                        : no("splitting bf16 operands into three parts is not supported");
+        return weightGradient(fusion, gradient, parts, refuse);
+      return parts == 2 ? narrowWeightGradient(fusion, gradient, refuse)
+                        : refuse("splitting bf16 operands into three parts is not supported");
     }
   auto epilogue = matchEpilogue(fusion);
   if (epilogue && fusion.getNumResults() == 1 && !epilogue->isInteger()) {
     if (auto op = dyn_cast<ConvOp>(epilogue->anchor))
-      return throughWeights(fusion, *epilogue, op, parts, no);
+      return throughWeights(fusion, *epilogue, op, parts, refuse);
     if (auto op = dyn_cast<ConvTransposeOp>(epilogue->anchor))
-      return throughWeights(fusion, *epilogue, op, parts, no);
+      return throughWeights(fusion, *epilogue, op, parts, refuse);
   }
-  return no("not a single convolution with an epilogue");
+  return refuse("not a single convolution with an epilogue");
 }
 
 namespace {

@@ -7,49 +7,49 @@ using namespace mlir;
 
 namespace dlc {
 
-OwnKernel vectorKernel(StringRef name, int64_t lanes) {
+MatmulKernel vectorKernel(StringRef name, int64_t lanes) {
   return {.library = "vectors",
           .implementation = (name + (lanes == 16 ? ":avx512" : ":avx2")).str(),
           .parameters = {{"lanes", lanes}}};
 }
 
-bool hasVectors(const Proposals &proposals) {
-  return StringRef(proposals.situation.target.features).contains("+fma");
+bool hasVectors(const CandidateCollector &collector) {
+  return StringRef(collector.selection.target.features).contains("+fma");
 }
 
-std::optional<Product> describeForVectors(Operation *op, int64_t lanes, const Refusal &no) {
+std::optional<Product> describeForVectors(Operation *op, int64_t lanes, const Refusal &refuse) {
   auto fusion = dyn_cast<FusionOp>(op);
   if (!fusion || !isProduct(fusion))
-    return no("not a matmul");
+    return refuse("not a matmul");
   if (vectors::lanes() < lanes)
-    return no("this processor has no vectors of that width");
-  return describeProduct(fusion, /*own=*/true, no);
+    return refuse("this processor has no vectors of that width");
+  return describeProduct(fusion, /*own=*/true, refuse);
 }
 
 namespace {
 
 std::optional<LibraryCall> describe(Operation *op, int64_t lanes, std::string *why) {
-  Refusal no{why};
+  Refusal refuse{why};
   if (isGrouped(op)) {
     if (vectors::lanes() < lanes)
-      return no("this processor has no vectors of that width");
-    products::Form form = vectors::groupedForm(lanes);
+      return refuse("this processor has no vectors of that width");
+    products::KernelConfig config = vectors::groupedConfig(lanes);
     // Packing bf16 matrices as f32 would double their size.
     bool isNarrow = typeOf(op->getOperand(1)).getElementType().isBF16();
-    return groupedProduct(op, vectorKernel("vectors", lanes), isNarrow ? nullptr : &form, no);
+    return groupedProduct(op, vectorKernel("vectors", lanes), isNarrow ? nullptr : &config, refuse);
   }
-  auto product = describeForVectors(op, lanes, no);
+  auto product = describeForVectors(op, lanes, refuse);
   if (!product)
     return std::nullopt;
-  OwnKernel kernel = vectorKernel("vectors", lanes);
+  MatmulKernel kernel = vectorKernel("vectors", lanes);
   kernel.pack = [lanes](const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
     return packedMatrix(plain, transposed, k, n, vectors::packedBytes(k, n, lanes), "vectors",
                         lanes, [=](const float *from, int64_t row, int64_t column, void *to) {
                           vectors::packWeights(from, row, column, k, n, lanes, to);
                         });
   };
-  return ownProduct(
-      *product, kernel, [](const OwnSizes &) { return true; }, no);
+  return matmulCall(
+      *product, kernel, [](const MatmulSizes &) { return true; }, refuse);
 }
 
 /// Microseconds of a grouped matmul or its weight gradient.
@@ -65,23 +65,24 @@ double groupedTime(const LibraryCall &call, const CostModel &cost) {
   double packed =
       isGradient ? m * k / machine.vectorsAcross + m * n / machine.vectorsPacked
                  : (m * k + (isPacked ? 0 : std::min(m, groups) * k * n)) / machine.vectorsPacked;
-  return endedBesideWeights(call, (call.flops / rate + packed) / cores, cost);
+  return endedWithWeights(call, (call.flops / rate + packed) / cores, cost);
 }
 
 class Vectors : public CallProvider {
 public:
   Vectors()
-      : CallProvider({.name = "vectors", .does = "f32 matmuls in vectors", .parameter = "lanes"}) {}
+      : CallProvider(
+            {.name = "vectors", .description = "f32 matmuls in vectors", .parameter = "lanes"}) {}
 
-  SmallVector<int64_t> ways(Proposals &proposals) const override {
-    if (!(proposals.fusion || isGrouped(proposals.op)) || !hasVectors(proposals))
+  SmallVector<int64_t> variants(CandidateCollector &collector) const override {
+    if (!(collector.fusion || isGrouped(collector.op)) || !hasVectors(collector))
       return {};
-    if (!proposals.fusion) {
-      Type element = typeOf(proposals.op->getOperand(0)).getElementType();
+    if (!collector.fusion) {
+      Type element = typeOf(collector.op->getOperand(0)).getElementType();
       if (!element.isF32() && !element.isBF16())
         return {};
     }
-    return {proposals.situation.target.lanes32()};
+    return {collector.selection.target.lanes32()};
   }
   std::optional<LibraryCall> make(Operation *op, int64_t lanes, int,
                                   std::string *why) const override {
@@ -97,7 +98,7 @@ public:
                   std::min(1.0, machine.oneRow + machine.eachRow * m);
     bool isAcross = call.desc["a"].back() != 1;
     bool ownRows =
-        n <= products::panelColumns(vectors::formOf(call.desc["lanes"], int64_t(m)), int64_t(k));
+        n <= products::panelColumns(vectors::configOf(call.desc["lanes"], int64_t(m)), int64_t(k));
     double packing = ownRows    ? machine.vectorsOwn
                      : isAcross ? machine.vectorsAcross
                                 : machine.vectorsPacked;
@@ -105,17 +106,18 @@ public:
     packed += packedRight(call) / machine.vectorsPacked;
     packed += batchesOf(call) * machine.vectorsBatchNanoseconds;
     packed += batchesOf(call) * m * std::ceil(n / (2 * cost.lanes)) * machine.vectorsRowNanoseconds;
-    return endedBesideWeights(call, (call.flops / rate + packed) / cores, cost);
+    return endedWithWeights(call, (call.flops / rate + packed) / cores, cost);
   }
 };
 
 } // namespace
 
-double endedBesideWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost) {
+double endedWithWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost) {
   constexpr double kOwnCall =
       0.2; // overhead relative to a oneDNN call (machine.call), which looks up a primitive
   double cores = cost.coresFor(call.flops);
-  nanoseconds += cost.beside(call, nanoseconds, cost.machine.vectorsBesideGigabytes, cores);
+  nanoseconds +=
+      cost.streamedWeights(call, nanoseconds, cost.machine.vectorsBesideGigabytes, cores);
   return cost.ended(std::max(nanoseconds, cost.traffic(call.bytes, cores)),
                     kOwnCall * cost.machine.call, cost.coresFor(call.flops + call.bytes));
 }

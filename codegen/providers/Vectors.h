@@ -2,19 +2,20 @@
 #ifndef DLC_CODEGEN_PROVIDERS_VECTORS_H
 #define DLC_CODEGEN_PROVIDERS_VECTORS_H
 
-#include "codegen/providers/OwnProduct.h"
+#include "codegen/providers/MatmulCall.h"
 #include "codegen/providers/Provider.h"
 
 namespace dlc {
 
 /// Returns the kernel description for this vector width, without weight packing.
-OwnKernel vectorKernel(llvm::StringRef name, int64_t lanes);
+MatmulKernel vectorKernel(llvm::StringRef name, int64_t lanes);
 /// Returns true if the target has FMA vector instructions.
-bool hasVectors(const Proposals &proposals);
-std::optional<Product> describeForVectors(mlir::Operation *op, int64_t lanes, const Refusal &no);
+bool hasVectors(const CandidateCollector &collector);
+std::optional<Product> describeForVectors(mlir::Operation *op, int64_t lanes,
+                                          const Refusal &refuse);
 /// Microseconds of a call whose sums take this many nanoseconds, including the streaming of packed
 /// weights.
-double endedBesideWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost);
+double endedWithWeights(const LibraryCall &call, double nanoseconds, const CostModel &cost);
 
 } // namespace dlc
 #endif

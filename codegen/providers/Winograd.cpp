@@ -7,7 +7,7 @@
 //===-----------------------------------------------------------------------===//
 #include "codegen/providers/Accuracy.h"
 #include "codegen/providers/ChannelStatistics.h"
-#include "codegen/providers/OwnConvolution.h"
+#include "codegen/providers/ConvolutionCall.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/winograd/Describe.h"
 
@@ -31,19 +31,20 @@ bool isOnes(ArrayRef<int64_t> values) {
 /// is a shape whose last two dimensions are the window. `filled`: blocks of channels may be padded.
 template <typename Op>
 std::optional<json> geometry(Op op, Value x, Value y, ArrayRef<int64_t> weights, bool filled,
-                             int tile, const Refusal &no) {
+                             int tile, const Refusal &refuse) {
   auto source = typeOf(x), result = typeOf(y);
   if (!source.getElementType().isF32() || !result.getElementType().isF32())
-    return no("Winograd convolutions require f32");
+    return refuse("Winograd convolutions require f32");
   if (source.getRank() != 4)
-    return no("required: two spatial dimensions");
+    return refuse("required: two spatial dimensions");
   int64_t window = weights[2];
   if (weights[3] != window || (window != 3 && window != 5))
-    return no(llvm::formatv("required: a window of 3x3 or 5x5; found: {0}x{1}", window, weights[3])
-                  .str());
+    return refuse(
+        llvm::formatv("required: a window of 3x3 or 5x5; found: {0}x{1}", window, weights[3])
+            .str());
   if (!isOnes(op.getStrides()) || !isOnes(op.getDilations()) || op.getGroups() != 1)
-    return no("required: strides, dilations and groups of 1");
-  auto desc = own_convolution::images(x, y, filled, no);
+    return refuse("required: strides, dilations and groups of 1");
+  auto desc = convolution_call::images(x, y, filled, refuse);
   if (!desc)
     return std::nullopt;
   desc->update({{"tile", tile}, {"window", window}, {"pads", list(op.getLow())}});
@@ -60,24 +61,24 @@ LibraryCall callOf(json desc, int tile) {
 }
 
 std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue, int tile,
-                                       int threads, const Refusal &no) {
+                                       int threads, const Refusal &refuse) {
   auto conv = dyn_cast<ConvOp>(epilogue.anchor);
   auto transposed = dyn_cast<ConvTransposeOp>(epilogue.anchor);
   Value y = fusion.getResult(0), x = epilogue.anchor->getOperand(0),
         w = epilogue.anchor->getOperand(1);
   auto weights = typeOf(w);
   if (weights.getRank() != 4)
-    return no("required: two spatial dimensions");
+    return refuse("required: two spatial dimensions");
   ConstantOp constant = constantOf(outside(fusion, w));
   const bool filled = constant && fusion.getNumResults() == 1;
-  auto desc = conv ? geometry(conv, x, y, weights.getShape(), filled, tile, no)
-                   : geometry(transposed, x, y, weights.getShape(), filled, tile, no);
+  auto desc = conv ? geometry(conv, x, y, weights.getShape(), filled, tile, refuse)
+                   : geometry(transposed, x, y, weights.getShape(), filled, tile, refuse);
   if (!desc)
     return std::nullopt;
   if (!layoutOf(weights).empty())
-    return no("required: row-major weights");
+    return refuse("required: row-major weights");
   if (fusion->hasAttr(kUpdatesAttr))
-    return no("in-place updates of a state are not supported");
+    return refuse("in-place updates of a state are not supported");
   (*desc)["kind"] = "convolution";
   if (transposed) {
     (*desc)["turned"] = true;
@@ -89,9 +90,9 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
     return typeOf(v).getElementType().isF32() && layoutOf(v.getType()).empty();
   };
   if (bias && !isPlainF32(bias))
-    return no("its bias is not f32");
+    return refuse("its bias is not f32");
   (*desc)["bias"] = bool(bias);
-  auto steps = own_convolution::steps(epilogue, fusion, *desc, bias, no);
+  auto steps = convolution_call::steps(epilogue, fusion, *desc, bias, refuse);
   if (!steps)
     return std::nullopt;
   (*desc)["steps"] = *steps;
@@ -102,15 +103,16 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   if (constant) {
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
-      return no("its weights cannot be read");
+      return refuse("its weights cannot be read");
     CallArgument packed{CallArgument::Kind::Packed};
     packed.bytes = int64_t(winograd::packedBytes(*desc));
     packed.layout = call.implementation + (transposed ? ":turned" : "") + ":" +
                     std::to_string((*desc)["block"].get<int>());
-    packed.pack = [desc = *desc, plain = *plain, turned = bool(transposed),
+    packed.pack = [desc = *desc, plain = *plain, transposed = bool(transposed),
                    threads](std::string &error) -> std::shared_ptr<void> {
-      const json &first = desc[turned ? "src" : "dst"], &second = desc[turned ? "dst" : "src"];
-      own_convolution::FilledWeights filled(plain, first[1], second[1]);
+      const json &first = desc[transposed ? "src" : "dst"],
+                 &second = desc[transposed ? "dst" : "src"];
+      convolution_call::FilledWeights filled(plain, first[1], second[1]);
       winograd::Packed made = winograd::packWeights(desc, filled.data(), threads);
       error = made.error;
       return made.data;
@@ -120,25 +122,25 @@ std::optional<LibraryCall> convolution(FusionOp fusion, const Epilogue &epilogue
   } else {
     call.addValue(outside(fusion, w));
   }
-  own_convolution::addEpilogue(call, fusion, epilogue, bias, *steps);
+  convolution_call::addEpilogue(call, fusion, epilogue, bias, *steps);
   double meets = double((conv ? typeOf(y) : typeOf(x)).getNumElements());
   call.flops = 2 * meets * double(weights.getNumElements()) / double(weights.getDimSize(0));
   return call;
 }
 
 std::optional<LibraryCall> weightGradient(FusionOp fusion, ConvWeightGradOp op, int tile,
-                                          const Refusal &no) {
+                                          const Refusal &refuse) {
   auto dw = typeOf(fusion.getResult(0));
   auto &body = fusion.getBody().front();
   if (std::distance(body.begin(), body.end()) != 2 || fusion.getNumResults() != 1)
-    return no("not a single weight gradient");
+    return refuse("not a single weight gradient");
   if (dw.getRank() != 4)
-    return no("required: two spatial dimensions");
-  auto desc = geometry(op, op.getX(), op.getDy(), dw.getShape(), /*filled=*/false, tile, no);
+    return refuse("required: two spatial dimensions");
+  auto desc = geometry(op, op.getX(), op.getDy(), dw.getShape(), /*filled=*/false, tile, refuse);
   if (!desc)
     return std::nullopt;
   if (!layoutOf(dw).empty() || !dw.getElementType().isF32())
-    return no("required: row-major f32 weights");
+    return refuse("required: row-major f32 weights");
   (*desc)["kind"] = "convolution_weights";
   LibraryCall call = callOf(*desc, tile);
   call.addValue(outside(fusion, op.getX()));
@@ -176,32 +178,32 @@ Operation *convolutionIn(FusionOp fusion) {
 }
 
 std::optional<LibraryCall> describe(Operation *op, int tile, int threads, std::string *why) {
-  Refusal no{why};
+  Refusal refuse{why};
   auto fusion = dyn_cast<FusionOp>(op);
   Operation *conv = fusion ? convolutionIn(fusion) : nullptr;
   if (!conv)
-    return no("not a convolution");
+    return refuse("not a convolution");
   if (auto gradient = dyn_cast<ConvWeightGradOp>(conv))
-    return weightGradient(fusion, gradient, tile, no);
+    return weightGradient(fusion, gradient, tile, refuse);
   auto epilogue = matchSteps(fusion);
   if (!epilogue)
-    return no("not a single convolution with an epilogue");
-  return convolution(fusion, *epilogue, tile, threads, no);
+    return refuse("not a single convolution with an epilogue");
+  return convolution(fusion, *epilogue, tile, threads, refuse);
 }
 
 class Winograd : public CallProvider {
 public:
   Winograd()
       : CallProvider({.name = "winograd",
-                      .does = "f32 convolutions and their gradients by Winograd's algorithm",
+                      .description = "f32 convolutions and their gradients by Winograd's algorithm",
                       .parameter = "tile",
-                      .sumsChannels = true}) {}
+                      .computesChannelSums = true}) {}
 
-  SmallVector<int64_t> ways(Proposals &proposals) const override {
-    if (!proposals.fusion)
+  SmallVector<int64_t> variants(CandidateCollector &collector) const override {
+    if (!collector.fusion)
       return {};
-    if (isStrict(proposals))
-      return proposals.refuse(about.name, kForbidden), SmallVector<int64_t>();
+    if (isStrict(collector))
+      return collector.refuse(about.name, kForbidden), SmallVector<int64_t>();
     return {2, 4};
   }
   std::optional<LibraryCall> make(Operation *op, int64_t tile, int threads,

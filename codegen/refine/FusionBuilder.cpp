@@ -5,9 +5,11 @@ using namespace mlir;
 
 namespace dlc {
 
-YieldOp endOf(FusionOp fusion) { return cast<YieldOp>(fusion.getBody().front().getTerminator()); }
+YieldOp terminatorOf(FusionOp fusion) {
+  return cast<YieldOp>(fusion.getBody().front().getTerminator());
+}
 
-Value behindReshapes(Value v) {
+Value belowReshapes(Value v) {
   while (auto reshape = v.getDefiningOp<ReshapeOp>())
     v = reshape.getX();
   return v;
@@ -36,7 +38,7 @@ Value FusionBuilder::get(Value v) {
   auto of = dyn_cast<FusionOp>(v.getParentBlock()->getParentOp());
   if (auto at = instead.find(v); at != instead.end()) {
     made = get(at->second);
-  } else if (!of && (!opened || v == opened || behindReshapes(v) != opened)) {
+  } else if (!of && (!opened || v == opened || belowReshapes(v) != opened)) {
     made = body.addArgument(v.getType(), v.getLoc());
     fusion.getInputsMutable().append(v);
   } else if (of && argument) {

@@ -9,9 +9,9 @@
 namespace dlc {
 
 /// Returns the terminator of a fusion.
-YieldOp endOf(FusionOp fusion);
+YieldOp terminatorOf(FusionOp fusion);
 /// Returns the value that a chain of reshapes is applied to.
-mlir::Value behindReshapes(mlir::Value v);
+mlir::Value belowReshapes(mlir::Value v);
 
 /// Builds a fusion that yields values of other fusions: clones the operations that compute them, as
 /// far as needed, and adds the operands from outside of fusions.
@@ -21,9 +21,9 @@ public:
 
   /// Replaces `inner`, a value in a fusion's body, by `value`, a value of another body or outside
   /// of fusions.
-  void stands(mlir::Value inner, mlir::Value value) { instead[inner] = value; }
+  void replaceValue(mlir::Value inner, mlir::Value value) { instead[inner] = value; }
   /// Clones reshapes of `value` outside of fusions into the fusion.
-  void opens(mlir::Value value) { opened = value; }
+  void inlineReshapesOf(mlir::Value value) { opened = value; }
 
   FusionOp yield(mlir::ValueRange values);
 

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "codegen/providers/Product.h"
-#include "codegen/refine/Enlarged.h"
+#include "codegen/refine/ExtendedFusion.h"
 #include "codegen/refine/FusionBuilder.h"
 #include "codegen/refine/Patterns.h"
 #include "passes/fuse/Classify.h"
@@ -32,14 +32,15 @@ public:
   void propose(Offer offer) {
     for (auto [i, input] : llvm::enumerate(product.getInputs()))
       if (makesFactor(input) &&
-          build(product.getBody().getArgument(i), endOf(kernel).getOperand(number), Value()) &&
+          build(product.getBody().getArgument(i), terminatorOf(kernel).getOperand(number),
+                Value()) &&
           offer(*this))
         return;
-    if (readsResult() && build(argument, endOf(product).getOperand(0), step.result))
+    if (readsResult() && build(argument, terminatorOf(product).getOperand(0), step.result))
       offer(*this);
   }
 
-  double won() const override {
+  double savedTime() const override {
     if (!refinement.options.kernels.empty())
       return 1;
     return chosenTime(product) + chosenTime(kernel) - enlarged->time -
@@ -48,7 +49,7 @@ public:
 
   void commit(Refinement &refinement) override {
     unsigned next = 0;
-    for (auto [i, v] : llvm::enumerate(endOf(kernel).getOperands()))
+    for (auto [i, v] : llvm::enumerate(terminatorOf(kernel).getOperands()))
       if (v != moved)
         kernel.getResult(i).replaceAllUsesWith(rest.getResult(next++));
       else if (result)
@@ -72,7 +73,7 @@ public:
 private:
   bool isKernel(Operation *op) {
     kernel = dyn_cast_or_null<FusionOp>(op);
-    return kernel && kernel->getBlock() == product->getBlock() && canBeCut(kernel) &&
+    return kernel && kernel->getBlock() == product->getBlock() && acceptsPartialBody(kernel) &&
            kernel->hasAttr(kCandidatesAttr) && !isProduct(kernel) && !kernel->hasAttr(kUpdatesAttr);
   }
 
@@ -81,7 +82,7 @@ private:
     if (!input.hasOneUse() || !isKernel(input.getDefiningOp()))
       return false;
     number = cast<OpResult>(input).getResultNumber();
-    Operation *last = endOf(kernel).getOperand(number).getDefiningOp();
+    Operation *last = terminatorOf(kernel).getOperand(number).getDefiningOp();
     return last && isElementwise(last) && typeOf(input).getElementType().isF32();
   }
 
@@ -103,15 +104,15 @@ private:
   bool build(Value inner, Value value, Value given) {
     result = given;
     OpBuilder b(result ? kernel : product);
-    Value yielded = result ? result : endOf(product).getOperand(0);
+    Value yielded = result ? result : terminatorOf(product).getOperand(0);
     FusionBuilder fused(b, b.getFusedLoc({product.getLoc(), kernel.getLoc()}), yielded.getType());
-    fused.stands(inner, value);
+    fused.replaceValue(inner, value);
     made = fused.yield(yielded);
     enlarged.reset();
     rest = {};
     moved = result ? result : value;
     if (matchEpilogue(made, /*gradients=*/true))
-      enlarged = enlarge(made, product, refinement);
+      enlarged = estimateExtension(made, product, refinement);
     if (enlarged && buildRest())
       return true;
     drop();
@@ -122,7 +123,7 @@ private:
   /// remains.
   bool buildRest() {
     kept.clear();
-    for (Value v : endOf(kernel).getOperands())
+    for (Value v : terminatorOf(kernel).getOperands())
       if (v != moved)
         kept.push_back(v);
     if (kept.empty())
@@ -130,7 +131,7 @@ private:
     OpBuilder b(kernel);
     FusionBuilder fused(b, kernel.getLoc(), TypeRange(ValueRange(kept)));
     if (result)
-      fused.stands(result, made.getResult(0));
+      fused.replaceValue(result, made.getResult(0));
     rest = fused.yield(kept);
     candidatesOfRest = refinement.candidates(rest);
     return !candidatesOfRest.empty();
@@ -146,7 +147,7 @@ private:
   Value moved;            ///< value that the kernel yielded and the matmul computes now
   FusionOp made, rest;
   SmallVector<Value> kept;
-  std::optional<Enlarged> enlarged;
+  std::optional<ExtendedFusion> enlarged;
   std::vector<Candidate> candidatesOfRest;
 };
 

@@ -9,9 +9,9 @@ namespace dlc {
 /// Gradients.cpp: fuses the gradient of an activation into the matmul before or after it.
 const Pattern &activationGradients();
 /// Statistics.cpp: computes channel statistics in the epilogue of a convolution.
-const Pattern &channelSums();
+const Pattern &channelStatistics();
 /// Prologues.cpp: computes values that only matmuls read while they are packed.
-const Pattern &madeOperands();
+const Pattern &operandPrologues();
 /// Sums.cpp: computes the column sums of an operand in the matmul that packs it.
 const Pattern &columnSums();
 

@@ -18,9 +18,9 @@ namespace dlc {
 namespace {
 
 /// Moves the computation of one kernel result into the matmuls that read it.
-class Absorbed : public Change {
+class AbsorbedPrologue : public Change {
 public:
-  Absorbed(FusionOp maker, unsigned number, const Refinement &refinement)
+  AbsorbedPrologue(FusionOp maker, unsigned number, const Refinement &refinement)
       : maker(maker), number(number), refinement(refinement),
         yield(maker.getBody().front().getTerminator()), made(yield->getOperand(number)) {}
 
@@ -73,7 +73,7 @@ private:
         outerSum = fusion;
         continue;
       }
-      if (!isProduct(fusion) || !makesOperands(fusion) || llvm::count(fusion.getInputs(), v) != 1)
+      if (!isProduct(fusion) || !fusesPrologue(fusion) || llvm::count(fusion.getInputs(), v) != 1)
         return false;
       products.push_back({fusion, use.getOperandNumber()});
     }
@@ -233,7 +233,7 @@ private:
       yielded.push_back(sums);
     YieldOp::create(b, product.getLoc(), yielded);
     if (auto prologue = matchPrologue(made);
-        prologue && callOf(made, refinement.options.situation.threads)) {
+        prologue && callOf(made, refinement.options.selection.threads)) {
       exponential |= prologue->exponential;
       return made;
     }
@@ -242,7 +242,7 @@ private:
   }
 
 public:
-  double won() const override {
+  double savedTime() const override {
     // Kernels requested by name are used wherever they are able to do this.
     for (auto &[product, operand] : products)
       if (means(refinement.options.kernels, *providerOf(product)))
@@ -285,9 +285,9 @@ public:
   }
 
 private:
-  static bool makesOperands(FusionOp fusion) {
+  static bool fusesPrologue(FusionOp fusion) {
     const Provider *provider = providerOf(fusion);
-    return provider && provider->about.makesOperands;
+    return provider && provider->about.fusesPrologue;
   }
 
   double estimate(Operation *op) const {
@@ -318,10 +318,12 @@ public:
   // read only by matmuls, too.
   Prologues() : Pattern("prologues", /*lastFirst=*/true) {}
 
-  bool isAnchor(FusionOp fusion, const Refinement &) const override { return canBeCut(fusion); }
+  bool isAnchor(FusionOp fusion, const Refinement &) const override {
+    return acceptsPartialBody(fusion);
+  }
   void propose(FusionOp maker, Refinement &refinement, Offer offer) const override {
     for (unsigned i = 0; i < maker.getNumResults(); ++i) {
-      Absorbed absorbed(maker, i, refinement);
+      AbsorbedPrologue absorbed(maker, i, refinement);
       if (absorbed.build() && offer(absorbed))
         return;
     }
@@ -330,7 +332,7 @@ public:
 
 } // namespace
 
-const Pattern &madeOperands() {
+const Pattern &operandPrologues() {
   static const Prologues pattern;
   return pattern;
 }

@@ -12,7 +12,7 @@ namespace dlc {
 std::vector<Candidate> Refinement::candidates(Operation *op) const {
   std::string refusals;
   ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
-  auto candidates = candidatesFor(op, options.situation, refusals);
+  auto candidates = candidatesFor(op, options.selection, refusals);
   preferKernels(candidates, options.kernels);
   return candidates;
 }
@@ -23,8 +23,8 @@ void Refinement::erase(Operation *op) {
 }
 
 ArrayRef<const Pattern *> refinePatterns() {
-  static const Pattern *const patterns[] = {&activationGradients(), &channelSums(), &madeOperands(),
-                                            &columnSums()};
+  static const Pattern *const patterns[] = {&activationGradients(), &channelStatistics(),
+                                            &operandPrologues(), &columnSums()};
   return patterns;
 }
 
@@ -41,16 +41,16 @@ void refineKernels(ModuleOp module, const RefineOptions &options) {
     for (FusionOp anchor : anchors)
       if (!refinement.isErased(anchor))
         pattern->propose(anchor, refinement, [&](Change &change) {
-          bool pays = change.won() > 0;
+          bool pays = change.savedTime() > 0;
           pays ? change.commit(refinement) : change.drop();
           return pays;
         });
   }
 }
 
-bool canBeCut(FusionOp fusion) {
+bool acceptsPartialBody(FusionOp fusion) {
   const Provider *provider = providerOf(fusion);
-  return provider && provider->about.takesAnyBody;
+  return provider && provider->about.acceptsPartialBody;
 }
 
 double chosenTime(Operation *op) { return candidatesOf(op).front().time(); }

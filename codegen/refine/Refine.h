@@ -17,7 +17,7 @@
 namespace dlc {
 
 struct RefineOptions {
-  Situation situation;
+  SelectionContext selection;
   /// Kernels requested by --kernels: all fusions that they support are made, regardless of cost.
   std::string kernels = {};
 };
@@ -27,7 +27,7 @@ class Refinement {
 public:
   explicit Refinement(const RefineOptions &options)
       : options(options),
-        cost(options.situation.profile, options.situation.target, options.situation.threads) {}
+        cost(options.selection.profile, options.selection.target, options.selection.threads) {}
 
   /// Returns the candidates for the operation, those requested by name first.
   std::vector<Candidate> candidates(mlir::Operation *op) const;
@@ -46,7 +46,7 @@ class Change {
 public:
   virtual ~Change() = default;
   /// Returns the estimated time saved in microseconds.
-  virtual double won() const = 0;
+  virtual double savedTime() const = 0;
   /// Replaces the kernels by the alternative.
   virtual void commit(Refinement &refinement) = 0;
   /// Erases the alternative.
@@ -78,7 +78,7 @@ llvm::ArrayRef<const Pattern *> refinePatterns();
 void refineKernels(mlir::ModuleOp module, const RefineOptions &options);
 
 /// Returns true if the kernel that was chosen for the fusion works without some of its operations.
-bool canBeCut(FusionOp fusion);
+bool acceptsPartialBody(FusionOp fusion);
 /// Returns the time of the chosen candidate in microseconds, as stored on the operation.
 double chosenTime(mlir::Operation *op);
 

@@ -43,7 +43,7 @@ public:
       if (!isStatistic(v))
         kept.push_back(v);
     buildConvolution();
-    if (callOf(made, refinement.options.situation.threads) && buildRest())
+    if (callOf(made, refinement.options.selection.threads) && buildRest())
       return true;
     drop();
     return false;
@@ -55,7 +55,7 @@ public:
     made.erase();
   }
 
-  double won() const override {
+  double savedTime() const override {
     if (means(refinement.options.kernels, *providerOf(made)))
       return 1;
     return chosenTime(reader) - lost - restEstimate -
@@ -185,7 +185,7 @@ private:
 std::vector<Candidate> summing(std::vector<Candidate> candidates, StringRef asked) {
   auto found = llvm::find_if(candidates, [](const Candidate &c) {
     const Provider *provider = providerOf(c.kernel);
-    return provider && provider->about.sumsChannels;
+    return provider && provider->about.computesChannelSums;
   });
   if (found == candidates.end() ||
       (found != candidates.begin() &&
@@ -201,7 +201,7 @@ SmallVector<FusionOp> readersOf(FusionOp conv) {
   Value y = conv.getResult(0);
   for (Operation *user : y.getUsers())
     if (auto fusion = dyn_cast<FusionOp>(user);
-        fusion && fusion->getBlock() == conv->getBlock() && canBeCut(fusion) &&
+        fusion && fusion->getBlock() == conv->getBlock() && acceptsPartialBody(fusion) &&
         !fusion->hasAttr(kUpdatesAttr) && llvm::count(fusion.getInputs(), y) == 1)
       readers.push_back(fusion);
   return readers;
@@ -229,7 +229,7 @@ public:
 
 } // namespace
 
-const Pattern &channelSums() {
+const Pattern &channelStatistics() {
   static const Statistics pattern;
   return pattern;
 }

@@ -8,7 +8,7 @@
 //
 //===------------------------------------------------------------------------------===//
 #include "codegen/providers/Product.h"
-#include "codegen/refine/Enlarged.h"
+#include "codegen/refine/ExtendedFusion.h"
 #include "codegen/refine/FusionBuilder.h"
 #include "codegen/refine/Patterns.h"
 #include "passes/fuse/StateUpdate.h"
@@ -41,8 +41,7 @@ bool dependsOn(Operation *to, Value value) {
 class Joined : public Change {
 public:
   Joined(FusionOp sum, const Refinement &refinement)
-      : sum(sum), summed(sum.getInputs()[0]), root(behindReshapes(summed)), refinement(refinement) {
-  }
+      : sum(sum), summed(sum.getInputs()[0]), root(belowReshapes(summed)), refinement(refinement) {}
 
   bool build() {
     findProducts(root);
@@ -51,7 +50,7 @@ public:
     return best.has_value();
   }
 
-  double won() const override { return best->won; }
+  double savedTime() const override { return best->savedTime; }
 
   void commit(Refinement &refinement) override {
     best->product.getResult(0).replaceAllUsesWith(best->made.getResult(0));
@@ -82,23 +81,23 @@ private:
   /// Builds the extended matmul, and keeps it if it saves the most time so far.
   void consider(FusionOp product, Value operand) {
     OpBuilder b(product);
-    Value result = endOf(product).getOperand(0), sums = endOf(sum).getOperand(0);
+    Value result = terminatorOf(product).getOperand(0), sums = terminatorOf(sum).getOperand(0);
     FusionBuilder fused(b, product.getLoc(), {result.getType(), sums.getType()});
     if (operand != summed)
-      fused.opens(root);
+      fused.inlineReshapesOf(root);
     FusionOp made = fused.yield({result, sums});
     if (Attribute updates = updatesOf(product, made))
       made->setAttr(kUpdatesAttr, updates);
-    auto enlarged =
-        matchPrologue(made) ? enlarge(made, product, refinement) : std::optional<Enlarged>();
+    auto enlarged = matchPrologue(made) ? estimateExtension(made, product, refinement)
+                                        : std::optional<ExtendedFusion>();
     if (enlarged) {
       double before = chosenTime(product) + chosenTime(sum);
       double after = enlarged->time + refinement.cost.sums(double(typeOf(summed).getNumElements()));
-      double won = refinement.options.kernels.empty() ? before - after : 1 / after;
-      if (won > (best ? best->won : 0)) {
+      double savedTime = refinement.options.kernels.empty() ? before - after : 1 / after;
+      if (savedTime > (best ? best->savedTime : 0)) {
         if (best)
           drop();
-        best = {product, made, std::move(*enlarged), won};
+        best = {product, made, std::move(*enlarged), savedTime};
         return;
       }
     }
@@ -117,8 +116,8 @@ private:
 
   struct Best {
     FusionOp product, made;
-    Enlarged enlarged;
-    double won = 0; ///< saved microseconds
+    ExtendedFusion enlarged;
+    double savedTime = 0; ///< saved microseconds
   };
 
   FusionOp sum;

@@ -99,18 +99,18 @@ public:
   }
 
   std::vector<Candidate> candidates(Operation *op, const Profile &profile) {
-    Situation situation{.target = target,
-                        .profile = profile,
-                        .threads = options.threads,
-                        .accuracy = options.accuracy,
-                        .every = true};
+    SelectionContext selection{.target = target,
+                               .profile = profile,
+                               .threads = options.threads,
+                               .accuracy = options.accuracy,
+                               .every = true};
     std::string refusals;
-    return candidatesFor(op, situation, refusals);
+    return candidatesFor(op, selection, refusals);
   }
 
   /// Applies the same passes as to a model before kernel selection.
   LogicalResult fuse(ModuleOp module) {
-    CostsMaker costs = [this](const ModelOptions &) { return kernelCosts(options); };
+    CostsFactory costs = [this](const ModelOptions &) { return kernelCosts(options); };
     PassManager passes(&context, ModuleOp::getOperationName());
     passes.addPass(createSimplifyPass());
     passes.addPass(createPlacePass(options));
@@ -133,14 +133,14 @@ public:
 std::optional<double> timeOf(Operation *op, const Candidate &candidate,
                              const TrialOperands &operands, const TrialConditions &conditions) {
   constexpr double kSeconds = 0.012;
-  constexpr int kLeast = 3, kMost = 40;
+  constexpr int kMin = 3, kMax = 40;
   std::string reason;
   auto trial = createTrial(op, candidate, operands, conditions, reason);
   if (!trial || !trial->run(reason))
     return std::nullopt;
   double least = 1e30;
   auto start = Clock::now();
-  for (int i = 0; i < kMost && (i < kLeast || secondsSince(start) < kSeconds); ++i) {
+  for (int i = 0; i < kMax && (i < kMin || secondsSince(start) < kSeconds); ++i) {
     auto sample = trial->sample(1, reason);
     if (!sample)
       return std::nullopt;
@@ -196,9 +196,9 @@ double geometricMean(const std::vector<double> &values) {
 }
 
 /// Computes a profile from timings, starting from `base`.
-class Learning {
+class ProfileFit {
 public:
-  Learning(Bench &bench, const std::vector<Timing> &timings) : bench(bench), timings(timings) {}
+  ProfileFit(Bench &bench, const std::vector<Timing> &timings) : bench(bench), timings(timings) {}
 
   Profile learn(const Profile &base) {
     Profile profile = base;
@@ -272,19 +272,19 @@ private:
 };
 
 /// Lock that is held while a machine is measured. Other processes wait for the result.
-class Turn {
+class CalibrationLock {
 public:
-  explicit Turn(const std::string &file)
+  explicit CalibrationLock(const std::string &file)
       : descriptor(::open((file + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
     while (descriptor >= 0 && ::flock(descriptor, LOCK_EX) != 0 && errno == EINTR)
       ;
   }
-  ~Turn() {
+  ~CalibrationLock() {
     if (descriptor >= 0)
       ::close(descriptor);
   }
-  Turn(const Turn &) = delete;
-  Turn &operator=(const Turn &) = delete;
+  CalibrationLock(const CalibrationLock &) = delete;
+  CalibrationLock &operator=(const CalibrationLock &) = delete;
   explicit operator bool() const { return descriptor >= 0; }
 
 private:
@@ -327,7 +327,7 @@ Profile measureProfile(const CompileOptions &given, const cpu::Target &target, d
       deadly.push_back(at);
   }
   Bench bench(options, target, base);
-  Profile profile = Learning(bench, timings).learn(base);
+  Profile profile = ProfileFit(bench, timings).learn(base);
   profile.processor = processorModel();
   profile.cpus = {target.cpu};
   profile.measured = processorModel() + ", caches " + processorCaches() + ", " +
@@ -361,10 +361,10 @@ std::string measureProfileOnce(const CompileOptions &options) {
   std::string file = measuredProfileFile(choice.cacheDir);
   std::error_code ignored;
   std::filesystem::create_directories(choice.cacheDir, ignored);
-  Turn turn(file);
+  CalibrationLock lock(file);
   forgetProfiles();
   // If the folder cannot be written, no profile is stored and the most similar one is used.
-  if (!turn || !choice.isMissing(target))
+  if (!lock || !choice.isMissing(target))
     return "";
   if (options.progress)
     options.progress("measuring this machine, once", 0, 1);

@@ -13,7 +13,8 @@ const Profile &profileOf(const CompileOptions &options, const cpu::Target &targe
   return profileOf(ProfileChoice{options.profile, options.cacheDir.value_or("")}, target);
 }
 
-Situation situationOf(const CompileOptions &options, const cpu::Target &target, bool every) {
+SelectionContext selectionContextOf(const CompileOptions &options, const cpu::Target &target,
+                                    bool every) {
   return {.target = target,
           .profile = profileOf(options, target),
           .threads = options.threads,
@@ -25,11 +26,11 @@ Situation situationOf(const CompileOptions &options, const cpu::Target &target, 
 std::vector<Candidate> candidatesFor(Operation *op, const CompileOptions &options,
                                      const cpu::Target &target, bool every, std::string &refusals,
                                      bool generated) {
-  Situation situation = situationOf(options, target, every);
-  situation.generated = generated;
+  SelectionContext selection = selectionContextOf(options, target, every);
+  selection.generated = generated;
   if (std::string device = deviceOfCommand(op); isGpu(device))
-    situation.device = device;
-  return candidatesFor(op, situation, refusals);
+    selection.device = device;
+  return candidatesFor(op, selection, refusals);
 }
 
 void boundWorkspace(std::vector<Candidate> &candidates, const CompileOptions &options,

@@ -12,7 +12,8 @@ namespace dlc {
 const Profile &profileOf(const CompileOptions &options, const cpu::Target &target);
 
 /// Returns the properties of the options that candidates depend on.
-Situation situationOf(const CompileOptions &options, const cpu::Target &target, bool every = false);
+SelectionContext selectionContextOf(const CompileOptions &options, const cpu::Target &target,
+                                    bool every = false);
 
 /// Returns the candidates for the operation on its device, sorted by estimate. Appends the reasons
 /// of providers that cannot implement it to `refusals`. `every`: libraries propose all

@@ -2,7 +2,7 @@
 #include "codegen/select/Decide.h"
 
 #include "codegen/providers/Provider.h"
-#include "codegen/select/Contest.h"
+#include "codegen/select/InterleavedBenchmark.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,10 +24,10 @@ constexpr double kSpread = 0.03, kSpreadOfUnits = 0.15, kBelief = 2;
 /// run, seconds apart, cannot show. AMX tiles are shared with other threads on the same core. Where
 /// this was measured, their load changed by the minute: a matmul took 1.27 times another's time,
 /// and 0.93 times some minutes later. Vector units are hardly affected.
-constexpr double kMood = 0.005, kMoodOfUnits = 0.12, kSittingsOfMood = 8;
+constexpr double kDrift = 0.005, kDriftOfUnits = 0.12, kSessionsOfDrift = 8;
 
 /// Maximum number of stored sessions; older ones are discarded.
-constexpr size_t kMostKept = 24;
+constexpr size_t kMaxKept = 24;
 
 bool usesSharedUnits(const TunedCandidate &c) {
   const Provider *provider = providerOf(c.kernel);
@@ -45,8 +45,8 @@ bool isTimed(const TunedCandidate &c) { return c.rejected.empty() && c.median > 
 const TunedCandidate *bestOf(const TuningEntry &entry) {
   const TunedCandidate *best = nullptr;
   for (const TunedCandidate &c : entry.candidates)
-    if (isTimed(c) && (!best || std::tie(c.behind, c.implementation) <
-                                    std::tie(best->behind, best->implementation)))
+    if (isTimed(c) && (!best || std::tie(c.slowdown, c.implementation) <
+                                    std::tie(best->slowdown, best->implementation)))
       best = &c;
   return best;
 }
@@ -68,65 +68,65 @@ void bound(std::vector<double> &logs, double believed) {
     each = std::clamp(each, center - most, center + most);
 }
 
-/// Sets `behind` and its interval for all candidates and sorts them, the best first.
+/// Sets `slowdown` and its interval for all candidates and sorts them, the best first.
 void rank(TuningEntry &entry) {
   // By the mean ratio in the sessions that measured the candidate: later sessions are between the
   // fast candidates only.
   for (TunedCandidate &c : entry.candidates) {
     std::vector<double> logs;
-    for (double behind : c.sittings)
-      if (behind > 0)
-        logs.push_back(std::log(behind));
+    for (double slowdown : c.sessions)
+      if (slowdown > 0)
+        logs.push_back(std::log(slowdown));
     bound(logs, kSpread);
     if (!logs.empty())
-      c.behind = std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / double(logs.size()));
+      c.slowdown = std::exp(std::accumulate(logs.begin(), logs.end(), 0.0) / double(logs.size()));
   }
   if (const TunedCandidate *found = bestOf(entry)) {
     TunedCandidate best = *found;
     for (TunedCandidate &c : entry.candidates)
       if (isTimed(c)) {
         bool isBest = c.implementation == best.implementation && c.kernel == best.kernel;
-        Lead lead = isBest ? Lead{1, 1, 1} : leadOf(c, best);
-        c.behind = std::max(1.0, lead.ratio);
-        c.behindLow = lead.low;
-        c.behindHigh = std::max(1.0, lead.high);
+        RelativeTime lead = isBest ? RelativeTime{1, 1, 1} : relativeTime(c, best);
+        c.slowdown = std::max(1.0, lead.ratio);
+        c.slowdownLow = lead.low;
+        c.slowdownHigh = std::max(1.0, lead.high);
       }
   }
   std::stable_sort(entry.candidates.begin(), entry.candidates.end(),
                    [](const TunedCandidate &x, const TunedCandidate &y) {
                      return isTimed(x) != isTimed(y) ? isTimed(x)
-                                                     : isTimed(x) && x.behind < y.behind;
+                                                     : isTimed(x) && x.slowdown < y.slowdown;
                    });
 }
 
 } // namespace
 
-Lead leadOf(const TunedCandidate &candidate, const TunedCandidate &over) {
+RelativeTime relativeTime(const TunedCandidate &candidate, const TunedCandidate &over) {
   std::vector<double> logs;
-  for (size_t i = 0; i < std::min(candidate.sittings.size(), over.sittings.size()); ++i)
-    if (candidate.sittings[i] > 0 && over.sittings[i] > 0)
-      logs.push_back(std::log(candidate.sittings[i] / over.sittings[i]));
+  for (size_t i = 0; i < std::min(candidate.sessions.size(), over.sessions.size()); ++i)
+    if (candidate.sessions[i] > 0 && over.sessions[i] > 0)
+      logs.push_back(std::log(candidate.sessions[i] / over.sessions[i]));
   if (logs.empty())
-    logs.push_back(std::log(candidate.behind / over.behind));
+    logs.push_back(std::log(candidate.slowdown / over.slowdown));
   bool alike = usesSharedUnits(candidate) == usesSharedUnits(over);
-  double believed = alike ? kSpread : kSpreadOfUnits, mood = alike ? kMood : kMoodOfUnits;
+  double believed = alike ? kSpread : kSpreadOfUnits, drift = alike ? kDrift : kDriftOfUnits;
   bound(logs, believed);
   double n = double(logs.size()), mean = 0, squares = 0;
   for (double each : logs)
     mean += each / n;
   for (double each : logs)
     squares += (each - mean) * (each - mean);
-  double ofSittings = (kBelief * believed * believed + squares) / (kBelief + n - 1) / n;
-  double ofMoods = mood * mood / std::ceil(n / kSittingsOfMood);
-  double half = student(logs.size() + size_t(kBelief) - 1) * std::sqrt(ofSittings + ofMoods);
+  double ofSessions = (kBelief * believed * believed + squares) / (kBelief + n - 1) / n;
+  double ofDrift = drift * drift / std::ceil(n / kSessionsOfDrift);
+  double half = student(logs.size() + size_t(kBelief) - 1) * std::sqrt(ofSessions + ofDrift);
   return {std::exp(mean), std::exp(mean - half), std::exp(mean + half),
-          n >= 3 && ofSittings < ofMoods};
+          n >= 3 && ofSessions < ofDrift};
 }
 
 const TunedCandidate *TuningEntry::choice() const {
   const TunedCandidate *best = bestOf(*this), *chosen = best;
   for (const TunedCandidate &c : candidates)
-    if (isTimed(c) && &c != best && leadOf(c, *best).low <= kBeaten &&
+    if (isTimed(c) && &c != best && relativeTime(c, *best).low <= kBeaten &&
         std::tie(c.estimate, c.implementation) < std::tie(chosen->estimate, chosen->implementation))
       chosen = &c;
   return chosen;
@@ -140,47 +140,47 @@ template <typename Which> static bool anyRival(const TuningEntry &entry, Which w
                      [&](const TunedCandidate &c) {
                        if (&c == choice || !isTimed(c))
                          return false;
-                       Lead lead = leadOf(*choice, c);
+                       RelativeTime lead = relativeTime(*choice, c);
                        return lead.high > kTie && which(lead);
                      });
 }
 
 bool isSettled(const TuningEntry &entry) {
-  return !anyRival(entry, [](const Lead &) { return true; });
+  return !anyRival(entry, [](const RelativeTime &) { return true; });
 }
 
-bool needsSitting(const TuningEntry &entry) {
-  return anyRival(entry, [](const Lead &lead) { return !lead.known; });
+bool needsSession(const TuningEntry &entry) {
+  return anyRival(entry, [](const RelativeTime &lead) { return !lead.known; });
 }
 
 bool isContender(const TuningEntry &entry, const TunedCandidate &candidate) {
   constexpr double kOut = 1.1;
   const TunedCandidate *best = bestOf(entry);
-  return isTimed(candidate) && leadOf(candidate, *best).low < kOut;
+  return isTimed(candidate) && relativeTime(candidate, *best).low < kOut;
 }
 
-TuningEntry combined(const TuningEntry &first, const TuningEntry &sitting) {
+TuningEntry combined(const TuningEntry &first, const TuningEntry &session) {
   TuningEntry entry = first;
   entry.unfinished = false;
   size_t before = 0;
   for (TunedCandidate &c : entry.candidates) {
-    before = std::max(before, c.sittings.size());
+    before = std::max(before, c.sessions.size());
     c.rounds.clear();
   }
   for (TunedCandidate &c : entry.candidates) {
-    const TunedCandidate *now = sitting.find(c.implementation);
+    const TunedCandidate *now = session.find(c.implementation);
     if (now && now->kernel == c.kernel && !now->rejected.empty()) {
       c = *now;
       continue;
     }
     if (!c.rejected.empty())
       continue;
-    c.sittings.resize(before, 0);
-    bool sat = now && isTimed(*now);
-    c.sittings.push_back(sat ? now->behind : 0);
-    if (c.sittings.size() > kMostKept)
-      c.sittings.erase(c.sittings.begin());
-    if (!sat)
+    c.sessions.resize(before, 0);
+    bool timed = now && isTimed(*now);
+    c.sessions.push_back(timed ? now->slowdown : 0);
+    if (c.sessions.size() > kMaxKept)
+      c.sessions.erase(c.sessions.begin());
+    if (!timed)
       continue;
     double weight = double(now->runs) / std::max(1, c.runs + now->runs);
     c.min = c.median > 0 ? std::min(c.min, now->min) : now->min;
@@ -191,8 +191,8 @@ TuningEntry combined(const TuningEntry &first, const TuningEntry &sitting) {
     c.error = now->error >= 0 ? now->error : c.error;
     c.checked = now->checked.empty() ? c.checked : now->checked;
     c.workspace = now->workspace;
-    if (c.sittings.size() == 1)
-      c.behind = now->behind;
+    if (c.sessions.size() == 1)
+      c.slowdown = now->slowdown;
   }
   rank(entry);
   entry.certain = isSettled(entry);

@@ -16,21 +16,21 @@ namespace dlc {
 
 /// Ratio of a candidate's time to another's, and its 95 % confidence interval as far as the
 /// sessions can tell.
-struct Lead {
+struct RelativeTime {
   double ratio = 1, low = 0, high = 1e30;
   bool known = false; ///< whether further sessions at this time would hardly narrow the interval
 };
-Lead leadOf(const TunedCandidate &candidate, const TunedCandidate &over);
+RelativeTime relativeTime(const TunedCandidate &candidate, const TunedCandidate &over);
 
 /// Adds a session, which may have fewer candidates, to earlier results. Candidates that failed in
 /// the session are rejected.
-TuningEntry combined(const TuningEntry &first, const TuningEntry &sitting);
+TuningEntry combined(const TuningEntry &first, const TuningEntry &session);
 
 /// Returns true if no candidate may be faster than the choice by more than a tie.
 bool isSettled(const TuningEntry &entry);
 
 /// Returns true if another session at this time would help to settle the choice.
-bool needsSitting(const TuningEntry &entry);
+bool needsSession(const TuningEntry &entry);
 
 /// Returns true if the candidate may still become the choice and should be measured again.
 bool isContender(const TuningEntry &entry, const TunedCandidate &candidate);

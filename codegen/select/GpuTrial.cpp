@@ -123,7 +123,7 @@ std::unique_ptr<Trial> createGpuTrial(ModuleOp module, Operation *op, const std:
   return trial;
 }
 
-bool addGpuFacts(const std::string &device, Facts &machine, Facts &versions) {
+bool addGpuFacts(const std::string &device, NamedValues &machine, NamedValues &versions) {
   try {
     dlc_device_properties found =
         runtime::openDevice(*runtime::parseDeviceName(device)).properties();

@@ -4,13 +4,13 @@
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Native.h"
 #include "codegen/lower/GpuKernel.h"
-#include "codegen/select/AttentionForm.h"
 #include "codegen/select/Candidates.h"
+#include "codegen/select/FusedAttention.h"
 #include "passes/ConstantRewrites.h"
 #include "passes/Devices.h"
 #include "passes/TensorBuilder.h"
 #include "passes/fuse/TransposeReorders.h"
-#include "passes/layout/Ask.h"
+#include "passes/layout/LayoutOracle.h"
 #include "runtime/library/blocks/Describe.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -77,7 +77,7 @@ public:
     return bestEstimate(fusion, generated);
   }
 
-  double atLeast(Operation *op) override {
+  double lowerBound(Operation *op) override {
     auto transposed = dyn_cast<ConvTransposeOp>(op);
     if (!transposed || !typeOf(transposed.getY()).getElementType().isF32() ||
         llvm::all_of(transposed.getStrides(), [](int64_t stride) { return stride == 1; }))
@@ -86,7 +86,7 @@ public:
     double flops =
         2.0 * double(x.getNumElements()) * double(w.getNumElements()) / double(w.getDimSize(0));
     CostModel cost(profileOf(options, target), target, options.threads);
-    return cost.leastTransposed(flops);
+    return cost.lowerBoundTransposed(flops);
   }
 
   double reorder(Type from, Type to) override {
@@ -107,51 +107,54 @@ public:
     return bestEstimate(reorder, true).value_or(1e6);
   }
 
-  bool isWholeBetter(Operation *op, bool gradients, bool preferred) override {
+  bool prefersFusedAttention(Operation *op, bool gradients, bool preferred) override {
     Type element = typeOf(op->getOperand(0)).getElementType();
     if ((!element.isF32() && !element.isBF16()) ||
-        llvm::none_of(providers(), [](const Provider *p) { return p->attends(); }))
+        llvm::none_of(providers(), [](const Provider *p) { return p->hasFusedAttention(); }))
       return false;
     if (!options.kernels.empty())
       return llvm::any_of(providers(), [&](const Provider *provider) {
-        return means(options.kernels, *provider) && provider->attends();
+        return means(options.kernels, *provider) && provider->hasFusedAttention();
       });
     auto attention = dyn_cast<AttentionOp>(op);
     if (!attention || preferred)
       return true;
     // Cached, since a model has many attentions of one kind.
-    Question question{op->getAttrDictionary(), SmallVector<Type>(op->getOperandTypes()), gradients};
+    AttentionQuery question{op->getAttrDictionary(), SmallVector<Type>(op->getOperandTypes()),
+                            gradients};
     auto known = llvm::find_if(answers, [&](auto &each) { return each.first == question; });
     if (known == answers.end())
-      known = answers.insert(answers.end(),
-                             {question, isWholeFaster(attention, options, target, gradients)});
+      known = answers.insert(
+          answers.end(), {question, isFusedAttentionFaster(attention, options, target, gradients)});
     return known->second;
   }
 
   bool sumsIntegers(Operation *op) override {
     if (!can(options.device, DLC_DEVICE_GPU_CODE))
-      return oracle.sumsIntegers(op) || (isa<MatmulOp>(op) && generatesSums());
+      return oracle.sumsIntegers(op) || (isa<MatmulOp>(op) && usesGeneratedIntegerSums());
     return multipliesBytes(options.device, options.gpuArch, op);
   }
-  bool generatesSums() override {
+  bool usesGeneratedIntegerSums() override {
     return !can(options.device, DLC_DEVICE_GPU_CODE) && !libraryHasExactSums() &&
            cpu::sumsIntegers(target);
   }
-  bool multipliesHalves(Type element) override {
+  bool hasFast16BitKernels(Type element) override {
     // For f16, CPUs are assumed to have conversions only.
     StringRef features = target.features;
     return can(options.device, DLC_DEVICE_GPU_CODE) ||
            (element.isBF16() &&
             (features.contains("+avx512bf16") || features.contains("+amx-bf16")));
   }
-  int64_t rowsOfBlocks() override { return options.accuracy == "strict" ? 0 : blocks::mostRows(); }
+  int64_t maxBlockScaledRows() override {
+    return options.accuracy == "strict" ? 0 : blocks::maxRows();
+  }
 
 private:
-  struct Question {
+  struct AttentionQuery {
     DictionaryAttr attributes;
     SmallVector<Type> operands;
     bool gradients;
-    bool operator==(const Question &) const = default;
+    bool operator==(const AttentionQuery &) const = default;
   };
 
   std::optional<double> bestEstimate(Operation *op, bool generated) {
@@ -170,7 +173,7 @@ private:
   CompileOptions options;
   cpu::Target target;
   LayoutOracle oracle;
-  std::vector<std::pair<Question, bool>> answers;
+  std::vector<std::pair<AttentionQuery, bool>> answers;
 };
 
 } // namespace

@@ -4,9 +4,9 @@
 #include "codegen/lower/GpuKernel.h"
 #include "codegen/select/Candidates.h"
 #include "codegen/select/Decide.h"
-#include "codegen/select/Divide.h"
-#include "codegen/select/Form.h"
 #include "codegen/select/GpuTrial.h"
+#include "codegen/select/SplitFusion.h"
+#include "codegen/select/StructuralKey.h"
 #include "codegen/select/Tune.h"
 #include "codegen/select/WeightForm.h"
 #include "passes/OpNames.h"
@@ -42,17 +42,17 @@ SmallVector<Operation *> operationsToSelect(ModuleOp module) {
 }
 
 /// Operations with the same tuning key, which are measured once.
-struct Election {
+struct TuningGroup {
   SmallVector<Operation *> operations;
   std::vector<Candidate> candidates;
   const TuningEntry *entry = nullptr;
   TunedOperation::From from = TunedOperation::From::LeftOver;
   bool reported = false;
-  /// Sessions in this run with and without a result, and (lastSat) the end of the last one.
-  int sittings = 0, disturbed = 0;
+  /// Sessions in this run with and without a result, and (lastSession) the end of the last one.
+  int sessions = 0, disturbed = 0;
   double seconds = 0; ///< duration of these sessions
   size_t resumed = 0;
-  std::chrono::steady_clock::time_point lastSat = {};
+  std::chrono::steady_clock::time_point lastSession = {};
 
   bool isChoice() const { return candidates.size() > 1; }
   /// Returns true if another session is needed.
@@ -61,18 +61,18 @@ struct Election {
     constexpr double kLong = 10;
     if (from == TunedOperation::From::Disturbed)
       return disturbed < 2;
-    return entry && entry->choice() && needsSitting(*entry) &&
-           sittings < (seconds > kLong ? std::min(most, 3) : most);
+    return entry && entry->choice() && needsSession(*entry) &&
+           sessions < (seconds > kLong ? std::min(most, 3) : most);
   }
 
   double weight() const { return candidates[0].estimate * double(operations.size()); }
 };
 
 /// Candidates of all operations with the same structural key.
-struct Nomination {
+struct KnownCandidates {
   std::vector<Candidate> candidates;
   std::string refusals;
-  bool staysWhole = false;     ///< splitting into two kernels was considered and is not faster
+  bool staysFused = false;     ///< splitting into two kernels was considered and is not faster
   bool staysQuantized = false; ///< f32 weights were considered and are not faster
   std::optional<TuningKey> key = {};
 };
@@ -92,12 +92,12 @@ public:
     for (Operation *op : operationsToSelect(module))
       if (failed(enumerateCandidates(op)))
         return failure();
-    for (auto &[key, election] : elections)
+    for (auto &[key, group] : groups)
       if (const TuningEntry *known = database.find(key)) {
-        election.entry = known;
-        election.from = TunedOperation::From::Known;
-        if (tuning.onMiss != OnMiss::Measure || !wantsMore(key, election))
-          report(election);
+        group.entry = known;
+        group.from = TunedOperation::From::Known;
+        if (tuning.onMiss != OnMiss::Measure || !wantsMore(key, group))
+          report(group);
       }
     if (tuning.onMiss == OnMiss::Measure)
       measureMissing();
@@ -107,13 +107,13 @@ public:
       return failure();
     for (WeightForms &forms : weightForms)
       chooseForm(forms);
-    for (auto &[key, election] : elections) {
-      if (!election.reported && !election.operations.empty())
-        report(election);
-      for (Operation *op : election.operations)
-        choose(op, election);
+    for (auto &[key, group] : groups) {
+      if (!group.reported && !group.operations.empty())
+        report(group);
+      for (Operation *op : group.operations)
+        choose(op, group);
     }
-    database.tidy(warning);
+    database.compact(warning);
     warn();
     return success();
   }
@@ -141,20 +141,20 @@ private:
   /// Keeps the form of the weights that was measured to be faster; without measurements of both,
   /// the one that is estimated to be faster.
   void chooseForm(WeightForms &forms) {
-    auto electionOf = [&](FusionOp op) -> Election * {
-      for (auto &[key, election] : elections)
-        if (llvm::is_contained(election.operations, op.getOperation()))
-          return &election;
+    auto electionOf = [&](FusionOp op) -> TuningGroup * {
+      for (auto &[key, group] : groups)
+        if (llvm::is_contained(group.operations, op.getOperation()))
+          return &group;
       return nullptr;
     };
-    auto measured = [](const Election *of) {
+    auto measured = [](const TuningGroup *of) {
       return of && of->entry && of->entry->choice() ? of->entry->choice()->median : 0;
     };
-    Election *quantized = electionOf(forms.quantized), *other = electionOf(forms.dequantized);
+    TuningGroup *quantized = electionOf(forms.quantized), *other = electionOf(forms.dequantized);
     const double time = measured(quantized), otherTime = measured(other);
     const bool isDequantized =
         time > 0 && otherTime > 0 ? otherTime < time : forms.dequantizedTime < forms.quantizedTime;
-    if (Election *lost = isDequantized ? quantized : other)
+    if (TuningGroup *lost = isDequantized ? quantized : other)
       llvm::erase(lost->operations, isDequantized ? forms.quantized : forms.dequantized);
     keepForm(forms, isDequantized);
   }
@@ -165,17 +165,18 @@ private:
     clearChoice(op);
     std::string refusals, device = deviceOfCommand(op);
     bool onGpu = isGpu(device);
-    Situation situation = situationOf(options, target, tuning.onMiss == OnMiss::Measure);
+    SelectionContext selection =
+        selectionContextOf(options, target, tuning.onMiss == OnMiss::Measure);
     if (onGpu)
-      situation.device = device;
-    auto [known, isFirst] = nominations.try_emplace(formOf(op));
-    Nomination &nomination = known->second;
+      selection.device = device;
+    auto [known, isFirst] = candidatesByKey.try_emplace(structuralKeyOf(op));
+    KnownCandidates &shared = known->second;
     if (isFirst)
-      nomination.candidates = candidatesFor(op, situation, nomination.refusals);
-    std::vector<Candidate> candidates = nomination.candidates;
-    refusals = nomination.refusals;
+      shared.candidates = candidatesFor(op, selection, shared.refusals);
+    std::vector<Candidate> candidates = shared.candidates;
+    refusals = shared.refusals;
     if (auto fusion = dyn_cast<FusionOp>(op);
-        fusion && (options.kernels.empty() || candidates.empty()) && !nomination.staysQuantized) {
+        fusion && (options.kernels.empty() || candidates.empty()) && !shared.staysQuantized) {
       if (auto forms = createWeightForms(fusion, candidates, options, target, dequantizedBytesLeft,
                                          hasMeasurements() ? kClose : 1)) {
         const bool isFaster = candidates.empty() || forms->dequantizedTime < forms->quantizedTime;
@@ -190,17 +191,17 @@ private:
           return enumerateCandidates(kept);
         }
       }
-      nomination.staysQuantized = !hasMeasurements();
+      shared.staysQuantized = !hasMeasurements();
     }
     if (auto fusion = dyn_cast<FusionOp>(op);
-        fusion && options.kernels.empty() && !nomination.staysWhole) {
-      auto parts = divideContraction(fusion, candidates, options, target);
+        fusion && options.kernels.empty() && !shared.staysFused) {
+      auto parts = splitContraction(fusion, candidates, options, target);
       for (Operation *part : parts)
         if (failed(enumerateCandidates(part)))
           return failure();
       if (!parts.empty())
         return success();
-      nomination.staysWhole = true;
+      shared.staysFused = true;
     }
     if (candidates.empty())
       return op->emitError("no kernel for this operation")
@@ -228,16 +229,16 @@ private:
       noteRefusal();
       return success();
     }
-    if (!nomination.key)
-      nomination.key = tuningKey(op, *where);
-    const TuningKey &key = *nomination.key;
+    if (!shared.key)
+      shared.key = tuningKey(op, *where);
+    const TuningKey &key = *shared.key;
     noteRefusal();
-    auto [at, isNew] = numbers.try_emplace(key.identity(), elections.size());
+    auto [at, isNew] = numbers.try_emplace(key.identity(), groups.size());
     if (isNew) {
-      elections.emplace_back(key, Election());
-      elections.back().second.candidates = std::move(candidates);
+      groups.emplace_back(key, TuningGroup());
+      groups.back().second.candidates = std::move(candidates);
     }
-    elections[at->second].second.operations.push_back(op);
+    groups[at->second].second.operations.push_back(op);
     return success();
   }
 
@@ -266,31 +267,31 @@ private:
   }
 
   /// Returns true if the operation is to be measured again, or is not completely measured.
-  bool wantsMore(const TuningKey &key, const Election &election) const {
-    return tuning.again || !election.entry || election.entry->open || database.begun(key);
+  bool wantsMore(const TuningKey &key, const TuningGroup &group) const {
+    return tuning.again || !group.entry || group.entry->open || database.begun(key);
   }
 
   /// Measures operations with several candidates and with the most total time first. Unsettled and
   /// disturbed operations are measured again after all others, because a lead within a single
   /// moment is not reliable.
   void measureMissing() {
-    SmallVector<std::pair<const TuningKey *, Election *>> missing;
-    for (auto &[key, election] : elections)
-      if (!election.reported)
-        missing.push_back({&key, &election});
+    SmallVector<std::pair<const TuningKey *, TuningGroup *>> missing;
+    for (auto &[key, group] : groups)
+      if (!group.reported)
+        missing.push_back({&key, &group});
     llvm::stable_sort(missing, [](auto &x, auto &y) {
       return std::make_pair(x.second->isChoice(), x.second->weight()) >
              std::make_pair(y.second->isChoice(), y.second->weight());
     });
-    for (int pass = 0; pass < std::max(tuning.sittings, 2); ++pass)
-      for (auto [key, election] : missing) {
-        if (election->reported)
+    for (int pass = 0; pass < std::max(tuning.sessions, 2); ++pass)
+      for (auto [key, group] : missing) {
+        if (group->reported)
           continue;
-        if (!waitForTurn(*election))
+        if (!waitForTurn(*group))
           break;
-        measure(*key, *election);
-        if (!election->isOpen(tuning.sittings))
-          report(*election);
+        measure(*key, *group);
+        if (!group->isOpen(tuning.sessions))
+          report(*group);
       }
     if (size_t disturbed = llvm::count_if(missing, [](auto &each) {
           return each.second->from == TunedOperation::From::Disturbed;
@@ -302,10 +303,10 @@ private:
 
   /// Waits until the operation's last session is long enough ago. Returns false if no time is left
   /// or the compilation was cancelled.
-  bool waitForTurn(const Election &election) {
-    if (election.sittings > 0) {
+  bool waitForTurn(const TuningGroup &group) {
+    if (group.sessions > 0) {
       double ago =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - election.lastSat)
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - group.lastSession)
               .count();
       double wait = std::min(tuning.spreadSeconds - ago, secondsLeft());
       if (wait > 0)
@@ -314,15 +315,15 @@ private:
     return secondsLeft() > 0 && !options.cancelled();
   }
 
-  void measure(const TuningKey &key, Election &election) {
-    constexpr double kLaterSitting = 0.3;
+  void measure(const TuningKey &key, TuningGroup &group) {
+    constexpr double kLaterSession = 0.3;
     double seconds = tuning.budgetSeconds > 0 ? secondsLeft() : 0;
-    if (election.sittings > 0)
-      seconds = seconds > 0 ? std::min(seconds, kLaterSitting) : kLaterSitting;
+    if (group.sessions > 0)
+      seconds = seconds > 0 ? std::min(seconds, kLaterSession) : kLaterSession;
     const TuningEntry *known = database.begun(key);
     TuningEntry anew;
     if (const TuningEntry *old = database.find(key);
-        old && !known && tuning.again && election.sittings == 0) {
+        old && !known && tuning.again && group.sessions == 0) {
       // Known results count as further sessions. Rejected candidates are tried again.
       anew = *old;
       for (TunedCandidate &c : anew.candidates)
@@ -330,30 +331,30 @@ private:
           c = TunedCandidate{.kernel = c.kernel, .implementation = c.implementation};
       known = &anew;
     }
-    if (known && election.sittings == 0 && election.disturbed == 0)
+    if (known && group.sessions == 0 && group.disturbed == 0)
       for (const TunedCandidate &c : known->candidates)
-        election.resumed += llvm::count_if(c.rounds, [](double t) { return !std::isnan(t); });
+        group.resumed += llvm::count_if(c.rounds, [](double t) { return !std::isnan(t); });
     auto begin = std::chrono::steady_clock::now();
-    auto made = measureCandidates(election.operations[0], election.candidates, key,
+    auto made = measureCandidates(group.operations[0], group.candidates, key,
                                   known ? known : database.find(key),
                                   {options, target, key.settings.at("weights") == "cold"}, seconds,
                                   [&](const TuningEntry &entry) { database.note(entry, warning); });
-    election.lastSat = std::chrono::steady_clock::now();
-    election.seconds += std::chrono::duration<double>(election.lastSat - begin).count();
+    group.lastSession = std::chrono::steady_clock::now();
+    group.seconds += std::chrono::duration<double>(group.lastSession - begin).count();
     if (!made.enough) {
-      if (election.entry)
-        return void(++election.sittings);
-      election.from = TunedOperation::From::Disturbed;
-      if (election.disturbed++ == 0)
-        report(election, &made.entry, true);
+      if (group.entry)
+        return void(++group.sessions);
+      group.from = TunedOperation::From::Disturbed;
+      if (group.disturbed++ == 0)
+        report(group, &made.entry, true);
       return;
     }
-    ++election.sittings;
-    election.from =
+    ++group.sessions;
+    group.from =
         made.entry.choice() ? TunedOperation::From::Measured : TunedOperation::From::Rejected;
-    election.entry = &made.entry;
-    made.entry.open = election.isOpen(tuning.sittings);
-    election.entry = database.put(std::move(made.entry), warning);
+    group.entry = &made.entry;
+    made.entry.open = group.isOpen(tuning.sessions);
+    group.entry = database.put(std::move(made.entry), warning);
     warn();
   }
 
@@ -362,8 +363,8 @@ private:
     size_t count = 0;
     const TuningEntry *example = nullptr;
     TuningKey own;
-    for (auto &[key, election] : elections)
-      if (!election.entry && election.isChoice())
+    for (auto &[key, group] : groups)
+      if (!group.entry && group.isChoice())
         if (const TuningEntry *other = database.findElsewhere(key)) {
           ++count;
           example = other;
@@ -378,53 +379,53 @@ private:
   }
 
   LogicalResult refuseMisses() {
-    for (auto &[key, election] : elections)
-      if (!election.entry && election.isChoice())
-        return election.operations[0]->emitError("is not in the tuning database '")
+    for (auto &[key, group] : groups)
+      if (!group.entry && group.isChoice())
+        return group.operations[0]->emitError("is not in the tuning database '")
                << database.file() << "' (key " << key.id()
                << "); required by --on-miss error: an entry for this machine and these settings; "
                   "run dlc tune to add it";
     return success();
   }
 
-  void choose(Operation *op, const Election &election) {
-    std::vector<Candidate> candidates = election.candidates;
-    if (election.entry) {
+  void choose(Operation *op, const TuningGroup &group) {
+    std::vector<Candidate> candidates = group.candidates;
+    if (group.entry) {
       std::string refusals;
-      if (namesOthers(*election.entry, candidates) && !isGpu(deviceOfCommand(op))) {
+      if (hasOtherImplementations(*group.entry, candidates) && !isGpu(deviceOfCommand(op))) {
         candidates = candidatesFor(op, options, target, /*every=*/true, refusals);
         boundWorkspace(candidates, options, refusals);
       }
-      applyMeasurement(*election.entry, candidates);
+      applyMeasurement(*group.entry, candidates);
     }
     preferKernels(candidates, options.kernels);
     writeCandidates(op, candidates);
   }
 
-  void report(Election &election, const TuningEntry *entry = nullptr, bool again = false) {
+  void report(TuningGroup &group, const TuningEntry *entry = nullptr, bool again = false) {
     if (!again) {
       ++done;
-      election.reported = true;
+      group.reported = true;
     }
     if (options.progress && tuning.onMiss == OnMiss::Measure)
-      options.progress("tuning", int(done), int(elections.size()));
+      options.progress("tuning", int(done), int(groups.size()));
     if (!tuning.report)
       return;
     TunedOperation about;
     SmallVector<StringRef> names;
-    namesIn(election.operations[0]->getLoc(), names);
+    namesIn(group.operations[0]->getLoc(), names);
     for (StringRef name : names)
       about.names.push_back(name.str());
-    about.from = election.from;
-    about.entry = entry ? entry : election.entry;
-    about.estimate = election.candidates[0].estimate;
-    const TunedCandidate *choice = election.entry ? election.entry->choice() : nullptr;
-    about.chosen = choice ? choice->implementation : election.candidates[0].implementation;
-    about.candidates = election.candidates.size();
-    about.times = election.operations.size();
+    about.from = group.from;
+    about.entry = entry ? entry : group.entry;
+    about.estimate = group.candidates[0].estimate;
+    const TunedCandidate *choice = group.entry ? group.entry->choice() : nullptr;
+    about.chosen = choice ? choice->implementation : group.candidates[0].implementation;
+    about.candidates = group.candidates.size();
+    about.times = group.operations.size();
     about.tried = again;
-    about.resumed = election.resumed;
-    tuning.report(about, done, elections.size());
+    about.resumed = group.resumed;
+    tuning.report(about, done, groups.size());
   }
 
   ModuleOp module;
@@ -433,14 +434,14 @@ private:
   const cpu::Target &target;
   TuningConditions conditions;
   std::map<std::string, std::optional<TuningConditions>> onGpus;
-  std::map<Form, Nomination> nominations;
-  int64_t dequantizedBytesLeft = kMostDequantizedBytes;
+  std::map<StructuralKey, KnownCandidates> candidatesByKey;
+  int64_t dequantizedBytesLeft = kMaxDequantizedBytes;
   std::vector<WeightForms> weightForms; ///< the forms between which measurements decide
   std::string warning;
   TuningDatabase database;
   /// In the order of the model's operations.
-  std::vector<std::pair<TuningKey, Election>> elections;
-  std::map<std::string, size_t> numbers; ///< index in `elections`, by identity
+  std::vector<std::pair<TuningKey, TuningGroup>> groups;
+  std::map<std::string, size_t> numbers; ///< index in `groups`, by identity
   size_t done = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };

@@ -5,8 +5,8 @@
 #include "codegen/lower/Lower.h"
 #include "codegen/memory/Memory.h"
 #include "codegen/native/Build.h"
-#include "codegen/select/Disturbance.h"
 #include "codegen/select/GpuTrial.h"
+#include "codegen/select/RunQueueDelay.h"
 #include "codegen/select/Select.h"
 #include "ir/exec/Exec.h"
 #include "passes/ConstantRewrites.h"
@@ -103,14 +103,14 @@ public:
       return std::nullopt;
     if (coldWeights)
       coolConstants();
-    double inLine = microsecondsInLine();
+    double inLine = runQueueDelay();
     auto start = Clock::now();
     for (int i = 0; i < repeats; ++i)
       if (!run(reason))
         return std::nullopt;
     double time = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
     lastMicroseconds = time;
-    return Sample{time / repeats, microsecondsInLine() - inLine > 3 + 0.02 * time};
+    return Sample{time / repeats, runQueueDelay() - inLine > 3 + 0.02 * time};
   }
 
 private:

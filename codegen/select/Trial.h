@@ -3,7 +3,7 @@
 #define DLC_CODEGEN_SELECT_TRIAL_H
 
 #include "codegen/select/Candidates.h"
-#include "codegen/select/Contest.h"
+#include "codegen/select/InterleavedBenchmark.h"
 #include "ir/tensor/Tensor.h"
 
 namespace dlc {

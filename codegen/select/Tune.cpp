@@ -5,8 +5,8 @@
 #include "codegen/providers/Provider.h"
 #include "codegen/select/Candidates.h"
 #include "codegen/select/Decide.h"
+#include "codegen/select/MeasurementSession.h"
 #include "codegen/select/Select.h"
-#include "codegen/select/Sitting.h"
 #include "passes/OpNames.h"
 
 #include "mlir/IR/AsmState.h"
@@ -133,14 +133,14 @@ Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, con
   namesIn(op->getLoc(), names);
   all.key = key;
   all.name = names.empty() ? op->getName().getStringRef().str() : names.front().str();
-  TuningEntry sitting = all;
-  sitting.candidates.clear();
-  std::vector<Candidate> sits;
+  TuningEntry session = all;
+  session.candidates.clear();
+  std::vector<Candidate> contenders;
   for (size_t i = 0; i < candidates.size(); ++i) {
     const TunedCandidate &c = all.candidates[i];
     if (c.rejected.empty() && (c.median <= 0 || isContender(all, c))) {
-      sits.push_back(candidates[i]);
-      sitting.candidates.push_back(c);
+      contenders.push_back(candidates[i]);
+      session.candidates.push_back(c);
     }
   }
   auto withAll = [&](const TuningEntry &part) {
@@ -153,13 +153,13 @@ Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, con
     return entry;
   };
   Measurement measurement;
-  if (sits.empty()) {
+  if (contenders.empty()) {
     measurement.entry = std::move(all);
     measurement.enough = true;
   } else {
-    SittingResult held =
-        holdSittingApart(op, sits, sitting, conditions, seconds,
-                         [&](const TuningEntry &part) { progress(withAll(part)); });
+    SessionResult held =
+        runSessionInWorker(op, contenders, session, conditions, seconds,
+                           [&](const TuningEntry &part) { progress(withAll(part)); });
     measurement.enough = held.enough;
     // Wrong results and crashes are recorded even if the times are not usable.
     measurement.entry = held.enough ? combined(all, held.entry) : withAll(held.entry);
@@ -168,7 +168,7 @@ Measurement measureCandidates(Operation *op, ArrayRef<Candidate> candidates, con
   return measurement;
 }
 
-bool namesOthers(const TuningEntry &entry, ArrayRef<Candidate> candidates) {
+bool hasOtherImplementations(const TuningEntry &entry, ArrayRef<Candidate> candidates) {
   return llvm::any_of(entry.candidates, [&](const TunedCandidate &tuned) {
     return tuned.rejected.empty() && llvm::none_of(candidates, [&](const Candidate &c) {
              return c.kernel == tuned.kernel && c.implementation == tuned.implementation;
@@ -195,12 +195,12 @@ void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidat
     found->error = tuned.error;
   }
   // Sorted by ratios within the benchmark; times alone would depend on machine and moment.
-  auto behind = [&](const Candidate &c) {
+  auto slowdown = [&](const Candidate &c) {
     auto *tuned = entry.find(c.implementation);
-    return c.measured && tuned ? tuned->behind : 1e30;
+    return c.measured && tuned ? tuned->slowdown : 1e30;
   };
   llvm::stable_sort(candidates, [&](const Candidate &x, const Candidate &y) {
-    return behind(x) != behind(y) ? behind(x) < behind(y) : x.estimate < y.estimate;
+    return slowdown(x) != slowdown(y) ? slowdown(x) < slowdown(y) : x.estimate < y.estimate;
   });
   const TunedCandidate *choice = entry.choice();
   auto first = llvm::find_if(candidates, [&](const Candidate &c) {

@@ -9,7 +9,7 @@ namespace dlc {
 
 /// Conditions that the candidates' times depend on, apart from the operation.
 struct TuningConditions {
-  Facts settings, machine, versions;
+  NamedValues settings, machine, versions;
   /// Whether the model's weights exceed the caches, so that each run reads an operation's weights
   /// from memory.
   bool coldWeights = false;
@@ -40,7 +40,7 @@ Measurement measureCandidates(mlir::Operation *op, llvm::ArrayRef<Candidate> can
                               const std::function<void(const TuningEntry &)> &progress);
 
 /// Returns true if the entry has times of implementations that are not among the candidates.
-bool namesOthers(const TuningEntry &entry, llvm::ArrayRef<Candidate> candidates);
+bool hasOtherImplementations(const TuningEntry &entry, llvm::ArrayRef<Candidate> candidates);
 
 /// Stores measured times in the candidates and moves the entry's choice to the front.
 void applyMeasurement(const TuningEntry &entry, std::vector<Candidate> &candidates);

@@ -91,11 +91,11 @@ int countOf(const nlohmann::json &object, const char *name) {
   return int(std::clamp(numberOf(object, name, 0), 0.0, 1e9));
 }
 
-std::optional<Facts> factsOf(const nlohmann::json &object, const char *name) {
+std::optional<NamedValues> factsOf(const nlohmann::json &object, const char *name) {
   auto found = object.find(name);
   if (found == object.end() || !found->is_object())
     return std::nullopt;
-  Facts facts;
+  NamedValues facts;
   for (auto &[key, value] : found->items()) {
     if (!value.is_string())
       return std::nullopt;
@@ -133,16 +133,16 @@ std::optional<TunedCandidate> readCandidate(const nlohmann::json &object, bool u
   c.min = numberOf(object, "min_us", -1);
   c.median = numberOf(object, "median_us", -1);
   c.spread = numberOf(object, "spread", 0);
-  c.behind = numberOf(object, "behind", 1);
-  c.behindLow = numberOf(object, "behind_low", c.behind);
-  c.behindHigh = numberOf(object, "behind_high", c.behind);
+  c.slowdown = numberOf(object, "behind", 1);
+  c.slowdownLow = numberOf(object, "behind_low", c.slowdown);
+  c.slowdownHigh = numberOf(object, "behind_high", c.slowdown);
   c.runs = countOf(object, "runs");
   c.disturbed = countOf(object, "disturbed");
   c.error = numberOf(object, "error", -1);
   c.workspace = numberOf(object, "workspace", 0);
-  c.sittings = seriesOf(object, "sittings", 0);
+  c.sessions = seriesOf(object, "sittings", 0);
   c.rounds = seriesOf(object, "rounds", std::nan(""));
-  bool timed = c.min >= 0 && c.median >= 0 && c.behind > 0;
+  bool timed = c.min >= 0 && c.median >= 0 && c.slowdown > 0;
   if (c.kernel.empty() || c.implementation.empty() || (c.rejected.empty() && !timed && !unfinished))
     return std::nullopt;
   if (!c.rejected.empty() || !timed)
@@ -158,14 +158,14 @@ nlohmann::ordered_json candidateJson(const TunedCandidate &c) {
     object["min_us"] = rounded(c.min, 5);
     object["median_us"] = rounded(c.median, 5);
     object["spread"] = rounded(c.spread, 3);
-    object["behind"] = rounded(c.behind, 5);
-    object["behind_low"] = rounded(c.behindLow, 5);
-    object["behind_high"] = rounded(c.behindHigh, 5);
+    object["behind"] = rounded(c.slowdown, 5);
+    object["behind_low"] = rounded(c.slowdownLow, 5);
+    object["behind_high"] = rounded(c.slowdownHigh, 5);
     object["runs"] = c.runs;
     if (c.disturbed)
       object["disturbed"] = c.disturbed;
-    if (!c.sittings.empty())
-      object["sittings"] = seriesJson(c.sittings, 5);
+    if (!c.sessions.empty())
+      object["sittings"] = seriesJson(c.sessions, 5);
     if (!c.rounds.empty())
       object["rounds"] = seriesJson(c.rounds, 5);
   } else {
@@ -180,7 +180,7 @@ nlohmann::ordered_json candidateJson(const TunedCandidate &c) {
   return object;
 }
 
-void addFacts(std::string &text, const Facts &facts) {
+void addFacts(std::string &text, const NamedValues &facts) {
   for (auto &[name, value] : facts)
     text += "\n" + name + "=" + value;
 }
@@ -195,7 +195,7 @@ std::string withoutMachine(const TuningKey &key) {
 
 std::string TuningKey::identity() const {
   std::string text = operation;
-  for (const Facts *facts : {&settings, &machine, &versions})
+  for (const NamedValues *facts : {&settings, &machine, &versions})
     addFacts(text, *facts);
   return text;
 }
@@ -387,7 +387,7 @@ void TuningDatabase::note(const TuningEntry &entry, std::string &warning) {
   unfinished.insert_or_assign(entry.key.identity(), entry);
 }
 
-void TuningDatabase::tidy(std::string &warning) {
+void TuningDatabase::compact(std::string &warning) {
   if (!wrote)
     return;
   try {

@@ -23,14 +23,14 @@ struct TunedCandidate {
   double estimate = 0;        ///< microseconds, by the cost model
   double min = 0, median = 0; ///< microseconds
   double spread = 0;          ///< see CandidateResult
-  double behind = 1, behindLow = 1, behindHigh = 1;
+  double slowdown = 1, slowdownLow = 1, slowdownHigh = 1;
   int runs = 0, disturbed = 0;
   double error = -1;    ///< largest difference from f64, relative to the largest value; -1: unknown
   std::string checked;  ///< reference that the results were compared with
   double workspace = 0; ///< bytes of scratch memory
   std::string rejected; ///< why it must not be chosen; empty: it may be
   /// Time relative to the best candidate of each session; 0 if it was not measured in that session.
-  std::vector<double> sittings = {};
+  std::vector<double> sessions = {};
   /// In an unfinished entry: microseconds of the rounds of the current session.
   std::vector<double> rounds = {};
 
@@ -38,14 +38,14 @@ struct TunedCandidate {
 };
 
 /// Values by name, sorted by name.
-using Facts = std::map<std::string, std::string>;
+using NamedValues = std::map<std::string, std::string>;
 
 /// Everything that measured times depend on.
 struct TuningKey {
   std::string operation; ///< with shapes, types, layouts and epilogue, without names or locations
-  Facts settings;        ///< threads, accuracy, workspace, whether weights are in the caches
-  Facts machine;         ///< processor, its features and caches
-  Facts versions;        ///< of compiler and libraries
+  NamedValues settings;  ///< threads, accuracy, workspace, whether weights are in the caches
+  NamedValues machine;   ///< processor, its features and caches
+  NamedValues versions;  ///< of compiler and libraries
 
   std::string identity() const;
   /// Returns twelve hexadecimal digits that identify the key for users; the same on all machines.
@@ -86,7 +86,7 @@ public:
   /// Returns the unfinished benchmark of the key; null if there is none.
   const TuningEntry *begun(const TuningKey &key) const;
   /// Sorts the file, including entries that other processes appended meanwhile.
-  void tidy(std::string &warning);
+  void compact(std::string &warning);
   /// Merges an entry. Of two entries for one operation, the one with more runs is kept. Returns
   /// true if the entry was added.
   bool take(const TuningEntry &entry);

@@ -38,9 +38,9 @@ std::optional<WeightForms> createWeightForms(FusionOp fusion, ArrayRef<Candidate
   OpBuilder builder(fusion);
   Value weights = makeConstant(builder, fusion.getLoc(),
                                readQuantizedWeights(fusion)->dequantized(), typeOf(product.getB()));
-  ValueRange yielded = endOf(fusion).getOperands();
+  ValueRange yielded = terminatorOf(fusion).getOperands();
   FusionBuilder fused(builder, fusion.getLoc(), yielded.getTypes());
-  fused.stands(product.getB(), weights);
+  fused.replaceValue(product.getB(), weights);
   forms.dequantized = fused.yield(yielded);
   forms.dequantized->setDiscardableAttrs(fusion->getDiscardableAttrDictionary());
   for (auto inner : forms.dequantized.getBody().front().getOps<MatmulOp>())

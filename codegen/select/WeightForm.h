@@ -14,7 +14,7 @@
 namespace dlc {
 
 /// Limit in bytes of all f32 copies of quantized weights in a program.
-constexpr int64_t kMostDequantizedBytes = int64_t(256) << 20;
+constexpr int64_t kMaxDequantizedBytes = int64_t(256) << 20;
 
 /// A fusion whose matmul reads quantized weights, and the same with f32 weights beside it.
 struct WeightForms {

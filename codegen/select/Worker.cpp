@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// In memory that both processes share.
-struct Whereabouts {
+struct WorkerProgress {
   std::atomic<uint32_t> place{kNowhere}, steps{0};
 };
 
@@ -54,7 +54,7 @@ bool receiveAll(int from, void *data, size_t bytes) {
 
 class Line : public WorkerLine {
 public:
-  Line(int socket, Whereabouts *where) : socket(socket), where(where) {}
+  Line(int socket, WorkerProgress *where) : socket(socket), where(where) {}
   void say(const std::string &message) override {
     uint64_t bytes = message.size();
     char answer;
@@ -70,7 +70,7 @@ public:
 
 private:
   int socket;
-  Whereabouts *where;
+  WorkerProgress *where;
 };
 
 [[noreturn]] void beWorker(const std::function<void(WorkerLine &)> &work, Line line, pid_t parent) {
@@ -111,11 +111,11 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
                     const std::function<void(const std::string &)> &heard, double silence,
                     const std::function<bool()> &stop) {
   int ends[2];
-  void *shared =
-      mmap(nullptr, sizeof(Whereabouts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void *shared = mmap(nullptr, sizeof(WorkerProgress), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED)
     return {false, std::string("cannot start a measurement process: ") + std::strerror(errno)};
-  auto *where = new (shared) Whereabouts();
+  auto *where = new (shared) WorkerProgress();
   WorkerEnd end;
   pid_t parent = getpid(), child = -1;
   int error = 0;
@@ -134,7 +134,7 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
   }
   if (child < 0) {
     end.death = std::string("cannot start a measurement process: ") + std::strerror(error);
-    munmap(shared, sizeof(Whereabouts));
+    munmap(shared, sizeof(WorkerProgress));
     return end;
   }
   std::string killed;
@@ -175,7 +175,7 @@ WorkerEnd runWorker(const std::function<void(WorkerLine &)> &work,
     ;
   end.place = killed == "stopped" ? kNowhere : where->place.load();
   end.death = killed.empty() ? deathOf(status) : killed;
-  munmap(shared, sizeof(Whereabouts));
+  munmap(shared, sizeof(WorkerProgress));
   return end;
 }
 

@@ -45,7 +45,7 @@ Operands operandsOf(Node &n, Build &b) {
   Value q = n.tensor("query"), k = n.tensor("key"), v = n.tensor("value"),
         mask = n.tensor("attn_mask");
   result.dropout = n.real("dropout_p", 0);
-  if (!b.require(result.dropout == 0 || (b.training && !n.wants(1)),
+  if (!b.require(result.dropout == 0 || (b.training && !n.hasResult(1)),
                  "argument 'dropout_p': required: 0") ||
       !b.require(b.rank(q) >= 2 && b.rank(k) == b.rank(q) && b.rank(v) == b.rank(q) &&
                      b.dim(q, -1) > 0,
@@ -105,7 +105,7 @@ void attention(Node &n, Build &b) {
     return;
   if (o.dropout > 0)
     return n.set(b.reshape(withDropout(b, o), o.shape));
-  if (!n.wants(1))
+  if (!n.hasResult(1))
     return n.set(b.reshape(b.op<AttentionOp>(o.values, o.attributes), o.shape));
   auto made = b.ops<AttentionTrainOp>(o.values, o.attributes);
   if (made.size() != 2)
@@ -134,7 +134,7 @@ void attentionGradients(Node &n, Build &b) {
   operands.insert(operands.end(), o.values.begin() + 3, o.values.end());
   auto made = b.ops<AttentionGradOp>(operands, o.attributes);
   for (size_t i = 0; i < made.size(); ++i)
-    if (n.wants(i))
+    if (n.hasResult(i))
       n.set(i, gathered(b, made[i], b.shape(n.tensor(names[i]))));
 }
 

@@ -39,7 +39,9 @@ Value counting(Node &n, Build &b, Value indices) {
 }
 
 /// Reshapes [n] so that it broadcasts to [n, D], and casts it to that tensor's type.
-Value column(Build &b, Value v, Value beside) { return b.expandDims(b.cast(v, b.elem(beside)), 1); }
+Value column(Build &b, Value v, Value reference) {
+  return b.expandDims(b.cast(v, b.elem(reference)), 1);
+}
 
 struct Bags {
   Value indices, counts, of;
@@ -110,7 +112,7 @@ void embeddingBag(Node &n, Build &b) {
   // need them.
   Value saved[] = {bags.of, sizes, which ? which : sizes};
   for (size_t i = 0; i < 3; ++i)
-    if (n.wants(i + 1))
+    if (n.hasResult(i + 1))
       n.set(i + 1, n.result(i + 1).getNumElements() == 0
                        ? b.splat(n.resultElement(i + 1), n.result(i + 1).getShape(), 0)
                        : b.cast(saved[i], n.resultElement(i + 1)));

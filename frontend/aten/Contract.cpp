@@ -147,9 +147,9 @@ void groupedRows(Node &n, Build &b) {
 void groupedRowsGradient(Node &n, Build &b) {
   Value x = n.tensor("input"), weight = n.tensor("weight"), ends = n.tensor("offs"),
         dy = n.tensor("grad_output");
-  if (n.wants(0))
+  if (n.hasResult(0))
     n.set(0, b.op<GroupedMatmulOp>({dy, weight, ends}, {b.attrUnit("transpose_b")}));
-  if (n.wants(1))
+  if (n.hasResult(1))
     n.set(1, b.op<GroupedWeightGradOp>({x, dy, ends}));
 }
 

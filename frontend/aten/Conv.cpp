@@ -73,12 +73,12 @@ void convolutionGradients(Node &n, Build &b) {
     all.push_back(b.attr(name, values));
     return all;
   };
-  if (n.wants(0))
+  if (n.hasResult(0))
     n.set(0, transposed ? b.op<ConvOp>({dy, w}, attributes)
                         : b.op<ConvTransposeOp>({dy, w}, with("extra", extra)));
-  if (n.wants(1))
+  if (n.hasResult(1))
     n.set(1, b.op<ConvWeightGradOp>({image, made}, with("window", window)));
-  if (n.wants(2))
+  if (n.hasResult(2))
     n.set(2, b.reduce(ReduceKind::sum, dy, axes, false));
 }
 

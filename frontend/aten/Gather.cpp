@@ -48,9 +48,9 @@ Indexed indexedOf(Node &n, Build &b, Value x) {
   return result;
 }
 
-std::optional<Apart> apart(Node &n, Build &b, Value x) {
+std::optional<SeparateIndices> separateIndices(Node &n, Build &b, Value x) {
   std::vector<Value> given = n.tensors("indices");
-  Apart result;
+  SeparateIndices result;
   int64_t rank = 0;
   for (size_t axis = 0; axis < given.size(); ++axis)
     if (Value index = given[axis]) {
@@ -77,7 +77,7 @@ namespace {
 
 void index(Node &n, Build &b) {
   Value x = n.tensor("self");
-  if (auto each = apart(n, b, x)) {
+  if (auto each = separateIndices(n, b, x)) {
     for (auto [one, axis] : each->indices)
       x = b.gather(x, one, axis);
     return n.set(x);

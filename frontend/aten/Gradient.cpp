@@ -14,7 +14,7 @@ void setGradients(Node &n, Build &b, ArrayRef<Value> ys, ArrayRef<Value> seeds,
   SmallVector<Value> wanted;
   SmallVector<size_t> places;
   for (auto [i, x] : llvm::enumerate(xs))
-    if (n.wants(i)) {
+    if (n.hasResult(i)) {
       wanted.push_back(x);
       places.push_back(i);
     }

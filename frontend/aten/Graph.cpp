@@ -22,7 +22,7 @@ private:
     return false;
   }
   const llvm::json::Array *list(const llvm::json::Object &top, StringRef name);
-  bool given(const llvm::json::Array &list, StringRef what, std::vector<Given> &result);
+  bool given(const llvm::json::Array &list, StringRef what, std::vector<GraphInput> &result);
   bool outputs(const llvm::json::Array &list, std::vector<Output> &result);
 
   MLIRContext &context;
@@ -40,7 +40,7 @@ const llvm::json::Array *Reader::list(const llvm::json::Object &top, StringRef n
   return value ? nullptr : &empty;
 }
 
-bool Reader::given(const llvm::json::Array &list, StringRef what, std::vector<Given> &result) {
+bool Reader::given(const llvm::json::Array &list, StringRef what, std::vector<GraphInput> &result) {
   for (const llvm::json::Value &each : list) {
     const llvm::json::Array *fields = each.getAsArray();
     auto name = fields && fields->size() >= 2 ? (*fields)[0].getAsString() : std::nullopt;

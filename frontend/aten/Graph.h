@@ -8,7 +8,7 @@
 namespace dlc::aten {
 
 /// A named tensor that exists before the first node: an input or a constant.
-struct Given {
+struct GraphInput {
   std::string name;
   mlir::RankedTensorType type;
   /// The elements of a constant, if the text contains them.
@@ -28,7 +28,7 @@ struct Graph {
   static constexpr int64_t version = 1;
 
   llvm::json::Value json = nullptr;
-  std::vector<Given> inputs, constants;
+  std::vector<GraphInput> inputs, constants;
   std::vector<const llvm::json::Object *> nodes;
   std::vector<Output> outputs;
   /// Seed of random numbers. Only a training step has one; its random numbers also depend on the

@@ -14,14 +14,14 @@ namespace aten {
 namespace {
 
 /// A module with an empty @main whose arguments have the names of the inputs.
-struct Shell {
-  Shell(MLIRContext &context, ArrayRef<Given> inputs) {
+struct EmptyModule {
+  EmptyModule(MLIRContext &context, ArrayRef<GraphInput> inputs) {
     context.loadDialect<DlcDialect, func::FuncDialect>();
     Location loc = NameLoc::get(StringAttr::get(&context, "main"));
     module = ModuleOp::create(loc);
     OpBuilder builder(module->getBodyRegion());
     SmallVector<Type> types;
-    for (const Given &input : inputs)
+    for (const GraphInput &input : inputs)
       types.push_back(input.type);
     main = func::FuncOp::create(builder, loc, "main", builder.getFunctionType(types, {}));
     entry = main.addEntryBlock();
@@ -34,7 +34,7 @@ struct Shell {
 };
 
 /// Reads the elements of a constant from the text.
-ref::Tensor elementsOf(const Given &constant) {
+ref::Tensor elementsOf(const GraphInput &constant) {
   if (!constant.elements || int64_t(constant.elements->size()) != constant.type.getNumElements())
     return {};
   auto tensor = ref::Tensor::empty(constant.type);
@@ -53,14 +53,14 @@ ref::Tensor elementsOf(const Given &constant) {
 
 FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph,
                                         const AtenConstants &constants) {
-  Shell shell(context, graph.inputs);
+  EmptyModule shell(context, graph.inputs);
   Build b(&context, shell.entry);
   onnxfront::TrainingState training(shell.entry, graph.seed.value_or(0));
   b.training = graph.seed ? &training : nullptr;
   Names names;
   for (auto [i, input] : llvm::enumerate(graph.inputs))
     names[input.name] = {shell.entry->getArgument(unsigned(i))};
-  for (const Given &constant : graph.constants) {
+  for (const GraphInput &constant : graph.constants) {
     b.setNode(NameLoc::get(b.b.getStringAttr(constant.name)), "constant '" + constant.name + "': ");
     ref::Tensor tensor = constant.elements || !constants ? elementsOf(constant)
                                                          : constants(constant.name, constant.type);
@@ -95,8 +95,8 @@ FailureOr<OwningOpRef<ModuleOp>> import(MLIRContext &context, const Graph &graph
 }
 
 /// Collects the tensors that a node's arguments refer to, as inputs of a function.
-void operandsOf(const llvm::json::Value &value, const std::map<std::string, Given> &types,
-                std::map<std::string, Given> &used) {
+void operandsOf(const llvm::json::Value &value, const std::map<std::string, GraphInput> &types,
+                std::map<std::string, GraphInput> &used) {
   if (const llvm::json::Array *list = value.getAsArray())
     for (const llvm::json::Value &each : *list)
       operandsOf(each, types, used);
@@ -111,15 +111,15 @@ void operandsOf(const llvm::json::Value &value, const std::map<std::string, Give
 
 /// Imports a single node. Returns the reason if that fails; otherwise an empty text.
 std::string tryNode(MLIRContext &context, const llvm::json::Object &node,
-                    const std::map<std::string, Given> &types, std::optional<uint64_t> seed) {
-  std::map<std::string, Given> used;
+                    const std::map<std::string, GraphInput> &types, std::optional<uint64_t> seed) {
+  std::map<std::string, GraphInput> used;
   if (const llvm::json::Object *arguments = node.getObject("args"))
     for (const auto &[name, value] : *arguments)
       operandsOf(value, types, used);
-  std::vector<Given> inputs;
+  std::vector<GraphInput> inputs;
   for (const auto &[key, given] : used)
     inputs.push_back(given);
-  Shell shell(context, inputs);
+  EmptyModule shell(context, inputs);
   Build b(&context, shell.entry);
   onnxfront::TrainingState training(shell.entry, seed.value_or(0));
   b.training = seed ? &training : nullptr;
@@ -157,9 +157,9 @@ FailureOr<std::vector<AtenRefusal>> examineAtenText(MLIRContext &context, String
   auto graph = aten::Graph::parse(context, text, "graph");
   if (!graph)
     return failure();
-  std::map<std::string, aten::Given> types;
+  std::map<std::string, aten::GraphInput> types;
   for (const auto *list : {&graph->inputs, &graph->constants})
-    for (const aten::Given &given : *list)
+    for (const aten::GraphInput &given : *list)
       types[given.name + "/0"] = given;
   std::vector<AtenRefusal> refusals;
   for (const llvm::json::Object *node : graph->nodes) {

@@ -27,12 +27,12 @@ Indexed indexedOf(Node &n, Build &b, Value x);
 /// Indices that vary each along its own dimension, in the order of the indexed dimensions, which
 /// are adjacent. They can be applied to one dimension of x after the other. Image resizing is
 /// written in this way.
-struct Apart {
+struct SeparateIndices {
   /// Each index vector [extent] with the dimension of x that it indexes.
   std::vector<std::pair<Value, int64_t>> indices;
 };
 
-std::optional<Apart> apart(Node &n, Build &b, Value x);
+std::optional<SeparateIndices> separateIndices(Node &n, Build &b, Value x);
 
 } // namespace dlc::aten
 

@@ -46,24 +46,24 @@ void nllLoss(Node &n, Build &b) {
   if (reduction != None)
     each = b.reduce(ReduceKind::sum, each, all, false);
   n.set(0, reduction == Mean ? b.weightedMean(each, total) : each);
-  if (n.wants(1))
+  if (n.hasResult(1))
     n.set(1, reduction == None ? b.scalar(b.elem(x), 0) : total);
 }
 
 /// Binary cross entropy of probabilities x. As in PyTorch, logarithms are at least -100, and the
 /// gradient in x is (x - t) / (x (1 - x)) with a divisor of at least 1e-12.
 Value binaryCrossEntropyOf(Build &b, Value x, Value t) {
-  constexpr double kLeastLogarithm = -100, kLeastDivisor = 1e-12;
+  constexpr double kMinLogarithm = -100, kMinDivisor = 1e-12;
   Value one = b.like(x, 1), variance = b.mul(x, b.sub(one, x));
   auto lossOf = [&](Value log, Value logOfRest) {
     return b.sub(b.mul(b.sub(t, one), logOfRest), b.mul(t, log));
   };
-  auto bounded = [&](Value log) { return detached(b, b.max(log, b.like(x, kLeastLogarithm))); };
-  Value isEdge = b.compare(Predicate::lt, variance, b.like(x, kLeastDivisor));
+  auto bounded = [&](Value log) { return detached(b, b.max(log, b.like(x, kMinLogarithm))); };
+  Value isEdge = b.compare(Predicate::lt, variance, b.like(x, kMinDivisor));
   Value inside = b.select(isEdge, b.like(x, 0.5), x);
   Value loss = lossOf(b.unary<LogOp>(inside), b.unary<Log1pOp>(b.unary<NegOp>(inside)));
   Value edge = lossOf(bounded(b.unary<LogOp>(x)), bounded(b.unary<Log1pOp>(b.unary<NegOp>(x))));
-  Value slope = b.div(b.sub(x, t), b.like(x, kLeastDivisor));
+  Value slope = b.div(b.sub(x, t), b.like(x, kMinDivisor));
   return b.select(isEdge, withSlope(b, edge, slope, x), loss);
 }
 

@@ -68,7 +68,7 @@ public:
   mlir::RankedTensorType result(size_t i = 0) const;
   Type resultElement(size_t i = 0) const { return result(i) ? result(i).getElementType() : Type(); }
   size_t numResults() const { return resultTypes.size(); }
-  bool wants(size_t i) const { return bool(result(i)); }
+  bool hasResult(size_t i) const { return bool(result(i)); }
 
   //===--- Results ----------------------------------------------------------------===//
   void set(size_t i, Value v);

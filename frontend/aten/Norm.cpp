@@ -47,7 +47,7 @@ Value ofChannels(Node &n, Build &b, StringRef name, Type element, int64_t count,
 /// Sets results that PyTorch saves for the backward pass to empty tensors, as in inference.
 void setEmpty(Node &n, Build &b) {
   for (size_t i = 1; i < n.numResults(); ++i)
-    if (n.wants(i))
+    if (n.hasResult(i))
       n.set(i, b.splat(n.resultElement(i), n.result(i).getShape(), 0));
 }
 
@@ -84,7 +84,7 @@ void batchNormTraining(Node &n, Build &b) {
   n.set(2, b.unary<RsqrtOp>(b.add(made[2], eps)));
   auto moved = [&](size_t i, StringRef name, Value now) {
     Value before = n.tensor(name);
-    if (!n.wants(i) || !before)
+    if (!n.hasResult(i) || !before)
       return;
     Value sum = b.add(b.mul(b.widen(before), 1 - momentum),
                       b.mul(b.cast(now, b.elem(b.widen(before))), momentum));
@@ -103,7 +103,7 @@ void batchGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
   auto made = b.ops<BatchNormGradOp>({x, dy, scale, n.tensor("save_mean"), variance},
                                      {b.attrFloat("eps", eps)});
   for (size_t i = 0; i < made.size(); ++i)
-    if (n.wants(i))
+    if (n.hasResult(i))
       n.set(i, b.cast(made[i], n.resultElement(i)));
 }
 
@@ -117,14 +117,14 @@ void givenGradients(Node &n, Build &b, Value x, Value dy, Value scale) {
   for (int64_t i = 2; i < b.rank(x); ++i)
     axes.push_back(i);
   Value wide = b.cast(dy, b.elem(scale));
-  if (n.wants(0))
+  if (n.hasResult(0))
     n.set(0, b.cast(b.mul(wide, perChannel(b, b.mul(scale, r), x)), n.resultElement(0)));
-  if (n.wants(1)) {
+  if (n.hasResult(1)) {
     Value centred = b.sub(b.cast(x, b.elem(scale)), perChannel(b, mean, x));
     Value sum = b.reduce(ReduceKind::sum, b.mul(wide, centred), axes, false);
     n.set(1, b.cast(b.mul(sum, r), n.resultElement(1)));
   }
-  if (n.wants(2))
+  if (n.hasResult(2))
     n.set(2, b.cast(b.reduce(ReduceKind::sum, wide, axes, false), n.resultElement(2)));
 }
 
@@ -159,14 +159,14 @@ void layerNormTraining(Node &n, Build &b, Value x, int64_t axis) {
   if (Value bias = n.tensor("bias"))
     y = b.add(y, b.cast(bias, b.elem(y)));
   n.set(0, b.cast(y, b.elem(x)));
-  n.set(1, n.wants(1) ? b.cast(mean, n.resultElement(1)) : Value());
-  n.set(2, n.wants(2) ? b.cast(scaled, n.resultElement(2)) : Value());
+  n.set(1, n.hasResult(1) ? b.cast(mean, n.resultElement(1)) : Value());
+  n.set(2, n.hasResult(2) ? b.cast(scaled, n.resultElement(2)) : Value());
 }
 
 void layerNorm(Node &n, Build &b) {
   Value x = n.tensor("input"), scale = n.tensor("weight"), bias = n.tensor("bias");
   int64_t axis = b.rank(x) - int64_t(n.ints("normalized_shape").size());
-  if (n.wants(1) || n.wants(2))
+  if (n.hasResult(1) || n.hasResult(2))
     return layerNormTraining(n, b, x, axis);
   n.set(0, layerNormOf(b, x, scale, bias, axis, n.real("eps")));
 }
@@ -210,8 +210,8 @@ void groupNormTraining(Node &n, Build &b, Value x, int64_t groups) {
   if (Value bias = n.tensor("bias"))
     y = b.add(y, b.cast(perChannel(b, bias, x), b.elem(y)));
   n.set(0, b.cast(y, b.elem(x)));
-  n.set(1, n.wants(1) ? b.cast(mean, n.resultElement(1)) : Value());
-  n.set(2, n.wants(2) ? b.cast(r, n.resultElement(2)) : Value());
+  n.set(1, n.hasResult(1) ? b.cast(mean, n.resultElement(1)) : Value());
+  n.set(2, n.hasResult(2) ? b.cast(r, n.resultElement(2)) : Value());
 }
 
 bool isGrouped(Build &b, Value x, int64_t groups) {
@@ -224,7 +224,7 @@ void groupNorm(Node &n, Build &b) {
   int64_t groups = n.integer("group");
   if (!isGrouped(b, x, groups))
     return;
-  if (n.wants(1) || n.wants(2))
+  if (n.hasResult(1) || n.hasResult(2))
     return groupNormTraining(n, b, x, groups);
   auto alike = [&](Value v) { return v ? b.cast(v, b.elem(x)) : v; };
   n.set(0, onnxfront::groupNorm(b, x, alike(n.tensor("weight")), alike(n.tensor("bias")), groups,
@@ -254,13 +254,13 @@ void groupNormGradients(Node &n, Build &b) {
     Value total = b.reduce(ReduceKind::sum, b.reshape(v, {b.dim(x, 0), b.dim(x, 1)}), {0}, false);
     return b.mul(total, double(places));
   };
-  if (n.wants(0)) {
+  if (n.hasResult(0)) {
     Value rest = b.add(inGroups(means), b.mul(h, inGroups(along)));
     n.set(0, b.cast(b.mul(r, b.sub(scaled(dy), rest)), n.resultElement(0)));
   }
-  if (n.wants(1))
+  if (n.hasResult(1))
     n.set(1, b.cast(sum(along), n.resultElement(1)));
-  if (n.wants(2))
+  if (n.hasResult(2))
     n.set(2, b.cast(sum(means), n.resultElement(2)));
 }
 
@@ -278,11 +278,11 @@ void weightNormGradient(Node &n, Build &b) {
   Value g = b.reshape(b.cast(n.tensor("saved_g"), b.elem(v)), shape),
         length = b.reshape(b.cast(n.tensor("saved_norms"), b.elem(v)), shape);
   Value along = b.reduce(ReduceKind::sum, b.mul(dw, v), axes, true);
-  if (n.wants(0)) {
-    Value turned = b.sub(dw, b.mul(v, b.div(along, b.mul(length, length))));
-    n.set(0, b.cast(b.mul(b.div(g, length), turned), n.resultElement(0)));
+  if (n.hasResult(0)) {
+    Value projected = b.sub(dw, b.mul(v, b.div(along, b.mul(length, length))));
+    n.set(0, b.cast(b.mul(b.div(g, length), projected), n.resultElement(0)));
   }
-  if (n.wants(1))
+  if (n.hasResult(1))
     n.set(1, b.reshape(b.cast(b.div(along, length), n.resultElement(1)), n.result(1).getShape()));
 }
 

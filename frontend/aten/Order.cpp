@@ -62,7 +62,7 @@ template <Predicate reaches> void runningExtreme(Node &n, Build &b) {
   if (!b.ok())
     return;
   n.set(0, b.reshape(b.cast(made[0], b.elem(given)), b.dims(given)));
-  if (n.wants(1))
+  if (n.hasResult(1))
     n.set(1, b.reshape(made[1], b.dims(given)));
 }
 
@@ -120,7 +120,7 @@ void setPlace(Node &n, Build &b, Value given, const Ordered &order, Value place,
     return b.reshape(b.op<GatherElementsOp>({values, place}, {b.attr("axis", axis)}), shape);
   };
   n.set(0, taken(order.values));
-  if (n.wants(1))
+  if (n.hasResult(1))
     n.set(1, taken(order.places));
 }
 

@@ -139,7 +139,7 @@ template <int spatial> void maxPool(Node &n, Build &b) {
   Window w = windowOf(n, b, spatial);
   if (!b.ok())
     return;
-  if (!n.wants(1))
+  if (!n.hasResult(1))
     return n.set(withoutBatch(b, w, b.op<MaxPoolOp>({w.x}, w.attributes(b))));
   auto [y, places] = maximaOf(b, w);
   setMaxima(n, b, w, y, places);
@@ -273,7 +273,7 @@ template <int spatial> void adaptiveMax(Node &n, Build &b) {
         from[d].push_back(std::min(o * in / out + k, ((o + 1) * in + out - 1) / out - 1));
     even.x = b.gather(even.x, b.ints(from[d]), 2 + i);
   }
-  if (!n.wants(1))
+  if (!n.hasResult(1))
     return n.set(withoutBatch(b, w, b.op<MaxPoolOp>({even.x}, even.attributes(b))));
   auto [y, places] = maximaOf(b, even);
   if (!alike) {

@@ -250,9 +250,9 @@ void chooseForTokens(Node &n, Build &b) {
   Value largest = b.reduce(ReduceKind::max, b.unary<AbsOp>(x), {b.rank(x) - 1}, true);
   largest = b.widen(largest);
   Value scale = b.div(b.max(largest, b.like(largest, 1e-5)), 127.0);
-  if (n.wants(0))
+  if (n.hasResult(0))
     n.set(0, b.cast(scale, n.resultElement(0)));
-  if (n.wants(1))
+  if (n.hasResult(1))
     n.set(1, b.splat(n.resultElement(1), b.shape(scale), 0));
 }
 
@@ -269,9 +269,9 @@ void chooseForTokensAsymmetric(Node &n, Build &b) {
   Value zero = b.select(b.compare(Predicate::gt, errors, b.like(errors, 0)),
                         b.sub(b.like(low, kLow), low), b.sub(b.like(high, kHigh), high));
   zero = b.unary<RoundOp>(b.clamp(zero, kLow, kHigh));
-  if (n.wants(0))
+  if (n.hasResult(0))
     n.set(0, b.cast(scale, n.resultElement(0)));
-  if (n.wants(1))
+  if (n.hasResult(1))
     n.set(1, b.cast(zero, n.resultElement(1)));
 }
 

@@ -137,8 +137,8 @@ template <Cell cell> void recurrent(Node &n, Build &b) {
       b, networkOf(n, cell, cell == Cell::Lstm ? n.tensors("hx") : std::vector{n.tensor("hx")})));
 }
 
-/// Reads dlc's own recurrent operators (tools/python/dlc/_whole.py), which name the cell in an
-/// argument.
+/// Reads dlc's own recurrent operators (tools/python/dlc/_call_replacements.py), which name the
+/// cell in an argument.
 Network namedNetwork(Node &n, Build &b) {
   std::string name = n.text("cell");
   Cell cell = name == "lstm"       ? Cell::Lstm

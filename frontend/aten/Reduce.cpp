@@ -57,7 +57,7 @@ template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
   bool keep = n.flag("keepdim");
   if (!b.isFloat(x) || axes.empty()) {
     n.set(0, extreme<kind>(b, x, axes, keep));
-    if (n.wants(1))
+    if (n.hasResult(1))
       n.set(1, indexOf(b, kind, x, axis, keep));
     return;
   }
@@ -67,7 +67,7 @@ template <ReduceKind kind> void extremesWithIndices(Node &n, Build &b) {
   if (!keep && b.ok())
     shape.erase(shape.begin() + axis);
   n.set(0, b.reshape(y, shape));
-  if (n.wants(1))
+  if (n.hasResult(1))
     n.set(1, b.reshape(index, shape));
 }
 

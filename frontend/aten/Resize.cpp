@@ -33,14 +33,14 @@ Value mixed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> share
 }
 
 Value summed(Build &b, Value x, int64_t axis, int64_t size, ArrayRef<Share> shares) {
-  constexpr size_t kMost = 16;
+  constexpr size_t kMax = 16;
   std::vector<SmallVector<Share, 4>> of(static_cast<size_t>(size));
   size_t most = 0;
   for (const Share &share : shares) {
     of[size_t(share.to)].push_back(share);
     most = std::max(most, of[size_t(share.to)].size());
   }
-  if (most > kMost || !b.ok())
+  if (most > kMax || !b.ok())
     return {};
   Type given = b.elem(x);
   x = b.widen(x);

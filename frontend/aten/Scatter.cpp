@@ -195,7 +195,7 @@ Value sumAlong(Build &b, Value values, Value index, int64_t axis, int64_t size) 
 
 /// Adds along one dimension after the other. Returns false if that is not possible.
 bool addApart(Node &n, Build &b, Value x) {
-  auto each = apart(n, b, x);
+  auto each = separateIndices(n, b, x);
   Value sum = n.tensor("values");
   if (!n.flag("accumulate") || !each || !b.isFloat(x) || b.rank(sum) != b.rank(x))
     return false;

@@ -72,11 +72,11 @@ Attended attend(Node &n, Build &b, Value query, Value key, Value value, int64_t 
 }
 
 void attention(Node &n, Build &b) {
-  bool wants = n.wants(1) && n.flag("need_weights", true);
+  bool wants = n.hasResult(1) && n.flag("need_weights", true);
   auto [y, weights] = attend(n, b, n.tensor("query"), n.tensor("key"), n.tensor("value"),
                              n.integer("num_head"), wants);
   n.set(0, y);
-  if (!n.wants(1))
+  if (!n.hasResult(1))
     return;
   if (!wants)
     return n.set(1, b.splat(n.resultElement(1), n.result(1).getShape(), 0));

@@ -39,13 +39,13 @@ Value rotate(Build &b, Value x, Value cosines, Value sines, bool interleaved) {
   // Adds a dimension for the heads: [B, 1, T, half] broadcasts to [B, heads, T, ..].
   cosines = b.expandDims(cosines, 1);
   sines = b.expandDims(sines, 1);
-  Value turned = b.sliceAxis(x, 3, 0, 2 * half),
+  Value rotary = b.sliceAxis(x, 3, 0, 2 * half),
         rest = b.sliceAxis(x, 3, 2 * half, size - 2 * half);
-  Value p = b.sliceAxis(turned, 3, 0, half, step),
-        q = b.sliceAxis(turned, 3, interleaved ? 1 : half, half, step);
+  Value p = b.sliceAxis(rotary, 3, 0, half, step),
+        q = b.sliceAxis(rotary, 3, interleaved ? 1 : half, half, step);
   Value real = b.sub(b.mul(cosines, p), b.mul(sines, q)),
         imaginary = b.add(b.mul(sines, p), b.mul(cosines, q));
-  Value y = interleaved ? b.reshape(b.stack({real, imaginary}, 4), b.shape(turned))
+  Value y = interleaved ? b.reshape(b.stack({real, imaginary}, 4), b.shape(rotary))
                         : b.concat({real, imaginary}, 3);
   return 2 * half < size ? b.concat({y, rest}, 3) : y;
 }
@@ -131,8 +131,8 @@ void attention(Node &n, Build &b) {
 
   // Cases that one attention operation of the dialect covers. A mask may also hide a whole row
   // there.
-  bool plain =
-      softcap == 0 && !n.wants(3) && precision == element && !b.isHalf(q) && b.elem(v) == element;
+  bool plain = softcap == 0 && !n.hasOutput(3) && precision == element && !b.isHalf(q) &&
+               b.elem(v) == element;
   bool boolean = (!mask || b.isBool(mask)) || !see;
   if (plain && boolean) {
     Value hide = mask && see ? b.both(mask, see) : mask ? mask : see;

@@ -279,10 +279,10 @@ std::vector<Value> Build::finish(OperationState &state) {
   std::vector<Value> values(op->result_begin(), op->result_end());
   // Dequantizations are not folded: later passes decide whether quantized weights remain integers.
   auto cast = dyn_cast<CastOp>(op);
-  constexpr int64_t kFewest = 16;
+  constexpr int64_t kMin = 16;
   if ((isa<DequantizeOp>(op) ||
        (cast && isNarrowInteger(elem(cast.getX())) && !isNarrowInteger(cast.getTo()))) &&
-      operands > kFewest)
+      operands > kMin)
     return values;
   // Operations whose result is much larger than their operands, such as broadcasts, are not folded:
   // recomputing them is cheaper than reading the result.

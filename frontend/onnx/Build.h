@@ -42,7 +42,7 @@ public:
   /// While set, errors are recorded without a message, because the caller will try an alternative.
   bool silent = false;
   /// Clears the error state after a failed attempt.
-  void forgive() { failed = false; }
+  void clearError() { failed = false; }
   mlir::Location getLoc() const { return loc; }
   const std::string &getPrefix() const { return prefix; }
   /// Destroys the operations built in a region and the cached values of their results.

@@ -60,7 +60,7 @@ bool chooseResults(Node &n, Build &b, const onnx::GraphProto &thenGraph,
   }
   b.silent = before;
   if (!good) {
-    b.forgive();
+    b.clearError();
     return false;
   }
   for (auto [i, item] : llvm::enumerate(results))
@@ -122,7 +122,7 @@ void branch(Node &n, Build &b) {
   }
   // The branches have results of different shapes or with sequences. The condition must be known at
   // import, or the results become bounded dynamic results that are selected at run time.
-  b.forgive();
+  b.clearError();
   b.discard(regions[0]);
   b.discard(regions[1]);
   if (!b.attempt(n.in(0)) && !b.training && chooseResults(n, b, *thenGraph, *elseGraph))
@@ -208,7 +208,7 @@ bool asLoop(Node &n, Build &b, const LoopForm &form, LoopResult &result) {
     return b.ok();
   });
   n.restore();
-  b.forgive();
+  b.clearError();
   if (!good || (!conditional && !form.trip)) {
     b.discard(region);
     return false;

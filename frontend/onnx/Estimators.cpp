@@ -21,7 +21,7 @@ int64_t numClasses(Node &n, StringRef integers) {
 }
 
 void setLabels(Node &n, Build &b, StringRef integers, Value classes) {
-  if (!n.wants(0))
+  if (!n.hasOutput(0))
     return;
   if (b.require(!n.hasAttr("classlabels_strings"),
                 "labels that are strings are not supported; leave the first output out, or give '" +

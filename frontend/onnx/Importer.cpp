@@ -127,7 +127,7 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run(std::vector<std::string> &neededV
     SmallVector<NamedAttribute> attributes{
         b.attr("dlc.name", b.b.getStringAttr(graph.output(i).name()))};
     Item item = results[i];
-    if (item.kind == Item::Selected && item.selection->isCounted() && !b.training)
+    if (item.kind == Item::Selected && item.selection->hasKnownCount() && !b.training)
       if (auto counted = selected.take(b, item); counted.value) {
         if (selected.size() > counterNames.size())
           counterNames.push_back(graph.output(i).name() + ".size");

@@ -86,7 +86,7 @@ public:
   /// Returns the small float type of an initializer that is stored as f32; null if it has another
   /// type.
   const llvm::fltSemantics *smallFloat(int64_t i) const;
-  bool wants(int64_t i) const { return i < numOutputs() && !proto.output(i).empty(); }
+  bool hasOutput(int64_t i) const { return i < numOutputs() && !proto.output(i).empty(); }
   void set(int64_t i, Item item);
   void set(int64_t i, Value v) { set(i, Item(v)); }
 

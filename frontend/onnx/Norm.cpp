@@ -142,7 +142,7 @@ void layerNormalization(Node &n, Build &b) {
   int64_t axis = b.axis(n.integer("axis", -1), b.rank(x));
   double eps = n.real("epsilon", 1e-5f);
   n.set(0, layerNorm(b, x, n.in(1), n.in(2), axis, eps));
-  if (!n.wants(1) && !n.wants(2))
+  if (!n.hasOutput(1) && !n.hasOutput(2))
     return;
   Dims axes;
   for (int64_t i = axis; i < b.rank(x); ++i)
@@ -160,7 +160,7 @@ void rmsNormalization(Node &n, Build &b) {
 /// RMSNormalization under its earlier name. The output `inv_std_var` is 1 / rms.
 void simplifiedLayerNormalization(Node &n, Build &b) {
   rmsNormalization(n, b);
-  if (!b.ok() || !n.wants(1))
+  if (!b.ok() || !n.hasOutput(1))
     return;
   Dims axes;
   for (int64_t i = b.axis(n.integer("axis", -1), b.rank(n.in(0))); i < b.rank(n.in(0)); ++i)

@@ -41,7 +41,7 @@ void maxPool(Node &n, Build &b) {
   WindowAttributes w = poolWindow(n, b, n.in(0));
   auto attributes = w.attributes(b, true);
   const bool isColumnMajor = n.flag("storage_order");
-  if (!n.wants(1))
+  if (!n.hasOutput(1))
     return n.set(0, b.op<MaxPoolOp>({n.in(0)}, attributes));
   if (isColumnMajor)
     attributes.push_back(b.attrUnit("column_major"));

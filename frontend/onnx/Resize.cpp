@@ -101,18 +101,18 @@ Value alongAxis(Build &b, Value x, const Settings &s, const Axis &a) {
       weights[k].back() /= total;
   }
   Value sum;
-  Dims beside(b.rank(x), 1);
-  beside[a.axis] = a.out;
+  Dims broadcastShape(b.rank(x), 1);
+  broadcastShape[a.axis] = a.out;
   for (int64_t k = 0; k < taps; ++k) {
     if (taps > 1 && a.out > 0 && llvm::all_of(weights[k], [](double w) { return w == 0; }))
       continue;
     Value part = b.gather(x, b.ints(places[k]), a.axis);
     if (s.mode != "nearest")
-      part = b.mul(part, b.floats(weights[k], beside, b.elem(x)));
+      part = b.mul(part, b.floats(weights[k], broadcastShape, b.elem(x)));
     sum = sum ? b.add(sum, part) : part;
   }
   if (crop)
-    sum = b.select(b.ints(outside, beside, b.i1), b.like(x, s.extrapolation), sum);
+    sum = b.select(b.ints(outside, broadcastShape, b.i1), b.like(x, s.extrapolation), sum);
   return sum;
 }
 

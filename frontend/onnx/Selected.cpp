@@ -7,14 +7,14 @@ using namespace mlir;
 
 namespace dlc::onnxfront {
 
-int64_t Selection::room() const {
+int64_t Selection::capacity() const {
   int64_t sum = 0;
   for (const Piece &piece : pieces)
     sum += piece.length;
   return sum;
 }
 
-bool Selection::isCounted() const {
+bool Selection::hasKnownCount() const {
   return !uniform || llvm::any_of(pieces, [](const Piece &piece) { return bool(piece.condition); });
 }
 
@@ -65,17 +65,17 @@ Value maskOf(Build &b, const Selection &s) {
   return parts.size() == 1 ? parts[0] : b.concat(parts, 0);
 }
 
-Value maskBeside(Build &b, const Selection &s, Value x, int64_t axis) {
+Value broadcastMask(Build &b, const Selection &s, Value x, int64_t axis) {
   Dims shape(b.rank(x), 1);
-  shape[axis] = s.room();
+  shape[axis] = s.capacity();
   return b.reshape(maskOf(b, s), shape);
 }
 
 Value filled(Build &b, const Selection &s, Value x, double number) {
-  return b.select(maskBeside(b, s, x, s.axis), x, b.like(x, number));
+  return b.select(broadcastMask(b, s, x, s.axis), x, b.like(x, number));
 }
 
-Value readable(Build &b, const Selection &s, Value x) {
+Value withFiniteSlices(Build &b, const Selection &s, Value x) {
   return b.training && b.isFloat(x) ? filled(b, s, x, 1) : x;
 }
 
@@ -88,14 +88,14 @@ Item selectedItem(Value v, Selection s) {
   return item;
 }
 
-Item placesItem(Build &b, Value condition, ArrayRef<int64_t> shape,
-                std::shared_ptr<const Selection> within) {
+Item nonZeroItem(Build &b, Value condition, ArrayRef<int64_t> shape,
+                 std::shared_ptr<const Selection> within) {
   std::vector<Value> coordinates;
-  const int64_t room = b.count(condition);
+  const int64_t capacity = b.count(condition);
   for (size_t d = 0; d < shape.size(); ++d)
-    coordinates.push_back(b.reshape(b.iota(b.i64, shape, int64_t(d)), {1, room}));
+    coordinates.push_back(b.reshape(b.iota(b.i64, shape, int64_t(d)), {1, capacity}));
   Selection s;
-  s.pieces = {{unshaped(condition), room}};
+  s.pieces = {{unshaped(condition), capacity}};
   s.axis = 1;
   s.places = shape.vec();
   s.within = std::move(within);
@@ -108,7 +108,7 @@ Item nonZeroSelected(Build &b, Value x) {
           b.rank(x) > 0,
           "the value of a scalar operand of NonZero must be known when the model is imported"))
     return {};
-  return placesItem(b, isTrue(b, x), b.shape(x), nullptr);
+  return nonZeroItem(b, isTrue(b, x), b.shape(x), nullptr);
 }
 
 Item compressSelected(Build &b, Value x, Value condition, int64_t axis) {
@@ -118,7 +118,7 @@ Item compressSelected(Build &b, Value x, Value condition, int64_t axis) {
   Selection s;
   s.pieces = {{unshaped(condition), length}};
   s.axis = axis;
-  Value all = readable(b, s, b.sliceAxis(x, axis, 0, length));
+  Value all = withFiniteSlices(b, s, b.sliceAxis(x, axis, 0, length));
   return selectedItem(all, std::move(s));
 }
 
@@ -151,7 +151,7 @@ Item chosenItem(Build &b, Value condition, const Item &one, const Item &other) {
   for (const Item *item : items)
     if ((item->kind != Item::Tensor && item->kind != Item::Selected) ||
         b.elem(item->value) != b.elem(one.value) ||
-        (item->selection && (!item->selection->isCounted() || item->selection->within)))
+        (item->selection && (!item->selection->hasKnownCount() || item->selection->within)))
       return {};
   condition = b.reshape(condition, {});
   if (!one.selection && !other.selection && b.shape(one.value) == b.shape(other.value))
@@ -204,7 +204,7 @@ Item sizeItem(Build &b, ArrayRef<int64_t> values, ArrayRef<int64_t> times, Array
 }
 
 Item countItem(Build &b, ArrayRef<int64_t> shape, Type element, const Selection &s) {
-  Item item = sizeItem(b, {s.room()}, {1}, shape, s);
+  Item item = sizeItem(b, {s.capacity()}, {1}, shape, s);
   item.value = b.cast(item.value, element);
   for (Item &other : item.elements)
     other.value = b.cast(other.value, element);
@@ -239,7 +239,7 @@ static Value computedSize(Build &b, const Item &size) {
   std::vector<double> rest;
   auto all = b.known(v);
   for (size_t i = 0; i < times->size(); ++i)
-    rest.push_back(all->getDouble(int64_t(i)) - (*times)[i] * double(size.selection->room()));
+    rest.push_back(all->getDouble(int64_t(i)) - (*times)[i] * double(size.selection->capacity()));
   Value counted = b.mul(b.cast(number, element), b.floats(*times, b.shape(v), element));
   return b.cast(b.add(counted, b.floats(rest, b.shape(v), element)), b.elem(v));
 }

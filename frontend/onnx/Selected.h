@@ -30,9 +30,9 @@ struct Selection {
   std::shared_ptr<const Selection> within;
 
   /// Maximum number of slices (capacity).
-  int64_t room() const;
+  int64_t capacity() const;
   /// Whether the pieces determine the number of selected slices.
-  bool isCounted() const;
+  bool hasKnownCount() const;
 };
 
 /// Returns the result of NonZero for an operand whose values are not constant.
@@ -60,13 +60,13 @@ bool isSelected(const Item &item);
 /// additional output has their number.
 class SelectedOutputs {
 public:
-  struct Counted {
+  struct BoundedOutput {
     /// Null if the item cannot be an output.
     Value value;
     int64_t axis = 0;
     size_t counter = 0;
   };
-  Counted take(Build &b, const Item &item);
+  BoundedOutput take(Build &b, const Item &item);
   size_t size() const { return taken.size(); }
   Value count(size_t counter) const { return taken[counter].count; }
 

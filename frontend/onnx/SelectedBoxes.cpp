@@ -28,7 +28,7 @@ Item suppressedItem(Node &n, Build &b, const Selection *among) {
   if (n.has(4))
     candidates = b.compare(Predicate::gt, scores, number(4, b.elem(scores)));
   if (among)
-    candidates = b.both(candidates, maskBeside(b, *among, scores, 2));
+    candidates = b.both(candidates, broadcastMask(b, *among, scores, 2));
   auto most = b.attempt(limit);
   const int64_t k = most ? std::clamp<int64_t>(most->getInt(0), 0, all) : all;
   auto both = b.ops<NmsOp>({n.flag("center_point_box") ? cornersOf(b, boxes) : boxes, scores,
@@ -42,7 +42,7 @@ Item suppressedItem(Node &n, Build &b, const Selection *among) {
   Dims shape{batches, classes, k};
   Value there = b.compare(Predicate::lt, b.iota(b.i64, {1, 1, k}, 2), counts);
   if (among)
-    places = b.gather(numbersOf(b, *among), places, 0);
+    places = b.gather(compactIndices(b, *among), places, 0);
   Value rows = b.reshape(b.stack({b.iota(b.i64, shape, 0), b.iota(b.i64, shape, 1), places}, 3),
                          {batches * classes * k, 3});
   auto known = b.known(there);
@@ -58,7 +58,7 @@ Item suppressedItem(Node &n, Build &b, const Selection *among) {
 /// If the boxes are selected slices, indices refer to the selected ones.
 bool SelectedNode::nonMaxSuppression() {
   const Selection *boxes = selection(0), *scores = selection(1), *s = sharedSelection(0, 1);
-  if (!s || s->within || !s->isCounted() || (boxes && boxes->axis != 1) ||
+  if (!s || s->within || !s->hasKnownCount() || (boxes && boxes->axis != 1) ||
       (scores && scores->axis != 2))
     return false;
   for (int64_t i = 2; i < n.numInputs(); ++i)
@@ -75,7 +75,7 @@ bool SelectedNode::roiAlign() {
   std::vector<Item> inputs = n.inputs;
   inputs[1] = rois ? filled(b, *s, n.in(1), 0) : n.in(1);
   inputs[2] = batch ? filled(b, *s, n.in(2), 0) : n.in(2);
-  return give(run(std::move(inputs)), *s, 0);
+  return setOutputs(run(std::move(inputs)), *s, 0);
 }
 
 } // namespace dlc::onnxfront

@@ -24,8 +24,8 @@ std::vector<Item> SelectedNode::run(std::vector<Item> inputs) {
   return std::move(inner.outputs);
 }
 
-bool SelectedNode::give(std::vector<Item> results, const Selection &s, int64_t axis,
-                        bool keepsPlaces) {
+bool SelectedNode::setOutputs(std::vector<Item> results, const Selection &s, int64_t axis,
+                              bool keepsPlaces) {
   // Indices among selected slices are not yet values.
   if (s.within && !keepsPlaces)
     return false;
@@ -57,7 +57,7 @@ bool SelectedNode::elementwise() {
     if (!own)
       continue;
     int64_t place = b.rank(n.in(i)) - own->axis;
-    if (own->within || (s && (place != fromEnd || own->room() != s->room())) ||
+    if (own->within || (s && (place != fromEnd || own->capacity() != s->capacity())) ||
         (s && !s->uniform && !own->uniform && !sameSlices(*s, *own)))
       return false;
     fromEnd = place;
@@ -71,14 +71,14 @@ bool SelectedNode::elementwise() {
   std::vector<Item> results = runAll();
   keepsPlaces = keepsPlaces && !results.empty() && results[0].value &&
                 !b.isFloat(results[0].value) && !b.isBool(results[0].value);
-  return give(std::move(results), *s, rank - fromEnd, keepsPlaces);
+  return setOutputs(std::move(results), *s, rank - fromEnd, keepsPlaces);
 }
 
 bool SelectedNode::transpose() {
   const Selection &s = *selection(0);
   Dims order = permutationOf(n, b.rank(n.in(0)));
   auto place = llvm::find(order, s.axis);
-  return place != order.end() && give(runAll(), s, place - order.begin(), true);
+  return place != order.end() && setOutputs(runAll(), s, place - order.begin(), true);
 }
 
 Selection eachSlice(Build &b, const Selection &s, ArrayRef<int64_t> inner) {
@@ -117,18 +117,18 @@ bool SelectedNode::reshape() {
   };
   ArrayRef<int64_t> to = b.shape(results[0].value);
   for (int64_t axis = int64_t(to.size()); axis-- > 0;)
-    if (to[axis] == s->room() && before(to, axis) == before(from, s->axis))
-      return give(std::move(results), *s, axis, true);
+    if (to[axis] == s->capacity() && before(to, axis) == before(from, s->axis))
+      return setOutputs(std::move(results), *s, axis, true);
   // Dimensions after the slice dimension are merged with it: each slice becomes several.
-  if (!s->isCounted() || s->places)
+  if (!s->hasKnownCount() || s->places)
     return false;
   for (int64_t axis = int64_t(to.size()); axis-- > 0;) {
     ArrayRef<int64_t> inner = ArrayRef<int64_t>(from).drop_front(size_t(s->axis) + 1);
-    while (!inner.empty() && s->room() * before(inner, int64_t(inner.size())) > to[axis])
+    while (!inner.empty() && s->capacity() * before(inner, int64_t(inner.size())) > to[axis])
       inner = inner.drop_back();
     const int64_t each = before(inner, int64_t(inner.size()));
-    if (to[axis] == s->room() * each && before(to, axis) == before(from, s->axis))
-      return give(std::move(results), eachSlice(b, *s, inner), axis);
+    if (to[axis] == s->capacity() * each && before(to, axis) == before(from, s->axis))
+      return setOutputs(std::move(results), eachSlice(b, *s, inner), axis);
   }
   return false;
 }
@@ -149,13 +149,14 @@ static int64_t openDimension(Build &b, const Item &size) {
 }
 
 /// Returns equal slices: `open` (from the end) is the element of the size with their count.
-static Selection uniformSelection(Build &b, const Item &size, int64_t open, int64_t room) {
+static Selection uniformSelection(Build &b, const Item &size, int64_t open, int64_t capacity) {
   auto times = timesOf(b, size);
   Selection s;
-  if (times && (*times)[times->size() - size_t(open)] == 1 && room == size.selection->room())
+  if (times && (*times)[times->size() - size_t(open)] == 1 &&
+      capacity == size.selection->capacity())
     s.pieces = size.selection->pieces;
   else
-    s.pieces = {{Value(), room}};
+    s.pieces = {{Value(), capacity}};
   s.uniform = true;
   return s;
 }
@@ -176,7 +177,7 @@ bool SelectedNode::expand() {
   if (!target)
     return false;
   const int64_t place = target->size() - fromEnd, extent = place < 0 ? 1 : target->getInt(place);
-  if (s ? extent != 1 && !(isOpen && extent == s->room())
+  if (s ? extent != 1 && !(isOpen && extent == s->capacity())
         : rank >= fromEnd && b.dim(n.in(0), -fromEnd) != 1)
     return false;
   std::vector<Item> results = runAll();
@@ -186,8 +187,8 @@ bool SelectedNode::expand() {
   // One index per slice applies to all elements of the slice.
   const bool same =
       s && (b.shape(results[0].value) == b.shape(n.in(0)) || (s->places && s->places->size() == 1));
-  return give(std::move(results), s ? *s : uniformSelection(b, n.inputs[1], open, extent), axis,
-              same);
+  return setOutputs(std::move(results), s ? *s : uniformSelection(b, n.inputs[1], open, extent),
+                    axis, same);
 }
 
 bool SelectedNode::shape() {
@@ -197,10 +198,10 @@ bool SelectedNode::shape() {
   Dims dims = b.dims(n.in(0)), times(dims.size(), 0);
   times[s->axis] = 1;
   if (op.name == StringRef("Size")) {
-    if (!s->isCounted() || s->room() == 0)
+    if (!s->hasKnownCount() || s->capacity() == 0)
       return false;
     const int64_t all = b.count(n.in(0));
-    n.set(0, sizeItem(b, {all}, {all / s->room()}, {}, *s));
+    n.set(0, sizeItem(b, {all}, {all / s->capacity()}, {}, *s));
     return true;
   }
   auto [start, end] = shapeRange(n, int64_t(dims.size()));
@@ -209,7 +210,7 @@ bool SelectedNode::shape() {
                     open = ArrayRef<int64_t>(times).slice(size_t(start), number);
   if (!llvm::is_contained(open, 1))
     n.set(0, b.ints(some));
-  else if (!s->isCounted())
+  else if (!s->hasKnownCount())
     return false;
   else
     n.set(0, sizeItem(b, some, open, {int64_t(number)}, *s));
@@ -225,7 +226,7 @@ bool SelectedNode::constantOfShape() {
     return true;
   const int64_t axis = b.rank(results[0].value) - open;
   Selection s = uniformSelection(b, n.inputs[0], open, b.dim(results[0].value, axis));
-  return give(std::move(results), s, axis);
+  return setOutputs(std::move(results), s, axis);
 }
 
 /// Handles Slice along other axes, or if all slices are taken in their order.
@@ -234,7 +235,7 @@ bool SelectedNode::slice() {
   if (selection(1) || selection(2))
     return false;
   if (!s)
-    return asManySlices();
+    return sliceToCount();
   if (isSize(2) && !sameSlices(*s, *n.inputs[2].selection))
     return false;
   Dims steps = n.opset >= 10 && n.has(4) ? b.needInts(n.in(4), "the steps") : Dims();
@@ -244,13 +245,13 @@ bool SelectedNode::slice() {
   if (!b.ok() || results.empty())
     return true;
   const bool isWhole = b.shape(results[0].value) == b.shape(n.in(0));
-  return b.dim(results[0].value, s->axis) == s->room()
-             ? give(std::move(results), *s, s->axis, isWhole)
+  return b.dim(results[0].value, s->axis) == s->capacity()
+             ? setOutputs(std::move(results), *s, s->axis, isWhole)
              : sliceByNumber();
 }
 
 /// Handles Slice with a size as end: as many slices as are selected elsewhere, in order.
-bool SelectedNode::asManySlices() {
+bool SelectedNode::sliceToCount() {
   if (!isSize(2) || isSize(0) || isSize(1) || b.count(n.in(2)) != 1)
     return false;
   const Selection &of = *n.inputs[2].selection;
@@ -258,13 +259,13 @@ bool SelectedNode::asManySlices() {
   Dims starts = b.needInts(n.in(1), "the starts"), ends = b.needInts(n.in(2), "the ends"),
        axes = n.has(3) ? b.needInts(n.in(3), "the axes") : Dims{0},
        steps = n.has(4) ? b.needInts(n.in(4), "the steps") : Dims{1};
-  if (!b.ok() || !times || (*times)[0] != 1 || ends[0] != of.room() || starts != Dims{0} ||
+  if (!b.ok() || !times || (*times)[0] != 1 || ends[0] != of.capacity() || starts != Dims{0} ||
       axes.size() != 1 || steps != Dims{1})
     return false;
   const int64_t axis = b.axis(axes[0], b.rank(n.in(0)));
   if (!b.ok() || b.dim(n.in(0), axis) == 0)
     return !b.ok();
-  Value number = b.clamp(numbersOf(b, of), 0, double(b.dim(n.in(0), axis) - 1));
+  Value number = b.clamp(compactIndices(b, of), 0, double(b.dim(n.in(0), axis) - 1));
   Selection s = slicesOf(of);
   s.axis = axis;
   n.set(0, selectedItem(b.gather(n.in(0), number, axis), s));
@@ -277,7 +278,7 @@ bool SelectedNode::concat() {
   const Selection *first = nullptr;
   for (int64_t i = 0; b.ok() && i < n.numInputs(); ++i) {
     const Selection *own = selection(i);
-    if (own && (!own->isCounted() || own->within || (first && own->axis != first->axis)))
+    if (own && (!own->hasKnownCount() || own->within || (first && own->axis != first->axis)))
       return false;
     if (own && own->axis != axis && first && !sameSlices(*own, *first))
       return false;
@@ -287,14 +288,14 @@ bool SelectedNode::concat() {
     return true;
   if (first->axis != axis)
     return llvm::all_of(n.inputs, [](const Item &i) { return i.kind == Item::Selected; }) &&
-           give(runAll(), *first, first->axis);
+           setOutputs(runAll(), *first, first->axis);
   for (int64_t i = 0; i < n.numInputs(); ++i) {
     if (const Selection *own = selection(i))
       s.pieces.insert(s.pieces.end(), own->pieces.begin(), own->pieces.end());
     else
       s.pieces.push_back({Value(), b.dim(n.in(i), axis)});
   }
-  return give(runAll(), s, axis);
+  return setOutputs(runAll(), s, axis);
 }
 
 /// Handles operators along one axis, if it is not the slice axis.
@@ -308,20 +309,20 @@ bool SelectedNode::other() {
       StringRef(op.name).starts_with("Arg") && n.integer("keepdims", 1) == 0 && axis < s->axis;
   std::vector<Item> results = runAll();
   const bool isWhole = results.size() == 1 && b.ok() && op.name == StringRef("Split");
-  return give(std::move(results), *s, s->axis - dropsAxis, isWhole);
+  return setOutputs(std::move(results), *s, s->axis - dropsAxis, isWhole);
 }
 
 /// Handles operators that process each example of a batch separately; not those with batch
 /// statistics, or whose results contain indices into the whole batch.
 bool SelectedNode::batched() {
   const Selection *s = selection(0);
-  if (n.wants(1) || (op.name == StringRef("BatchNormalization") &&
-                     (b.training || n.integer("training_mode", 0) != 0)))
+  if (n.hasOutput(1) || (op.name == StringRef("BatchNormalization") &&
+                         (b.training || n.integer("training_mode", 0) != 0)))
     return false;
   for (int64_t i = 1; i < n.numInputs(); ++i)
     if (n.has(i) && n.inputs[i].kind != Item::Tensor)
       return false;
-  return s && s->axis == 0 && give(runAll(), *s, 0);
+  return s && s->axis == 0 && setOutputs(runAll(), *s, 0);
 }
 
 /// Returns true if the operator's result for a size is a multiple of the slice count plus a
@@ -375,7 +376,7 @@ bool SelectedNode::sizes() {
       outputs = run(std::move(inputs));
     }
     if (!b.ok()) {
-      b.forgive();
+      b.clearError();
       return false;
     }
     if (outputs.size() != 1 || !b.known(outputs[0].value) ||

@@ -21,20 +21,20 @@ Value isTrue(Build &b, Value x);
 /// Returns the mask of selected slices: i1 [capacity].
 Value maskOf(Build &b, const Selection &s);
 /// Returns the mask, reshaped to broadcast with x, whose dimension `axis` has the slices.
-Value maskBeside(Build &b, const Selection &s, Value x, int64_t axis);
+Value broadcastMask(Build &b, const Selection &s, Value x, int64_t axis);
 /// Returns x with a number in all slices that are not selected.
 Value filled(Build &b, const Selection &s, Value x, double number);
 /// Returns x for use in a computation. The gradient of an unselected slice is 0 times the
 /// derivative. In training, unselected slices get a value with a finite derivative (as for log).
-Value readable(Build &b, const Selection &s, Value x);
+Value withFiniteSlices(Build &b, const Selection &s, Value x);
 Item selectedItem(Value v, Selection s);
 /// Returns the number of selected slices, as i64.
 Value countOf(Build &b, const Selection &s);
 /// Returns the index of each slice among the selected ones: i64 [capacity].
-Value numbersOf(Build &b, const Selection &s);
+Value compactIndices(Build &b, const Selection &s);
 /// Returns NonZero of a condition: i64 [rank, capacity], with the indices of all elements.
-Item placesItem(Build &b, Value condition, ArrayRef<int64_t> shape,
-                std::shared_ptr<const Selection> within);
+Item nonZeroItem(Build &b, Value condition, ArrayRef<int64_t> shape,
+                 std::shared_ptr<const Selection> within);
 
 //===--- Sizes ----------------------------------------------------------------===//
 
@@ -80,9 +80,10 @@ private:
   }
   /// Sets all outputs to the same slices along another axis. Unless `keepsPlaces`, the results are
   /// no longer indices of slices.
-  bool give(std::vector<Item> results, const Selection &s, int64_t axis, bool keepsPlaces = false);
+  bool setOutputs(std::vector<Item> results, const Selection &s, int64_t axis,
+                  bool keepsPlaces = false);
   bool isLinear() const;
-  bool giveRead(Value v, const Selection &s, int64_t axis);
+  bool setReadOutput(Value v, const Selection &s, int64_t axis);
   bool sizes();
 
   bool identity();
@@ -98,7 +99,7 @@ private:
   bool scatterElements();
   bool scatterNd();
   bool slice();
-  bool asManySlices();
+  bool sliceToCount();
   bool sliceByNumber();
   bool concat();
   bool other();

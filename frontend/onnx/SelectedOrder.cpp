@@ -13,14 +13,14 @@ Value countOf(Build &b, const Selection &s) {
   return b.reduce(ReduceKind::sum, b.cast(maskOf(b, s), b.i64), {0}, false);
 }
 
-Value numbersOf(Build &b, const Selection &s) {
+Value compactIndices(Build &b, const Selection &s) {
   return b.sub(b.runningSum(b.cast(maskOf(b, s), b.i64), 0), 1);
 }
 
 /// Returns the selection of the first slices, up to a count.
-static Selection firstSlices(Build &b, Value number, int64_t room, int64_t axis) {
+static Selection firstSlices(Build &b, Value number, int64_t capacity, int64_t axis) {
   Selection s;
-  s.pieces = {{b.compare(Predicate::lt, b.iota(b.i64, {room}, 0), number), room}};
+  s.pieces = {{b.compare(Predicate::lt, b.iota(b.i64, {capacity}, 0), number), capacity}};
   s.axis = axis;
   return s;
 }
@@ -28,12 +28,13 @@ static Selection firstSlices(Build &b, Value number, int64_t room, int64_t axis)
 /// Returns true if the selected slices are first: the condition compares their indices to a number.
 static bool areFirst(Build &b, const Selection &s) {
   if (s.pieces.size() != 1 || !s.pieces[0].condition)
-    return s.isCounted() && llvm::none_of(s.pieces, [](auto &piece) { return piece.condition; });
+    return s.hasKnownCount() &&
+           llvm::none_of(s.pieces, [](auto &piece) { return piece.condition; });
   auto compare = unshaped(s.pieces[0].condition).getDefiningOp<CompareOp>();
   if (!compare || compare.getPredicate() != Predicate::lt || b.count(compare.getB()) != 1)
     return false;
   auto places = b.known(compare.getA());
-  if (!places || places->isFloat() || places->size() != s.room())
+  if (!places || places->isFloat() || places->size() != s.capacity())
     return false;
   for (int64_t i = 0; i < places->size(); ++i)
     if (places->getInt(i) != i)
@@ -44,17 +45,17 @@ static bool areFirst(Build &b, const Selection &s) {
 /// Returns i64 [capacity]: the indices of the selected slices, followed by `beyond` in the
 /// remaining elements.
 static Value orderOf(Build &b, const Selection &s, int64_t beyond) {
-  const int64_t room = s.room();
-  Value place = b.iota(b.i64, {room}, 0), mask = maskOf(b, s);
+  const int64_t capacity = s.capacity();
+  Value place = b.iota(b.i64, {capacity}, 0), mask = maskOf(b, s);
   if (areFirst(b, s))
     return beyond == 0 ? place : b.select(mask, place, b.scalarInt(b.i64, beyond));
-  Value to = b.select(mask, numbersOf(b, s), b.scalarInt(b.i64, room));
-  Value order = b.scatter(b.splat(b.i64, {room + 1}, double(beyond)), to, place, 0);
-  return b.sliceAxis(order, 0, 0, room);
+  Value to = b.select(mask, compactIndices(b, s), b.scalarInt(b.i64, capacity));
+  Value order = b.scatter(b.splat(b.i64, {capacity + 1}, double(beyond)), to, place, 0);
+  return b.sliceAxis(order, 0, 0, capacity);
 }
 
 /// Returns x [.., capacity, ..] with the selected slices before the others.
-static Value sideBySide(Build &b, const Selection &s, Value x) {
+static Value compacted(Build &b, const Selection &s, Value x) {
   return areFirst(b, s) ? x : b.gather(x, orderOf(b, s, 0), s.axis);
 }
 
@@ -67,16 +68,16 @@ static Value placesOf(Build &b, const Selection &data, Value numbers, const Sele
   at = b.select(b.compare(Predicate::lt, at, b.like(at, 0)), b.add(at, countOf(b, data)), at);
   if (indices)
     at = filled(b, *indices, at, 0);
-  return b.gather(orderOf(b, data, indices ? 0 : data.room()), at, 0);
+  return b.gather(orderOf(b, data, indices ? 0 : data.capacity()), at, 0);
 }
 
 bool SelectedNode::gatherByNumber(int64_t axis) {
   const Selection &data = *selection(0), *indices = selection(1);
-  if (!data.isCounted() || data.within || data.room() == 0 || (indices && indices->within))
+  if (!data.hasKnownCount() || data.within || data.capacity() == 0 || (indices && indices->within))
     return false;
   Value found = b.gather(n.in(0), placesOf(b, data, n.in(1), indices), axis);
   if (indices)
-    return giveRead(found, *indices, axis + indices->axis);
+    return setReadOutput(found, *indices, axis + indices->axis);
   n.set(0, found);
   return true;
 }
@@ -84,7 +85,7 @@ bool SelectedNode::gatherByNumber(int64_t axis) {
 bool SelectedNode::gatherNdByNumber() {
   const Selection &data = *selection(0), *indices = selection(1);
   const int64_t last = b.rank(n.in(1)) - 1, depth = last < 0 ? 0 : b.dim(n.in(1), last);
-  if (!data.isCounted() || data.within || data.room() == 0 || data.axis >= depth ||
+  if (!data.hasKnownCount() || data.within || data.capacity() == 0 || data.axis >= depth ||
       (indices && (indices->within || indices->axis == last)))
     return false;
   std::vector<Value> columns;
@@ -98,7 +99,7 @@ bool SelectedNode::gatherNdByNumber() {
   if (!b.ok() || results.empty())
     return true;
   if (indices)
-    return giveRead(results[0].value, *indices, indices->axis);
+    return setReadOutput(results[0].value, *indices, indices->axis);
   n.set(0, results[0]);
   return true;
 }
@@ -111,12 +112,12 @@ bool SelectedNode::range() {
   auto times = timesOf(b, n.inputs[1]);
   auto start = b.attempt(n.in(0)), limit = b.known(n.in(1));
   auto step = n.has(2) ? b.attempt(n.in(2)) : std::nullopt;
-  if (!b.ok() || !of.isCounted() || !times || times->size() != 1 || (*times)[0] != 1 || !limit ||
-      limit->getDouble(0) != double(of.room()) || !start || start->getDouble(0) != 0 ||
-      (n.has(2) && (!step || step->getDouble(0) != 1)))
+  if (!b.ok() || !of.hasKnownCount() || !times || times->size() != 1 || (*times)[0] != 1 ||
+      !limit || limit->getDouble(0) != double(of.capacity()) || !start ||
+      start->getDouble(0) != 0 || (n.has(2) && (!step || step->getDouble(0) != 1)))
     return !b.ok();
-  Value numbers = b.max(numbersOf(b, of), b.scalarInt(b.i64, 0));
-  return give({b.cast(numbers, b.elem(n.in(0)))}, slicesOf(of), 0);
+  Value numbers = b.max(compactIndices(b, of), b.scalarInt(b.i64, 0));
+  return setOutputs({b.cast(numbers, b.elem(n.in(0)))}, slicesOf(of), 0);
 }
 
 /// Handles operators on each example separately, whose result may repeat the slice count.
@@ -133,13 +134,13 @@ bool SelectedNode::resize() {
   inputs[0] = n.in(0);
   std::vector<Item> results = run(std::move(inputs));
   return !b.ok() || results.empty() ||
-         (b.dim(results[0].value, 0) == s->room() && give(std::move(results), *s, 0));
+         (b.dim(results[0].value, 0) == s->capacity() && setOutputs(std::move(results), *s, 0));
 }
 
 /// Handles a range of slices, from the front or from the end, or all of them in reverse order.
 bool SelectedNode::sliceByNumber() {
   const Selection &s = *selection(0);
-  if (!s.isCounted() || s.within || s.room() == 0 || n.opset < 10)
+  if (!s.hasKnownCount() || s.within || s.capacity() == 0 || n.opset < 10)
     return false;
   auto one = [&](int64_t i, int64_t otherwise) -> std::optional<int64_t> {
     if (!n.has(i))
@@ -148,19 +149,20 @@ bool SelectedNode::sliceByNumber() {
     return given && given->size() == 1 ? std::optional(given->getInt(0)) : std::nullopt;
   };
   auto start = one(1, 0), end = one(2, 0), axis = one(3, 0), step = one(4, 1);
-  const int64_t room = s.room(), rank = b.rank(n.in(0));
+  const int64_t capacity = s.capacity(), rank = b.rank(n.in(0));
   if (!start || !end || !axis || !step || (*axis < 0 ? *axis + rank : *axis) != s.axis)
     return false;
   // A bound above the capacity means all slices; also if it is relative to the end.
-  const int64_t from = std::clamp(*start, -room - 1, room), to = std::clamp(*end, -room - 1, room);
+  const int64_t from = std::clamp(*start, -capacity - 1, capacity),
+                to = std::clamp(*end, -capacity - 1, capacity);
   Value number = countOf(b, s);
   auto taken = [&](Value numbers) {
-    Value at = b.clamp(numbers, 0, double(room - 1));
+    Value at = b.clamp(numbers, 0, double(capacity - 1));
     return b.gather(n.in(0), b.gather(orderOf(b, s, 0), at, 0), s.axis);
   };
-  if (*step == -1 && (from == -1 || from == room) && to == -room - 1) {
-    Value numbers = b.sub(b.sub(number, 1), b.iota(b.i64, {room}, 0));
-    return giveRead(taken(numbers), firstSlices(b, number, room, s.axis), s.axis);
+  if (*step == -1 && (from == -1 || from == capacity) && to == -capacity - 1) {
+    Value numbers = b.sub(b.sub(number, 1), b.iota(b.i64, {capacity}, 0));
+    return setReadOutput(taken(numbers), firstSlices(b, number, capacity, s.axis), s.axis);
   }
   if (*step != 1)
     return false;
@@ -169,14 +171,14 @@ bool SelectedNode::sliceByNumber() {
     return b.max(place, b.like(place, 0));
   };
   Value first = placeOf(from), length = b.sub(placeOf(to), first);
-  const int64_t before = to < 0 ? room + to : to,
+  const int64_t before = to < 0 ? capacity + to : to,
                 most = std::clamp<int64_t>(from >= 0 ? before - from
                                            : to < 0  ? to - from
                                                      : std::min(-from, to),
-                                           0, room);
-  Value x = from >= 0 ? b.sliceAxis(sideBySide(b, s, n.in(0)), s.axis, from, most)
+                                           0, capacity);
+  Value x = from >= 0 ? b.sliceAxis(compacted(b, s, n.in(0)), s.axis, from, most)
                       : taken(b.add(first, b.iota(b.i64, {most}, 0)));
-  return giveRead(x, firstSlices(b, length, most, s.axis), s.axis);
+  return setReadOutput(x, firstSlices(b, length, most, s.axis), s.axis);
 }
 
 /// Handles Tile: all slices repeated several times.
@@ -187,13 +189,13 @@ bool SelectedNode::tile() {
     return false;
   const int64_t times = repeats->getInt(s->axis);
   if (times == 1)
-    return give(runAll(), *s, s->axis);
-  if (!s->isCounted() || s->within || times < 1)
+    return setOutputs(runAll(), *s, s->axis);
+  if (!s->hasKnownCount() || s->within || times < 1)
     return false;
   Selection more = slicesOf(*s);
   for (int64_t i = 1; i < times; ++i)
     more.pieces.insert(more.pieces.end(), s->pieces.begin(), s->pieces.end());
-  return give(runAll(), more, s->axis);
+  return setOutputs(runAll(), more, s->axis);
 }
 
 /// Handles Concat along another axis, or of constants before and after the selected slices.
@@ -208,17 +210,17 @@ bool SelectedNode::pad() {
   if (!s || !pads)
     return false;
   std::vector<Item> results = runAll();
-  if (!b.ok() || results.empty() || b.dim(results[0].value, s->axis) == s->room())
-    return !b.ok() || results.empty() || give(std::move(results), *s, s->axis);
+  if (!b.ok() || results.empty() || b.dim(results[0].value, s->axis) == s->capacity())
+    return !b.ok() || results.empty() || setOutputs(std::move(results), *s, s->axis);
   const int64_t rank = b.rank(n.in(0));
-  if (!s->isCounted() || s->within || n.has(3) || pads->size() != 2 * rank ||
+  if (!s->hasKnownCount() || s->within || n.has(3) || pads->size() != 2 * rank ||
       n.string("mode", "constant") != "constant")
     return false;
   Selection more = slicesOf(*s);
   more.pieces.insert(more.pieces.begin(), {Value(), pads->getInt(s->axis)});
   more.pieces.push_back({Value(), pads->getInt(rank + s->axis)});
   llvm::erase_if(more.pieces, [](const Selection::Piece &piece) { return piece.length == 0; });
-  return give(std::move(results), more, s->axis);
+  return setOutputs(std::move(results), more, s->axis);
 }
 
 /// Handles padding with zeros up to a fixed number of slices: the result's size is static.
@@ -227,12 +229,12 @@ bool SelectedNode::padToSize() {
   auto times = timesOf(b, n.inputs[1]);
   auto all = b.known(n.in(1));
   const int64_t rank = b.rank(n.in(0));
-  if (!s || !s->isCounted() || s->within || !times || !all || n.has(3) ||
+  if (!s || !s->hasKnownCount() || s->within || !times || !all || n.has(3) ||
       int64_t(times->size()) != 2 * rank || n.string("mode", "constant") != "constant")
     return false;
   // The slices may be parts of the counted slices.
-  const int64_t end = rank + s->axis, each = s->room() / std::max<int64_t>(1, of.room());
-  if (s->room() != each * of.room() ||
+  const int64_t end = rank + s->axis, each = s->capacity() / std::max<int64_t>(1, of.capacity());
+  if (s->capacity() != each * of.capacity() ||
       !(each == 1 ? sameSlices(*s, of) : sameSlices(*s, eachSlice(b, of, {each}))))
     return false;
   Dims pads;
@@ -242,10 +244,10 @@ bool SelectedNode::padToSize() {
     pads.push_back(int64_t(all->getDouble(i)));
   }
   Value fill = n.has(2) ? b.reshape(n.in(2), {}) : b.like(n.in(0), 0);
-  Selection first = firstSlices(b, countOf(b, *s), s->room(), s->axis);
-  Value x = b.select(maskBeside(b, first, n.in(0), s->axis), sideBySide(b, *s, n.in(0)), fill);
+  Selection first = firstSlices(b, countOf(b, *s), s->capacity(), s->axis);
+  Value x = b.select(broadcastMask(b, first, n.in(0), s->axis), compacted(b, *s, n.in(0)), fill);
   if (pads[size_t(end)] < 0) {
-    x = b.sliceAxis(x, s->axis, 0, s->room() + pads[size_t(end)]);
+    x = b.sliceAxis(x, s->axis, 0, s->capacity() + pads[size_t(end)]);
     pads[size_t(end)] = 0;
   }
   n.set(0, b.pad(x, fill, PadMode::constant, ArrayRef<int64_t>(pads).take_front(size_t(rank)),
@@ -254,7 +256,7 @@ bool SelectedNode::padToSize() {
 }
 
 /// Returns an upper bound for each of a few integers; infinity if none is known.
-static std::vector<double> mostOf(Build &b, Value v, int depth = 0) {
+static std::vector<double> upperBounds(Build &b, Value v, int depth = 0) {
   constexpr int deepest = 16, few = 64;
   const size_t count = size_t(b.count(v));
   std::vector<double> most(count, INFINITY);
@@ -268,12 +270,12 @@ static std::vector<double> mostOf(Build &b, Value v, int depth = 0) {
       most[0] = double(b.count(flags.getX()));
     else if (reduce.getKind() == ReduceKind::min && b.count(reduce.getX()) <= few &&
              depth < deepest)
-      for (double each : mostOf(b, reduce.getX(), depth + 1))
+      for (double each : upperBounds(b, reduce.getX(), depth + 1))
         most[0] = std::min(most[0], each);
   } else if (op && count <= few && depth < deepest) {
     auto both = [&](auto combine) {
-      std::vector<double> one = mostOf(b, op->getOperand(0), depth + 1),
-                          other = mostOf(b, op->getOperand(1), depth + 1);
+      std::vector<double> one = upperBounds(b, op->getOperand(0), depth + 1),
+                          other = upperBounds(b, op->getOperand(1), depth + 1);
       for (size_t i = 0; i < count; ++i)
         most[i] = combine(one[one.size() == 1 ? 0 : i], other[other.size() == 1 ? 0 : i]);
     };
@@ -281,11 +283,11 @@ static std::vector<double> mostOf(Build &b, Value v, int depth = 0) {
       return b.count(operand) == 1 || b.shape(operand) == b.shape(v);
     });
     if (isa<CastOp, ReshapeOp>(op)) {
-      most = mostOf(b, op->getOperand(0), depth + 1);
+      most = upperBounds(b, op->getOperand(0), depth + 1);
     } else if (auto concat = dyn_cast<ConcatOp>(op); concat && b.rank(v) == 1) {
       most.clear();
       for (Value part : concat.getXs())
-        llvm::append_range(most, mostOf(b, part, depth + 1));
+        llvm::append_range(most, upperBounds(b, part, depth + 1));
     } else if (isa<MinOp>(op) && isPlain) {
       both([](double x, double y) { return std::min(x, y); });
     } else if (isa<AddOp>(op) && isPlain) {
@@ -310,8 +312,8 @@ static Value searchable(Build &b, const Selection &s, Value x, bool largest) {
     const int64_t low = isSigned ? -(int64_t(1) << (width - 1)) : 0;
     last = b.scalarInt(element, largest ? low : isSigned ? ~low : ~int64_t(0));
   }
-  Selection all = firstSlices(b, countOf(b, s), s.room(), s.axis);
-  return b.select(maskBeside(b, all, x, s.axis), sideBySide(b, s, x), last);
+  Selection all = firstSlices(b, countOf(b, s), s.capacity(), s.axis);
+  return b.select(broadcastMask(b, all, x, s.axis), compacted(b, s, x), last);
 }
 
 /// Handles ArgMax and ArgMin over slices.
@@ -320,7 +322,8 @@ bool SelectedNode::search() {
   const int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
   if (!b.ok() || !s || axis != s->axis)
     return !b.ok() || other();
-  if (!s->isCounted() || s->within || s->room() == 0 || n.integer("select_last_index", 0) != 0)
+  if (!s->hasKnownCount() || s->within || s->capacity() == 0 ||
+      n.integer("select_last_index", 0) != 0)
     return false;
   auto results = run({searchable(b, *s, n.in(0), op.name == StringRef("ArgMax"))});
   if (b.ok() && !results.empty())
@@ -333,20 +336,20 @@ bool SelectedNode::topK() {
   const int64_t axis = b.axis(n.integer("axis", -1), b.rank(n.in(0)));
   if (!b.ok() || !s || axis != s->axis)
     return !b.ok() || other();
-  if (selection(1) || !s->isCounted() || s->within || (n.opset >= 10 && !n.has(1)))
+  if (selection(1) || !s->hasKnownCount() || s->within || (n.opset >= 10 && !n.has(1)))
     return false;
   const bool largest = n.integer("largest", 1) != 0;
   Value x = n.in(0), k = n.opset >= 10 ? b.reshape(b.cast(n.in(1), b.i64), {})
                                        : b.scalarInt(b.i64, n.integer("k", 0));
   if (!b.ok())
     return true;
-  const int64_t most = int64_t(std::clamp<double>(mostOf(b, k)[0], 0, double(s->room())));
+  const int64_t most = int64_t(std::clamp<double>(upperBounds(b, k)[0], 0, double(s->capacity())));
   x = searchable(b, *s, x, largest);
   auto both = b.ops<TopKOp>({x}, {b.attr("k", most), b.attr("axis", axis),
                                   b.attr("largest", b.b.getBoolAttr(largest)),
                                   b.attr("sorted", b.b.getBoolAttr(true))});
   return both.size() != 2 ||
-         give({both[0], both[1]}, firstSlices(b, b.min(countOf(b, *s), k), most, axis), axis);
+         setOutputs({both[0], both[1]}, firstSlices(b, b.min(countOf(b, *s), k), most, axis), axis);
 }
 
 //===--- Outputs --------------------------------------------------------------===//
@@ -357,25 +360,25 @@ static Value compact(Build &b, Value x, int64_t axis, Value count) {
   int64_t outer = 1;
   for (int64_t d : b.shape(x).take_front(size_t(axis)))
     outer *= d;
-  const int64_t room = b.dim(x, axis);
+  const int64_t capacity = b.dim(x, axis);
   if (outer == 1 || b.count(x) == 0)
     return x;
-  Dims lines{outer * room};
+  Dims lines{outer * capacity};
   for (int64_t d : b.shape(x).drop_front(size_t(axis) + 1))
     lines.push_back(d);
-  Value to = b.iota(b.i64, {outer * room}, 0), length = b.max(count, b.like(count, 1));
+  Value to = b.iota(b.i64, {outer * capacity}, 0), length = b.max(count, b.like(count, 1));
   Value line = b.div(to, length), within = b.sub(to, b.mul(line, length));
-  Value from = b.add(b.mul(b.min(line, b.like(line, double(outer - 1))), double(room)), within);
+  Value from = b.add(b.mul(b.min(line, b.like(line, double(outer - 1))), double(capacity)), within);
   return b.reshape(b.gather(b.reshape(x, lines), from, 0), b.shape(x));
 }
 
-SelectedOutputs::Counted SelectedOutputs::take(Build &b, const Item &item) {
+SelectedOutputs::BoundedOutput SelectedOutputs::take(Build &b, const Item &item) {
   const Selection &s = *item.selection;
   Value x = item.value;
   if (s.within && !s.within->within && s.places && s.places->size() == 1) {
     // Indices among selected slices become values.
-    Value numbers = numbersOf(b, *s.within);
-    x = b.gather(numbers, b.clamp(x, 0, double(s.within->room() - 1)), 0);
+    Value numbers = compactIndices(b, *s.within);
+    x = b.gather(numbers, b.clamp(x, 0, double(s.within->capacity() - 1)), 0);
   } else if (s.within) {
     return {};
   }
@@ -384,7 +387,7 @@ SelectedOutputs::Counted SelectedOutputs::take(Build &b, const Item &item) {
     taken.push_back({slicesOf(s), countOf(b, s)});
     known = taken.end() - 1;
   }
-  return {compact(b, sideBySide(b, s, x), s.axis, known->count), s.axis,
+  return {compact(b, compacted(b, s, x), s.axis, known->count), s.axis,
           size_t(known - taken.begin())};
 }
 

@@ -6,10 +6,10 @@ using namespace mlir;
 namespace dlc::onnxfront {
 
 /// Handles gathers of slices of a tensor.
-bool SelectedNode::giveRead(Value v, const Selection &s, int64_t axis) {
+bool SelectedNode::setReadOutput(Value v, const Selection &s, int64_t axis) {
   Selection slices = slicesOf(s);
   slices.axis = axis;
-  return give({readable(b, slices, v)}, slices, axis);
+  return setOutputs({withFiniteSlices(b, slices, v)}, slices, axis);
 }
 
 bool SelectedNode::gather() {
@@ -22,22 +22,23 @@ bool SelectedNode::gather() {
   if (data && indices && data->axis == axis && indices->within && b.rank(n.in(1)) == 1 &&
       sameSlices(*data, *indices->within))
     // Indices among the selected slices: of all slices, those that both conditions select.
-    return giveRead(n.in(0), *indices, axis);
+    return setReadOutput(n.in(0), *indices, axis);
   if (data && data->axis == axis)
     return gatherByNumber(axis);
   if (data && indices)
     return false;
   if (data) {
     const int64_t moved = data->axis < axis ? data->axis : data->axis - 1 + b.rank(n.in(1));
-    return give(runAll(), *data, moved);
+    return setOutputs(runAll(), *data, moved);
   }
   if (indices->within || indices->uniform)
     return false;
   if (indices->places && indices->places->size() == 1 && b.rank(n.in(1)) == 1 &&
-      b.dim(n.in(0), axis) == indices->room())
-    return giveRead(n.in(0), *indices, axis);
+      b.dim(n.in(0), axis) == indices->capacity())
+    return setReadOutput(n.in(0), *indices, axis);
   auto results = run({n.inputs[0], filled(b, *indices, n.in(1), 0)});
-  return !b.ok() || results.empty() || giveRead(results[0].value, *indices, axis + indices->axis);
+  return !b.ok() || results.empty() ||
+         setReadOutput(results[0].value, *indices, axis + indices->axis);
 }
 
 /// Returns true if the indices are those of all elements of x, in order, with one row per slice.
@@ -54,7 +55,7 @@ static bool areOwnPlaces(Build &b, const Selection &indices, Value at, Value x,
 
 /// Reshapes x [indexed dimensions.., rest..] to [capacity, rest..].
 static Dims inTurn(Build &b, const Selection &indices, Value x) {
-  Dims shape{indices.room()};
+  Dims shape{indices.capacity()};
   ArrayRef<int64_t> rest = b.shape(x).drop_front(indices.places->size());
   shape.insert(shape.end(), rest.begin(), rest.end());
   return shape;
@@ -65,19 +66,19 @@ bool SelectedNode::gatherNd() {
   if (const int64_t batch = n.integer("batch_dims", 0); batch != 0)
     // Each slice has its own indices.
     return data && indices && data->axis == indices->axis && data->axis < batch && !data->within &&
-           !indices->within && data->isCounted() &&
+           !indices->within && data->hasKnownCount() &&
            (indices->uniform || sameSlices(*data, *indices)) &&
-           give(run({n.inputs[0].value, filled(b, *data, n.in(1), 0)}), *data, data->axis);
+           setOutputs(run({n.inputs[0].value, filled(b, *data, n.in(1), 0)}), *data, data->axis);
   if (indices && indices->uniform)
     return false;
   if (indices && areOwnPlaces(b, *indices, n.in(1), n.in(0), data))
-    return giveRead(b.reshape(n.in(0), inTurn(b, *indices, n.in(0))), *indices, 0);
+    return setReadOutput(b.reshape(n.in(0), inTurn(b, *indices, n.in(0))), *indices, 0);
   if (data)
     return gatherNdByNumber();
   if (indices->within || indices->axis == b.rank(n.in(1)) - 1)
     return false;
   auto results = run({n.inputs[0], filled(b, *indices, n.in(1), 0)});
-  return !b.ok() || results.empty() || giveRead(results[0].value, *indices, indices->axis);
+  return !b.ok() || results.empty() || setReadOutput(results[0].value, *indices, indices->axis);
 }
 
 /// Handles gathers along another axis, in which each slice has its own indices.
@@ -85,11 +86,11 @@ bool SelectedNode::gatherElements() {
   const Selection *data = selection(0), *indices = selection(1);
   int64_t axis = b.axis(n.integer("axis", 0), b.rank(n.in(0)));
   if (!data || !indices || data->axis != indices->axis || axis == data->axis || data->within ||
-      indices->within || data->room() != indices->room() ||
+      indices->within || data->capacity() != indices->capacity() ||
       (!data->uniform && !indices->uniform && !sameSlices(*data, *indices)))
     return false;
   const Selection &s = data->uniform ? *indices : *data;
-  return give(run({n.inputs[0].value, filled(b, *indices, n.in(1), 0)}), s, s.axis);
+  return setOutputs(run({n.inputs[0].value, filled(b, *indices, n.in(1), 0)}), s, s.axis);
 }
 
 /// Returns the neutral element of a reduction, of x's type.
@@ -108,7 +109,7 @@ bool SelectedNode::scatter(int64_t axis, bool byPlace) {
   const Selection *indices = selection(1), *updates = selection(2);
   const int64_t rank = b.rank(n.in(0));
   if (selection(0) || !indices || !updates || indices->within || indices->uniform ||
-      indices->axis != updates->axis || indices->room() != updates->room() ||
+      indices->axis != updates->axis || indices->capacity() != updates->capacity() ||
       (!updates->uniform && !sameSlices(*indices, *updates)))
     return false;
   Selection s = *indices;
@@ -132,7 +133,7 @@ bool SelectedNode::scatter(int64_t axis, bool byPlace) {
     first[0] = b.dim(x, axis);
     beyond = b.ints(first, {int64_t(first.size())}, b.elem(at));
   }
-  at = b.select(maskBeside(b, s, at, s.axis), at, beyond);
+  at = b.select(broadcastMask(b, s, at, s.axis), at, beyond);
   Dims low(size_t(rank), 0), high(size_t(rank), 0);
   high[axis] = 1;
   auto results = run({b.pad(x, b.like(x, 0), PadMode::constant, low, high), at, with});
@@ -152,7 +153,7 @@ bool SelectedNode::scatterElements() {
       sameSlices(*data, *indices->within) && (updates->uniform || sameSlices(*indices, *updates)) &&
       n.string("reduction", "none") == "none" && b.shape(n.in(0)) == b.shape(n.in(1)) &&
       b.shape(n.in(0)) == b.shape(n.in(2))) {
-    Value chosen = b.select(maskBeside(b, *indices, n.in(0), axis), n.in(2), n.in(0));
+    Value chosen = b.select(broadcastMask(b, *indices, n.in(0), axis), n.in(2), n.in(0));
     Selection all = slicesOf(*indices->within);
     all.axis = axis;
     n.set(0, selectedItem(chosen, all));
@@ -167,7 +168,8 @@ bool SelectedNode::scatterNd() {
     return false;
   if (n.string("reduction", "none") == "none" &&
       areOwnPlaces(b, *indices, n.in(1), n.in(0), data) && updates->axis == 0 &&
-      updates->room() == indices->room() && (updates->uniform || sameSlices(*indices, *updates))) {
+      updates->capacity() == indices->capacity() &&
+      (updates->uniform || sameSlices(*indices, *updates))) {
     // An assignment by a mask.
     Value x = n.in(0);
     Dims shape = b.dims(x);
@@ -190,10 +192,10 @@ bool SelectedNode::trailing() {
   const bool isOne = !isNorm && n.opset >= 13;
   int64_t axis = b.axis(n.integer("axis", isNorm || isOne ? -1 : 1), b.rank(n.in(0)));
   if (!b.ok() || (isOne ? axis != s->axis : s->axis < axis))
-    return !b.ok() || give(runAll(), *s, s->axis);
-  if (!isOne || !s->isCounted())
+    return !b.ok() || setOutputs(runAll(), *s, s->axis);
+  if (!isOne || !s->hasKnownCount())
     return false;
-  return give(run({filled(b, *s, n.in(0), -INFINITY)}), *s, s->axis);
+  return setOutputs(run({filled(b, *s, n.in(0), -INFINITY)}), *s, s->axis);
 }
 
 bool SelectedNode::reduce() {
@@ -204,12 +206,12 @@ bool SelectedNode::reduce() {
   if (!b.ok())
     return true;
   if (r.identity)
-    return give(runAll(), *s, s->axis);
+    return setOutputs(runAll(), *s, s->axis);
   if (!llvm::is_contained(r.axes, s->axis)) {
     auto isBefore = [&](int64_t axis) { return axis < s->axis; };
-    return give(runAll(), *s, s->axis - (r.keepdims ? 0 : llvm::count_if(r.axes, isBefore)));
+    return setOutputs(runAll(), *s, s->axis - (r.keepdims ? 0 : llvm::count_if(r.axes, isBefore)));
   }
-  if (!s->isCounted() || s->within)
+  if (!s->hasKnownCount() || s->within)
     return false;
   Value x = n.in(0);
   StringRef name = op.name;
@@ -217,7 +219,7 @@ bool SelectedNode::reduce() {
   Value condition = countedCondition(b, x);
   if (name == "ReduceSum" && b.rank(x) == 1 && condition) {
     Selection both;
-    both.pieces = {{b.both(maskOf(b, *s), b.flatten(condition)), s->room()}};
+    both.pieces = {{b.both(maskOf(b, *s), b.flatten(condition)), s->capacity()}};
     n.set(0, countItem(b, Dims(r.keepdims ? 1 : 0, 1), b.elem(x), both));
     return true;
   }
@@ -242,7 +244,7 @@ bool SelectedNode::reduce() {
   Value result = results[0].value;
   if (name == "ReduceMean") {
     Value there = b.reduce(ReduceKind::sum, b.cast(maskOf(b, *s), b.f32), {0}, false);
-    result = b.mul(result, b.cast(b.div(b.scalar(b.f32, double(s->room())), there), b.elem(x)));
+    result = b.mul(result, b.cast(b.div(b.scalar(b.f32, double(s->capacity())), there), b.elem(x)));
   }
   n.set(0, result);
   return true;
@@ -251,13 +253,13 @@ bool SelectedNode::reduce() {
 /// Handles cumulative sums, to which unselected slices add nothing.
 bool SelectedNode::running() {
   const Selection *s = selection(0);
-  if (!s || !s->isCounted() || s->within || n.numInputs() != 2)
+  if (!s || !s->hasKnownCount() || s->within || n.numInputs() != 2)
     return false;
   int64_t axis = b.axis(b.needInt(n.in(1), "the axis"), b.rank(n.in(0)));
   if (!b.ok() || axis != s->axis)
-    return !b.ok() || give(runAll(), *s, s->axis);
+    return !b.ok() || setOutputs(runAll(), *s, s->axis);
   double none = op.name == StringRef("CumProd") ? 1 : 0;
-  return give(run({filled(b, *s, n.in(0), none), n.inputs[1]}), *s, axis);
+  return setOutputs(run({filled(b, *s, n.in(0), none), n.inputs[1]}), *s, axis);
 }
 
 /// Handles matmuls: rows of A and columns of B may be selected; contracted ones alike.
@@ -282,14 +284,15 @@ bool SelectedNode::matmul() {
   if (fromEnd == summed ||
       (fromEnd > 2 && ranks[1 - side] >= fromEnd && b.dim(n.in(1 - side), -fromEnd) != 1))
     return false;
-  return give(runAll(), s, rank - fromEnd);
+  return setOutputs(runAll(), s, rank - fromEnd);
 }
 
 bool SelectedNode::gemm() {
   const Selection *left = selection(0);
   if (!left || selection(1) || selection(2) || left->axis != (n.integer("transA", 0) ? 1 : 0))
     return false;
-  return !(n.has(2) && b.rank(n.in(2)) == 2 && b.dim(n.in(2), 0) != 1) && give(runAll(), *left, 0);
+  return !(n.has(2) && b.rank(n.in(2)) == 2 && b.dim(n.in(2), 0) != 1) &&
+         setOutputs(runAll(), *left, 0);
 }
 
 /// Handles NonZero of a vector: the selected elements that are not zero.
@@ -299,7 +302,7 @@ bool SelectedNode::nonZero() {
     return false;
   auto within = std::make_shared<Selection>(slicesOf(*s));
   Value condition = b.both(maskOf(b, *s), isTrue(b, n.in(0)));
-  n.set(0, placesItem(b, condition, b.shape(n.in(0)), within));
+  n.set(0, nonZeroItem(b, condition, b.shape(n.in(0)), within));
   return true;
 }
 

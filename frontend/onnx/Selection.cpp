@@ -81,7 +81,7 @@ void uniqueSelected(Node &n, Build &b) {
   n.set(0, compressSelected(b, sorted, isNew, 0));
   n.set(1, compressSelected(b, places, isNew, 0));
   n.set(2, b.scatter(zeros, places, group, 0));
-  if (n.wants(3)) {
+  if (n.hasOutput(3)) {
     Value members = b.scatter(zeros, group, b.splat(b.i64, {size}, 1), 0, ScatterReduction::add);
     n.set(3, compressSelected(b, b.gather(members, group, 0), isNew, 0));
   }

@@ -36,7 +36,7 @@ Tensor MultiheadAttention::attend(const Operand &query, const Operand &key, cons
     mlir::RankedTensorType type = call.type(*x);
     if (type.getRank() != 3 || type.getDimSize(2) != width)
       call.fail("query, key and value must be [N, T, ", width, "]; found ", type);
-    call.wantStatic(type, "to divide a tensor into heads");
+    call.requireStatic(type, "to divide a tensor into heads");
   }
   Tensor q, k, v;
   if (call.value(query) == call.value(key) && call.value(key) == call.value(value)) {

@@ -183,7 +183,7 @@ std::vector<int64_t> Call::spread(const char *name, const Dims &dims, size_t cou
   return dims;
 }
 
-void Call::wantStatic(RankedTensorType type, const char *why) const {
+void Call::requireStatic(RankedTensorType type, const char *why) const {
   if (!type.hasStaticShape())
     fail("all sizes must be known ", why, "; found ", type,
          "; give the traced inputs static shapes");

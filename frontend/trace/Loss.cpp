@@ -22,7 +22,7 @@ struct Classes {
     x = call.tensor(call.value(given));
     target = call.tensor(call.value(wanted));
     Shape shape = x.shape();
-    call.wantStatic(call.type(given), "for a loss over classes");
+    call.requireStatic(call.type(given), "for a loss over classes");
     if (shape.empty())
       call.fail("the network's result must be [N, C], [N, C, ..] or [C]; found ", call.type(given));
     dim = shape.size() > 1 ? 1 : 0;
@@ -34,7 +34,7 @@ struct Classes {
     if (target.dtype() != DType::I64 && target.dtype() != DType::I32)
       call.fail("the targets must have element type i32 or i64; found ", dtypeName(target.dtype()),
                 "; cast them first");
-    call.state().noteClasses(call.value(wanted), count, ignored);
+    call.state().recordClassIndices(call.value(wanted), count, ignored);
     target = unsqueeze(target, dim);
   }
 

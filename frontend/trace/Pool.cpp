@@ -95,7 +95,7 @@ Tensor adaptive_avg_pool2d(const Operand &x, Dims size) {
   std::vector<int64_t> wanted = call.spread("size", size, 2), window;
   if (wanted == std::vector<int64_t>{1, 1})
     return mean(x, {2, 3}, true);
-  call.wantStatic(type, "for an adaptive pool");
+  call.requireStatic(type, "for an adaptive pool");
   for (size_t i = 0; i < 2; ++i) {
     int64_t from = type.getDimSize(i + 2);
     if (wanted[i] < 1 || from % wanted[i] != 0)

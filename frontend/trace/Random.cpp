@@ -51,7 +51,7 @@ Tensor dropout(const Operand &x, double probability) {
   Tensor value = call.tensor(call.value(x));
   if (probability == 0)
     return value;
-  call.wantStatic(type, "for dropout");
+  call.requireStatic(type, "for dropout");
   if (probability == 1)
     return value * 0;
   // The mask is drawn in f32 for any type of the values, so that it does not depend on their

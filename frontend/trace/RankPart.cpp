@@ -14,7 +14,7 @@ namespace dlc::trace {
 namespace {
 
 /// Number of random streams in a step for any world size, which limits the number of ranks.
-constexpr int64_t kMostRanks = 4096;
+constexpr int64_t kMaxRanks = 4096;
 /// Number of steps per random stream: the counters of two ranks do not overlap within that many
 /// steps.
 constexpr int64_t kStreamLength = int64_t(1) << 40;
@@ -77,7 +77,7 @@ Tensor RankPart::stream() {
   if (!options.dataParallel || knownStream)
     return knownStream;
   AtEntry here(state);
-  const int64_t all = isChunk() ? options.chunks : options.world ? options.world : kMostRanks;
+  const int64_t all = isChunk() ? options.chunks : options.world ? options.world : kMaxRanks;
   Tensor numbers = own_rows({arange(all)}, options.world);
   if (isChunk())
     numbers = narrow(numbers, 0, part, 1);

@@ -79,7 +79,7 @@ RecurrentResult stacked(const char *name, const Operand &given, const Tensor &h0
   if (x.rank() != 3)
     call.fail("x must be ", options.batchFirst ? "[N, T, I]" : "[T, N, I]", "; found ",
               call.type(given));
-  call.wantStatic(call.type(given), "in a recurrent layer");
+  call.requireStatic(call.type(given), "in a recurrent layer");
   int64_t wanted = weights[0].shape()[1];
   if (x.dim(2) != wanted)
     call.fail("the last dimension of x must be the layer's ", wanted, " input features; found ",

@@ -43,7 +43,7 @@ Value sliced(Call &call, Value x, ArrayRef<int64_t> start, ArrayRef<int64_t> siz
 Value slicedAlong(Call &call, Value x, int64_t dim, int64_t start, int64_t size,
                   int64_t stride = 1) {
   auto type = cast<RankedTensorType>(x.getType());
-  call.wantStatic(type, "to take a part of a tensor");
+  call.requireStatic(type, "to take a part of a tensor");
   SmallVector<int64_t> starts(type.getRank(), 0), sizes(type.getShape()),
       strides(type.getRank(), 1);
   starts[dim] = start;
@@ -215,7 +215,7 @@ Tensor slice(const Operand &x, int64_t dim, int64_t start, int64_t stop, int64_t
   Call call("slice", {&x});
   RankedTensorType type = call.type(x);
   dim = call.dimension(dim, type.getRank());
-  call.wantStatic(type, "to take a part of a tensor");
+  call.requireStatic(type, "to take a part of a tensor");
   if (step < 1)
     call.fail("the step must be 1 or more; found ", step, "; reverse with flip()");
   int64_t size = type.getDimSize(dim);
@@ -230,7 +230,7 @@ Tensor narrow(const Operand &x, int64_t dim, int64_t start, int64_t length) {
   Call call("narrow", {&x});
   RankedTensorType type = call.type(x);
   dim = call.dimension(dim, type.getRank());
-  call.wantStatic(type, "to take a part of a tensor");
+  call.requireStatic(type, "to take a part of a tensor");
   int64_t size = type.getDimSize(dim);
   if (start < 0)
     start += size;
@@ -251,7 +251,7 @@ std::vector<Tensor> chunk(const Operand &x, int64_t chunks, int64_t dim) {
   Call call("chunk", {&x});
   RankedTensorType type = call.type(x);
   dim = call.dimension(dim, type.getRank());
-  call.wantStatic(type, "to divide a tensor");
+  call.requireStatic(type, "to divide a tensor");
   int64_t size = type.getDimSize(dim);
   if (chunks < 1)
     call.fail("the number of parts must be 1 or more; found ", chunks);

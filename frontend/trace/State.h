@@ -96,7 +96,7 @@ public:
   void describeArguments();
   /// If the value is derived from an input, records that the input's elements are class indices in
   /// [0, count) or the ignored index, so that the runtime can check them.
-  void noteClasses(mlir::Value value, int64_t count, std::optional<int64_t> ignored);
+  void recordClassIndices(mlir::Value value, int64_t count, std::optional<int64_t> ignored);
   /// Describes state that holds each rank's share of the concatenated elements of `parts`, split
   /// over `of` ranks.
   struct Shares {
@@ -262,7 +262,7 @@ public:
   /// Returns `count` entries; a single given number is repeated.
   std::vector<int64_t> spread(const char *name, const Dims &dims, size_t count) const;
   /// Fails unless all sizes of the type are static.
-  void wantStatic(mlir::RankedTensorType type, const char *why) const;
+  void requireStatic(mlir::RankedTensorType type, const char *why) const;
 
   template <typename... Parts> [[noreturn]] void fail(Parts &&...parts) const {
     std::string text;

@@ -8,7 +8,7 @@ namespace dlc::nn {
 
 namespace {
 /// Formats the first names of a list that may be long.
-std::string someOf(const std::vector<std::string> &names) {
+std::string firstNames(const std::vector<std::string> &names) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < 5; ++i)
     text += (i ? ", '" : "'") + names[i] + "'";
@@ -64,10 +64,10 @@ void Module::load(const std::string &path, const LoadOptions &options) {
   std::erase_if(missing,
                 [](const std::string &name) { return name.ends_with("num_batches_tracked"); });
   if (!missing.empty() && !options.allowMissing)
-    throw Error(path + ": must contain all of the module's parameters; " + someOf(missing) +
+    throw Error(path + ": must contain all of the module's parameters; " + firstNames(missing) +
                 " not found; set LoadOptions::allowMissing to leave them as they are");
   if (!extra.empty() && !options.allowExtra)
-    throw Error(path + ": the module has no parameter for " + someOf(extra) +
+    throw Error(path + ": the module has no parameter for " + firstNames(extra) +
                 "; set LoadOptions::allowExtra to ignore them");
   // Assigned only after all checks, so that an invalid file changes nothing.
   for (auto &[parameter, array] : found)

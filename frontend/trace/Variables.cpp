@@ -48,7 +48,7 @@ void State::assign(const Parameter &parameter, Value value) {
   assigned.push_back(parameter);
 }
 
-void State::noteClasses(Value value, int64_t count, std::optional<int64_t> ignored) {
+void State::recordClassIndices(Value value, int64_t count, std::optional<int64_t> ignored) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<SliceOp, ReshapeOp, TransposeOp, CastOp>(op))
       return;

@@ -162,7 +162,7 @@ def Dlc_Contraction : Dlc_Trait<"Contraction">;
 /// Pooling or the gradient of pooling, which libraries implement for any layout.
 def Dlc_Pooling : Dlc_Trait<"Pooling">;
 /// A contraction or pool that no library fuses with other operations. In a fusion it is the only operation.
-def Dlc_StandsAlone : Dlc_Trait<"StandsAlone">;
+def Dlc_StandaloneOp : Dlc_Trait<"StandaloneOp">;
 /// Each operand and result may have a layout of its own, blocked or not.
 def Dlc_AnyLayout : Dlc_Trait<"AnyLayout">;
 /// The derivative is 0 wherever it exists, or the operation has no derivative.

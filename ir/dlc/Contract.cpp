@@ -140,8 +140,8 @@ LogicalResult GroupedMatmulOp::inferReturnTypes(MLIRContext *, std::optional<Loc
     return site.fail("C1: 'a' must have rank 2, 'b' rank 3 and 'ends' rank 1; found ", rows.size(),
                      ", ", matrices.size(), " and ", ends.type().getRank(),
                      "; join the dimensions of rows with dlc.reshape");
-  bool turned = adaptor.getTransposeB();
-  int64_t k = matrices[turned ? 2 : 1], n = matrices[turned ? 1 : 2];
+  bool transposed = adaptor.getTransposeB();
+  int64_t k = matrices[transposed ? 2 : 1], n = matrices[transposed ? 1 : 2];
   if (!dimsAgree(rows[1], k))
     return site.fail("C2: the contracted dimensions must agree; found ", rows[1], " in 'a' and ", k,
                      " in 'b'; set or drop transpose_b, or mend the shape");

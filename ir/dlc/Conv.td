@@ -43,7 +43,7 @@ def Dlc_ConvTransposeOp : Dlc_PureOp<"conv_transpose", [Dlc_Contraction, Dlc_Ele
   let results = (outs Dlc_Tensor:$y);
 }
 
-def Dlc_ConvWeightGradOp : Dlc_PureOp<"conv_weight_grad", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandsAlone]> {
+def Dlc_ConvWeightGradOp : Dlc_PureOp<"conv_weight_grad", [Dlc_Contraction, Dlc_ElementLoop, Dlc_AnyLayout, Dlc_StandaloneOp]> {
   let numericClass = "Product";
   let summary = "conv's gradient in its weights: x [N, C, spatial..], dy [N, O, spatial..] -> dw [O, C/groups, window..]";
   let description = [{

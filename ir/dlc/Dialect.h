@@ -26,7 +26,7 @@ template <typename Op> class ElementMove : public mlir::OpTrait::TraitBase<Op, E
 template <typename Op> class ElementLoop : public mlir::OpTrait::TraitBase<Op, ElementLoop> {};
 template <typename Op> class Contraction : public mlir::OpTrait::TraitBase<Op, Contraction> {};
 template <typename Op> class Pooling : public mlir::OpTrait::TraitBase<Op, Pooling> {};
-template <typename Op> class StandsAlone : public mlir::OpTrait::TraitBase<Op, StandsAlone> {};
+template <typename Op> class StandaloneOp : public mlir::OpTrait::TraitBase<Op, StandaloneOp> {};
 template <typename Op> class AnyLayout : public mlir::OpTrait::TraitBase<Op, AnyLayout> {};
 template <typename Op> class NoGradient : public mlir::OpTrait::TraitBase<Op, NoGradient> {};
 

@@ -90,9 +90,9 @@ LogicalResult GroupedMatmulOp::evaluate(Inputs inputs, Outputs outputs) {
   const Tensor &a = inputs[0], &b = inputs[1], &ends = inputs[2];
   if (a.getRank() != 2 || b.getRank() != 3 || ends.getRank() != 1)
     return emitOpError("(C1) needs ranks 2, 3 and 1");
-  const bool turned = getTransposeB();
-  const int64_t rows = a.getShape()[0], k = a.getShape()[1], n = b.getShape()[turned ? 1 : 2];
-  if (b.getShape()[turned ? 2 : 1] != k)
+  const bool transposed = getTransposeB();
+  const int64_t rows = a.getShape()[0], k = a.getShape()[1], n = b.getShape()[transposed ? 1 : 2];
+  if (b.getShape()[transposed ? 2 : 1] != k)
     return emitOpError("(C2) contracts ")
            << k << " elements of a with another number of elements of b";
   if (b.getShape()[0] != ends.size())
@@ -109,7 +109,7 @@ LogicalResult GroupedMatmulOp::evaluate(Inputs inputs, Outputs outputs) {
       for (int64_t row = borders[g]; row < borders[g + 1]; ++row)
         for (int64_t p = 0; p < k; ++p)
           for (int64_t j = 0; j < n; ++j)
-            sums[row * n + j] += left[row * k + p] * matrix[turned ? j * k + p : p * n + j];
+            sums[row * n + j] += left[row * k + p] * matrix[transposed ? j * k + p : p * n + j];
     }
     storeAll<C>(y, sums);
   });

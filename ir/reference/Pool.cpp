@@ -97,13 +97,13 @@ LogicalResult MaxPoolIndicesOp::evaluate(Inputs inputs, Outputs outputs) {
       if (places[i] < 0)
         continue;
       // Converts the row-major index of the pixel to a column-major one.
-      int64_t pixel = places[i] % pixels, step = pixels, turned = 0;
+      int64_t pixel = places[i] % pixels, step = pixels, columnMajor = 0;
       for (int64_t size : llvm::reverse(image)) {
         step /= size;
-        turned += pixel % size * step;
+        columnMajor += pixel % size * step;
         pixel /= size;
       }
-      places[i] = places[i] / pixels * pixels + turned;
+      places[i] = places[i] / pixels * pixels + columnMajor;
     }
   }
   outputs.push_back(y);

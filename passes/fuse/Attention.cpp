@@ -1,7 +1,7 @@
 //===- Attention.cpp - groups attention with the views of its operands ----===//
 #include "passes/fuse/FuseSteps.h"
+#include "passes/fuse/FusedAttention.h"
 #include "passes/fuse/StridedView.h"
-#include "passes/fuse/WholeAttention.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -70,10 +70,10 @@ void absorbDestination(Grouping &grouping, Value result, SmallVectorImpl<Operati
 void groupAttention(Grouping &grouping) {
   SmallVector<Operation *> anchors;
   for (Operation &op : grouping.getBlock())
-    if (isAttention(&op) && staysWhole(&op))
+    if (isAttention(&op) && staysFused(&op))
       anchors.push_back(&op);
   for (Operation *anchor : anchors) {
-    anchor->removeAttr(kKeepWholeAttr);
+    anchor->removeAttr(kKeepFusedAttr);
     SmallVector<Operation *> members{anchor};
     unsigned plain = isa<AttentionGradOp>(anchor) ? 6 : 3;
     for (OpOperand &operand : anchor->getOpOperands())

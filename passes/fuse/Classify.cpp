@@ -4,7 +4,7 @@
 #include "passes/Devices.h"
 
 #include "ir/dlc/IndexMap.h"
-#include "passes/fuse/Climbing.h"
+#include "passes/fuse/MonotonicGather.h"
 #include "passes/fuse/StepSlice.h"
 #include "passes/layout/Tag.h"
 
@@ -70,7 +70,7 @@ bool isAlias(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return layoutOf(reshape.getX().getType()).empty();
   if (auto slice = dyn_cast<SliceOp>(op))
-    return runStart(slice) || isTurnedStack(slice);
+    return runStart(slice) || isReversedStack(slice);
   if (auto concat = dyn_cast<ConcatOp>(op))
     return isWrittenInPlace(concat);
   return isStepIndex(op) || stepSliceOf(op);
@@ -85,7 +85,7 @@ bool joinsInnermost(ConcatOp op) {
   return int64_t(op.getAxis()) == innermostDim(typeOf(op.getY())) && (!tag || tag->blockedDim < 0);
 }
 
-bool takesTurns(ConcatOp op) {
+bool interleavesElements(ConcatOp op) {
   int64_t axis = op.getAxis();
   auto isUnit = [&](Value part) { return shapeOf(part)[axis] == 1; };
   return axis > 0 && axis + 1 == typeOf(op.getY()).getRank() && op.getXs().size() > 1 &&
@@ -109,14 +109,14 @@ bool keepsInnermost(Operation *op) {
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return innermost(shapeOf(reshape.getX())) == innermost(shapeOf(reshape.getY()));
   if (auto gather = dyn_cast<GatherOp>(op)) {
-    return climbs(gather) || int64_t(gather.getAxis()) != innermostDim(typeOf(gather.getX()));
+    return isMonotonic(gather) || int64_t(gather.getAxis()) != innermostDim(typeOf(gather.getX()));
   }
   if (auto slice = dyn_cast<SliceOp>(op))
     return slice.getStride().empty() || slice.getStride().back() == 1;
   return true;
 }
 
-bool keepsVectors(Operation *op) {
+bool preservesVectors(Operation *op) {
   if (keepsInnermost(op))
     return true;
   if (auto slice = dyn_cast<SliceOp>(op))

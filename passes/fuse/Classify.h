@@ -34,7 +34,7 @@ bool joinsInnermost(ConcatOp op);
 /// Whether the concatenation interleaves single elements of its parts along the innermost
 /// dimension, and the number of parts is a power of two. Generated code then computes a vector
 /// along the preceding dimension for each part, and interleaves these vectors.
-bool takesTurns(ConcatOp op);
+bool interleavesElements(ConcatOp op);
 
 /// Whether the operation moves elements and computes nothing.
 bool isMovement(mlir::Operation *op);
@@ -48,7 +48,7 @@ constexpr int64_t kNearStep = 4;
 /// Whether vectors along the result's innermost dimension are computed from few vectors of the
 /// operand: vectors of its own innermost dimension, vectors that contain the elements of a small
 /// stride, or runs of lanes along two dimensions.
-bool keepsVectors(mlir::Operation *op);
+bool preservesVectors(mlir::Operation *op);
 
 /// Size in bytes of a static tensor; a large number for a dynamic one.
 int64_t bytesOf(mlir::Type type);

@@ -199,7 +199,7 @@ Value growPostOps(Grouping &grouping, Value value, SmallVectorImpl<Operation *> 
     trial.append(next);
     Value result = next.back()->getResult(0);
     std::optional<Epilogue> epilogue = matchEpilogue(trial, result);
-    if (!epilogue || !grouping.waitAlike(trial))
+    if (!epilogue || !grouping.haveSameDependencies(trial))
       return value;
     if (rounded && !epilogue->postOps.empty() && epilogue->postOps.back().isFullSize(shape)) {
       members.resize(membersOfRounded);
@@ -223,7 +223,7 @@ bool isTakenByReaders(Grouping &grouping, Value value) {
     // A reshape can be fused with its reader if both have a single user.
     NodeClass kind = classify(user);
     if (kind == NodeClass::Alias && value.hasOneUse() && user->getResult(0).hasOneUse() &&
-        keepsVectors(user))
+        preservesVectors(user))
       return isTakenByReaders(grouping, user->getResult(0));
     return kind == NodeClass::Map || kind == NodeClass::Reduce;
   });
@@ -315,7 +315,7 @@ void groupContractions(Grouping &grouping) {
       SmallVector<Operation *> update = updateChain(grouping, anchor->getResult(0), ops),
                                whole(ops);
       whole.append(update);
-      if (!grouping.waitAlike(whole))
+      if (!grouping.haveSameDependencies(whole))
         update.clear();
       ops.append(update);
       if (update.empty()) {

@@ -1,7 +1,7 @@
 //===- DecomposeAttention.cpp - attention as matmuls and a softmax --------===//
 #include "passes/Compositions.h"
 #include "passes/fuse/DecomposePatterns.h"
-#include "passes/fuse/WholeAttention.h"
+#include "passes/fuse/FusedAttention.h"
 
 using namespace mlir;
 
@@ -16,7 +16,7 @@ LogicalResult keep(Operation *op, PatternRewriter &rewriter) {
 struct Attention : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
-    if (staysWhole(op))
+    if (staysFused(op))
       return keep(op, rewriter);
     TensorBuilder b(rewriter, op.getLoc());
     Value weights = attentionWeights(b, op);
@@ -29,7 +29,7 @@ struct Attention : OpRewritePattern<AttentionOp> {
 struct AttentionTrain : OpRewritePattern<AttentionTrainOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionTrainOp op, PatternRewriter &rewriter) const override {
-    if (staysWhole(op))
+    if (staysFused(op))
       return keep(op, rewriter);
     TensorBuilder b(rewriter, op.getLoc());
     // lse is f32, and so are the scores that it is computed from.
@@ -55,7 +55,7 @@ struct AttentionTrain : OpRewritePattern<AttentionTrainOp> {
 struct AttentionGrad : OpRewritePattern<AttentionGradOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionGradOp op, PatternRewriter &rewriter) const override {
-    if (staysWhole(op))
+    if (staysFused(op))
       return keep(op, rewriter);
     TensorBuilder b(rewriter, op.getLoc());
     Value scores = attentionScores(b, scoresOf(op)), dy = op.getDy();

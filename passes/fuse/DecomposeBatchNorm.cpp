@@ -46,7 +46,7 @@ public:
   /// Reshapes a statistic so that it can be an operand of an elementwise operation with x. If x
   /// itself is [1, C, 1, ..] in another layout than row-major, the statistic gets another shape,
   /// because two operands of the same shape must have the same layout.
-  Value beside(Value statistic) {
+  Value broadcast(Value statistic) {
     if (layoutOf(input.getType()).empty() || shapeOf(input) != ArrayRef<int64_t>(shape))
       return statistic;
     return b.reshape(statistic, ArrayRef<int64_t>(shape).drop_front());
@@ -86,14 +86,14 @@ struct BatchNormTrain : OpRewritePattern<BatchNormTrainOp> {
     Channels c(b, x);
     Value first = c.first(), wide = c.wide(x);
     // Computed separately for each sum, so that no kernel stores it: both sums become one kernel.
-    Value d = c.sub(wide, c.beside(first));
-    Value shift = c.mean(c.sub(wide, c.beside(first))), square = c.mean(c.mul(d, d));
+    Value d = c.sub(wide, c.broadcast(first));
+    Value shift = c.mean(c.sub(wide, c.broadcast(first))), square = c.mean(c.mul(d, d));
     Value mean = c.add(first, shift);
     Value variance = c.sub(square, c.mul(shift, shift));
     variance = b.make<MaxOp>(variance, b.scalar(0, variance));
     Value factor = c.mul(c.spread(scale), c.rsqrt(variance, op.getEps().convertToDouble()));
-    Value y = c.add(c.mul(c.sub(wide, c.beside(mean)), c.beside(factor)),
-                    c.beside(c.spread(op.getBias())));
+    Value y = c.add(c.mul(c.sub(wide, c.broadcast(mean)), c.broadcast(factor)),
+                    c.broadcast(c.spread(op.getBias())));
     rewriter.replaceOp(op, {b.cast(y, typeOf(x).getElementType()), c.vector(mean, scale),
                             c.vector(variance, scale)});
     return success();
@@ -113,14 +113,14 @@ struct BatchNormGrad : OpRewritePattern<BatchNormGradOp> {
     Channels c(b, x);
     Value dy = c.wide(op.getDy());
     // Computed separately for each use, so that neither kernel stores it for the other.
-    auto d = [&] { return c.sub(c.wide(x), c.beside(c.spread(op.getMean()))); };
+    auto d = [&] { return c.sub(c.wide(x), c.broadcast(c.spread(op.getMean()))); };
     Value r = c.rsqrt(c.spread(op.getVariance()), op.getEps().convertToDouble());
     Value dbias = c.sum(dy), dscale = c.mul(r, c.sum(c.mul(dy, d())));
     const double share = -1 / std::max(1.0, c.size());
     Value slope = c.mul(c.mul(r, dscale), share), offset = c.mul(dbias, share);
     Value factor = c.mul(c.spread(scale), r);
-    Value dx = c.add(c.add(dy, c.mul(d(), c.beside(slope))), c.beside(offset));
-    dx = c.mul(dx, c.beside(factor));
+    Value dx = c.add(c.add(dy, c.mul(d(), c.broadcast(slope))), c.broadcast(offset));
+    dx = c.mul(dx, c.broadcast(factor));
     rewriter.replaceOp(op, {b.cast(dx, typeOf(x).getElementType()), c.vector(dscale, scale),
                             c.vector(dbias, scale)});
     return success();

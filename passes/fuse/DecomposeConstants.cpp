@@ -17,7 +17,7 @@ struct CastConstant : OpRewritePattern<CastOp> {
   LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {
     RankedTensorType type = typeOf(op.getY());
     if (!can(deviceOf(type), DLC_DEVICE_GPU_CODE) || !isEvaluable(op) || splatValue(op.getX()) ||
-        type.getNumElements() > kMostEvaluated ||
+        type.getNumElements() > kMaxEvaluated ||
         type.getElementTypeBitWidth() > typeOf(op.getX()).getElementTypeBitWidth())
       return failure();
     std::optional<ref::Tensor> constant = constantTensor(op.getX());

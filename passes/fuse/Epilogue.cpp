@@ -8,7 +8,7 @@
 #include "passes/Rounding.h"
 #include "passes/fuse/Classify.h"
 #include "passes/fuse/EpilogueEltwise.h"
-#include "passes/layout/Ask.h"
+#include "passes/layout/LayoutOracle.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -27,7 +27,7 @@ bool isLibraryFloat(Type type) {
 
 bool isAnchor(Operation *op) {
   NodeClass kind = classify(op);
-  return !op->hasTrait<StandsAlone>() &&
+  return !op->hasTrait<StandaloneOp>() &&
          (kind == NodeClass::Contraction || kind == NodeClass::Pool);
 }
 

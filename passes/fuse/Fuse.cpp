@@ -1,7 +1,7 @@
 //===- Fuse.cpp - the fuse pass: groups operations into kernels -----------===//
 #include "passes/Passes.h"
-#include "passes/fuse/Climbing.h"
 #include "passes/fuse/FuseSteps.h"
+#include "passes/fuse/MonotonicGather.h"
 #include "passes/fuse/StateUpdate.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,7 +36,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
     for (Block *block : llvm::reverse(blocks)) {
       sinkScatters(*block);
       transposeReordersOfGpus(*block);
-      markClimbing(*block);
+      markMonotonicGathers(*block);
       Grouping(*block).eraseDead();
       Grouping grouping(*block);
       groupAttention(grouping);
@@ -47,7 +47,7 @@ struct FusePass : PassWrapper<FusePass, OperationPass<ModuleOp>> {
       mergeSmallUpdates(grouping);
       outlineGroups(grouping);
       joinParts(*block);
-      plainPaddedFusions(*block);
+      reorderPaddedFusions(*block);
       transposeReorders(*block);
       markUpdates(*block);
       grouping.eraseDead();

@@ -49,7 +49,7 @@ void joinParts(mlir::Block &block);
 
 /// 5. Inserts reorders around generated kernels with blocked layouts whose last block is padded,
 /// which generated code does not support.
-void plainPaddedFusions(mlir::Block &block);
+void reorderPaddedFusions(mlir::Block &block);
 
 /// 6. Rewrites reorders between layouts without blocks as transpositions.
 void transposeReorders(mlir::Block &block);

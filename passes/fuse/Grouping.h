@@ -3,7 +3,7 @@
 #define DLC_PASSES_FUSE_GROUPING_H
 
 #include "passes/fuse/Classify.h"
-#include "passes/fuse/Waits.h"
+#include "passes/fuse/TransferDependencies.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -21,7 +21,7 @@ public:
     bool closed = false;
   };
 
-  explicit Grouping(mlir::Block &block) : block(block), waits(block) {}
+  explicit Grouping(mlir::Block &block) : block(block), transferDependencies(block) {}
 
   mlir::Block &getBlock() { return block; }
   int groupOf(mlir::Operation *op) const;
@@ -39,11 +39,13 @@ public:
   /// Gives the clone of an operation the position and the awaited transfers of the original.
   void numberLike(mlir::Operation *copy, mlir::Operation *op) {
     positions[copy] = positions[op];
-    waits.copyOf(copy, op);
+    transferDependencies.copyOf(copy, op);
   }
   /// Whether a single kernel of these operations delays none of them by a transfer that only other
   /// ones need.
-  bool waitAlike(llvm::ArrayRef<mlir::Operation *> ops) { return waits.alike(ops); }
+  bool haveSameDependencies(llvm::ArrayRef<mlir::Operation *> ops) {
+    return transferDependencies.dependOnSameTransfers(ops);
+  }
   /// Erases the operation from its group and from the block.
   void erase(mlir::Operation *op);
   /// Erases all operations without users and side effects.
@@ -75,7 +77,7 @@ private:
   void spanWindow(const Group &group);
 
   mlir::Block &block;
-  Waits waits;
+  TransferDependencies transferDependencies;
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, int> groupByOp;
   llvm::DenseMap<mlir::Operation *, int> positions;

@@ -1,6 +1,6 @@
 //===- IndexSpace.cpp - index maps of the values that a kernel computes ----===//
 #include "passes/fuse/IndexSpace.h"
-#include "passes/fuse/Climbing.h"
+#include "passes/fuse/MonotonicGather.h"
 #include "passes/layout/Tag.h"
 
 using namespace mlir;
@@ -192,7 +192,7 @@ bool IndexSpace::accepts(Operation *op, ArrayRef<Operation *> usersInside, bool 
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return acceptsReduce(reduce, place);
   auto gather = dyn_cast<GatherOp>(op);
-  bool cheap = isCheapMath(op) || isMovement(op) || (gather && climbs(gather)) ||
+  bool cheap = isCheapMath(op) || isMovement(op) || (gather && isMonotonic(gather)) ||
                elements(op->getResult(0)) == 1;
   if (place.maps.size() > (cheap ? 2u : 1u))
     return false;

@@ -96,19 +96,19 @@ private:
   /// Whether a kernel with this operation stays vectorized. Operations that move the innermost
   /// dimension run alone, in a library.
   static bool isVectorFriendly(Operation *op) {
-    return keepsVectors(op) || bytesOf(op->getResult(0).getType()) <= smallBytes ||
-           isTurnedByGpu(op);
+    return preservesVectors(op) || bytesOf(op->getResult(0).getType()) <= smallBytes ||
+           isTransposedOnGpu(op);
   }
 
   /// Whether the operation is a transposition that a GPU kernel can compute together with
   /// elementwise operations.
-  static bool isTurnedByGpu(Operation *op) {
+  static bool isTransposedOnGpu(Operation *op) {
     return isa<TransposeOp>(op) && can(deviceOf(op->getResult(0).getType()), DLC_DEVICE_GPU_CODE);
   }
 
   static bool turnsAlike(ArrayRef<Operation *> ops) {
     auto isLarge = [](Operation *op) {
-      return isTurnedByGpu(op) && !keepsVectors(op) &&
+      return isTransposedOnGpu(op) && !preservesVectors(op) &&
              bytesOf(op->getResult(0).getType()) > smallBytes;
     };
     return llvm::none_of(ops, isLarge) || llvm::all_of(ops, [](Operation *op) {
@@ -139,7 +139,7 @@ private:
                         [&](Type type) {
                           StringRef own = layoutOf(type);
                           auto shape = cast<RankedTensorType>(type).getShape();
-                          return own.empty() ? readsAlike(shape, parsed->order.size(), tag)
+                          return own.empty() ? hasSameMemoryOrder(shape, parsed->order.size(), tag)
                                              : own == tag;
                         });
   }
@@ -230,7 +230,7 @@ private:
   bool bringsForward(int group, Operation *op) {
     SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
     ops.push_back(op);
-    return meetsItsCopy(ops) || !grouping.waitAlike(ops);
+    return wouldHoistCopy(ops) || !grouping.haveSameDependencies(ops);
   }
 
   void startGroup(Operation *op) {
@@ -258,7 +258,7 @@ private:
     Operation *producer = reshape ? reshape.getX().getDefiningOp() : nullptr;
     if (!producer || producer->getBlock() != op->getBlock() || !reshape.getX().hasOneUse() ||
         classify(producer) != NodeClass::Map || !isVectorFriendly(producer) ||
-        grouping.groupOf(producer) >= 0 || !keepsVectors(op))
+        grouping.groupOf(producer) >= 0 || !preservesVectors(op))
       return;
     Consumers consumers = consumersOf(op);
     if (consumers.others || consumers.open.size() != 1)

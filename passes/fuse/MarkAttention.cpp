@@ -4,8 +4,8 @@
 #include "passes/OptionPass.h"
 #include "passes/Passes.h"
 #include "passes/Rounding.h"
-#include "passes/fuse/SpelledAttention.h"
-#include "passes/fuse/WholeAttention.h"
+#include "passes/fuse/AttentionPattern.h"
+#include "passes/fuse/FusedAttention.h"
 
 #include "ir/tensor/Tensor.h"
 
@@ -17,7 +17,7 @@ namespace {
 /// Size in bytes of the scores that the gradient of decomposed attention would retain. 0 if no
 /// fused kernel supports the attention.
 double scoreBytes(Operation *op) {
-  if (!isWholeAttention(op))
+  if (!canFuseAttention(op))
     return 0;
   auto q = typeOf(op->getOperand(0)), k = typeOf(op->getOperand(1));
   return double(q.getNumElements()) / double(q.getShape().back()) *
@@ -34,7 +34,7 @@ bool canThere(Operation *op, StringRef most, uint32_t capabilities) {
 }
 
 struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
-  MarkAttentionPass(const ModelOptions &options, bool gradients, CostsMaker kernels)
+  MarkAttentionPass(const ModelOptions &options, bool gradients, CostsFactory kernels)
       : OptionPass("dlc-mark-attention",
                    "marks attention that remains one operation in the gradient and when others are "
                    "decomposed",
@@ -46,14 +46,14 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {
     SmallVector<Operation *> found;
-    SmallVector<SpelledAttention> spelled;
+    SmallVector<AttentionPattern> spelled;
     module.walk([&](Operation *op) {
       if (isAttention(op))
         found.push_back(op);
       // A fused kernel does not round the scores to 16 bits, which strict accuracy requires.
       auto softmax = dyn_cast<SoftmaxOp>(op);
       if (softmax && !(options.accuracy == "strict" && isSixteenBitFloat(softmax.getX().getType())))
-        if (auto attention = SpelledAttention::match(softmax))
+        if (auto attention = AttentionPattern::match(softmax))
           spelled.push_back(*attention);
     });
     if (found.empty() && spelled.empty())
@@ -68,15 +68,15 @@ struct MarkAttentionPass : OptionPass<MarkAttentionPass> {
       bytes += scoreBytes(op);
     bool isTight = options.maxMemory > 0 && bytes > kPart * double(options.maxMemory);
     for (Operation *op : found)
-      if (staysWhole(op, options.device, isTight, *costs))
-        op->setAttr(kKeepWholeAttr, UnitAttr::get(op->getContext()));
-    for (SpelledAttention &attention : spelled)
+      if (staysFused(op, options.device, isTight, *costs))
+        op->setAttr(kKeepFusedAttr, UnitAttr::get(op->getContext()));
+    for (AttentionPattern &attention : spelled)
       makeWhole(attention, options.device, *costs);
     return success();
   }
 
 private:
-  bool staysWhole(Operation *op, StringRef most, bool isTight, Costs &costs) {
+  bool staysFused(Operation *op, StringRef most, bool isTight, Costs &costs) {
     // On GPUs, all attention that fused kernels support stays whole. It is marked only before
     // gradients are computed.
     if (!canThere(op, most, DLC_DEVICE_HOST_CODE))
@@ -84,28 +84,28 @@ private:
     // attention_train and attention_grad were derived from each other, and an accuracy level set by
     // name is known only for the undecomposed attention. Both cases prefer the fused kernel.
     bool preferred = isTight || !isa<AttentionOp>(op) || op->hasAttr("dlc.accuracy");
-    return isWholeAttention(op) && costs.isWholeBetter(op, gradients, preferred);
+    return canFuseAttention(op) && costs.prefersFusedAttention(op, gradients, preferred);
   }
 
   /// Replaces the matched operations by an AttentionOp if its fused kernel is faster.
-  void makeWhole(SpelledAttention &spelled, StringRef most, Costs &costs) {
+  void makeWhole(AttentionPattern &spelled, StringRef most, Costs &costs) {
     OpBuilder builder(&getContext());
     AttentionOp whole = spelled.make(builder);
-    if (!staysWhole(whole, most, /*isTight=*/false, costs)) {
-      SmallVector<Operation *> turned;
+    if (!staysFused(whole, most, /*isTight=*/false, costs)) {
+      SmallVector<Operation *> transposed;
       for (Value operand : whole->getOperands())
         if (auto transpose = operand.getDefiningOp<TransposeOp>(); transpose && operand.hasOneUse())
-          turned.push_back(transpose);
+          transposed.push_back(transpose);
       whole.erase();
-      for (Operation *transpose : turned)
+      for (Operation *transpose : transposed)
         transpose->erase();
       return;
     }
-    whole->setAttr(kKeepWholeAttr, UnitAttr::get(whole.getContext()));
+    whole->setAttr(kKeepFusedAttr, UnitAttr::get(whole.getContext()));
     spelled.replaceBy(whole);
   }
 
-  CostsMaker kernels;
+  CostsFactory kernels;
   Option<bool> gradients{
       *this, "gradients",
       llvm::cl::desc(
@@ -117,7 +117,7 @@ private:
 } // namespace
 
 std::unique_ptr<Pass> createMarkAttentionPass(const ModelOptions &options, bool gradients,
-                                              CostsMaker kernels) {
+                                              CostsFactory kernels) {
   return std::make_unique<MarkAttentionPass>(options, gradients, std::move(kernels));
 }
 

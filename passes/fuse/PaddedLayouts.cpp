@@ -49,13 +49,13 @@ void unblock(FusionOp fusion) {
 
 } // namespace
 
-void plainPaddedFusions(Block &block) {
+void reorderPaddedFusions(Block &block) {
   for (auto fusion : llvm::make_early_inc_range(block.getOps<FusionOp>())) {
     bool padded = llvm::any_of(fusion->getOperands(), isPadded) ||
                   llvm::any_of(fusion->getResults(), isPadded);
     // A library maintains the padding itself.
     if (padded && !matchEpilogue(fusion) &&
-        !fusion.getBody().front().front().hasTrait<StandsAlone>())
+        !fusion.getBody().front().front().hasTrait<StandaloneOp>())
       unblock(fusion);
   }
 }

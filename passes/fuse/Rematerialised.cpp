@@ -11,7 +11,7 @@ namespace dlc {
 
 static bool isCopy(Operation *op) { return op->hasAttr(kRecomputedAttr); }
 
-bool meetsItsCopy(ArrayRef<Operation *> ops) {
+bool wouldHoistCopy(ArrayRef<Operation *> ops) {
   Operation *copy = nullptr, *first = nullptr;
   for (Operation *op : ops) {
     Operation *&earliest = isCopy(op) ? copy : first;

@@ -13,7 +13,7 @@ constexpr llvm::StringLiteral kRecomputedAttr = "dlc.recomputed";
 /// Whether a single kernel of these operations would compute a rematerialized copy too early: one
 /// operation is a copy, and a contraction, pool or opaque operation is located between an earlier
 /// one of them and the copy.
-bool meetsItsCopy(llvm::ArrayRef<mlir::Operation *> ops);
+bool wouldHoistCopy(llvm::ArrayRef<mlir::Operation *> ops);
 
 /// Whether the block contains rematerialized copies.
 bool hasCopies(mlir::Block &block);

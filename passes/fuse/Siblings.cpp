@@ -63,8 +63,8 @@ private:
   bool tryMerge(Value value, int group, int other) {
     SmallVector<Operation *> ops(grouping[group].ops.getArrayRef());
     llvm::append_range(ops, grouping[other].ops);
-    if (int(ops.size()) > maxFusionOps || !fitInputs(group, other) || meetsItsCopy(ops) ||
-        !grouping.waitAlike(ops) || !agreeOnLayout(ops) || !walkParts(ops) ||
+    if (int(ops.size()) > maxFusionOps || !fitInputs(group, other) || wouldHoistCopy(ops) ||
+        !grouping.haveSameDependencies(ops) || !agreeOnLayout(ops) || !walkParts(ops) ||
         !shareSpace(value, ops) || grouping.makesCycle(group, other))
       return false;
     grouping.merge(group, other);

@@ -16,10 +16,10 @@ namespace {
 
 /// Larger updates occupy all cores by themselves, and merging them would retain their gradients in
 /// memory until all are available.
-constexpr int64_t mostElements = 1 << 12;
+constexpr int64_t maxElements = 1 << 12;
 /// Maximum number of inputs of one kernel, which are all in registers at the same time if there are
 /// enough.
-constexpr int64_t mostInputs = 64;
+constexpr int64_t maxInputs = 64;
 
 bool replacesState(Value value) {
   for (Operation *op : value.getUsers())
@@ -38,7 +38,7 @@ RankedTensorType updatedType(const Grouping &grouping, int number) {
     return {};
   auto type = typeOf(outputs.front());
   OnAttr device = deviceOf(type);
-  if (type.getRank() > 1 || !type.hasStaticShape() || type.getNumElements() > mostElements ||
+  if (type.getRank() > 1 || !type.hasStaticShape() || type.getNumElements() > maxElements ||
       type.getNumElements() == 0 ||
       (device && !can(device, DLC_DEVICE_HOST_CODE) && !can(device, DLC_DEVICE_GPU_CODE)))
     return {};
@@ -60,8 +60,8 @@ bool fit(Grouping &grouping, int group, int other) {
   auto inputs = grouping.inputsOf(group);
   for (Value input : grouping.inputsOf(other))
     inputs.insert(input);
-  return int64_t(inputs.size()) <= mostInputs && int(ops.size()) <= 2 * maxFusionOps &&
-         grouping.waitAlike(ops) && !grouping.makesCycle(group, other);
+  return int64_t(inputs.size()) <= maxInputs && int(ops.size()) <= 2 * maxFusionOps &&
+         grouping.haveSameDependencies(ops) && !grouping.makesCycle(group, other);
 }
 
 } // namespace

@@ -69,7 +69,7 @@ std::optional<StepSlice> stepSliceOf(Operation *op) {
   return !index || isStepIndex(index) ? slice : std::nullopt;
 }
 
-bool isTurnedStack(Operation *op) {
+bool isReversedStack(Operation *op) {
   auto slice = dyn_cast<SliceOp>(op);
   auto loop = slice ? slice.getX().getDefiningOp<LoopOp>() : LoopOp();
   if (!loop || !slice.getX().hasOneUse() || !layoutOf(slice.getX().getType()).empty())
@@ -78,9 +78,9 @@ bool isTurnedStack(Operation *op) {
     return false;
   ArrayRef<int64_t> shape = shapeOf(slice.getX());
   for (auto [d, size] : llvm::enumerate(shape)) {
-    bool isTurned = d == 0 && size > 1;
-    if (slice.getSize()[d] != size || slice.getStart()[d] != (isTurned ? size - 1 : 0) ||
-        (size > 1 && slice.getStride()[d] != (isTurned ? -1 : 1)))
+    bool isTransposed = d == 0 && size > 1;
+    if (slice.getSize()[d] != size || slice.getStart()[d] != (isTransposed ? size - 1 : 0) ||
+        (size > 1 && slice.getStride()[d] != (isTransposed ? -1 : 1)))
       return false;
   }
   return true;

@@ -31,7 +31,7 @@ bool isStepIndex(mlir::Operation *op);
 
 /// Whether the operation is a slice that reverses the rows that a loop has stacked, and is their
 /// only reader. The loop can store its rows in reverse order instead.
-bool isTurnedStack(mlir::Operation *op);
+bool isReversedStack(mlir::Operation *op);
 
 } // namespace dlc
 

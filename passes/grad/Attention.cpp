@@ -1,6 +1,6 @@
 //===- Attention.cpp - the gradient of scaled dot-product attention -------===//
 #include "passes/Compositions.h"
-#include "passes/fuse/WholeAttention.h"
+#include "passes/fuse/FusedAttention.h"
 #include "passes/grad/Rules.h"
 
 using namespace mlir;
@@ -19,7 +19,7 @@ static void differentiate(AttentionOp op, Backward &g) {
   Expr y = matmul(weights, Expr(forward, op.getV()));
   Expr dy = g.of(op.getY()), p = g(weights), q = g(op.getQ()), k = g(op.getK()), v = g(op.getV());
   g.add(v, [&] { return matmul(p, dy, true, false); });
-  auto isWanted = [&](Value operand) { return operand && g.wants(operand); };
+  auto isWanted = [&](Value operand) { return operand && g.needsGradient(operand); };
   if (isWanted(q) || isWanted(k) || isWanted(op.getMask())) {
     Type wide = statisticsType(q);
     Expr dp = matmul(dy, v, false, true).cast(wide), full = p.cast(wide);
@@ -40,7 +40,7 @@ static Expr lowestInstead(Expr x) { return {x.builder(), aboveNegativeInfinity(x
 // (lse), from which the backward operation recomputes them. The gradient of a mask needs the
 // scores, so that it is not supported.
 static bool differentiateWhole(AttentionOp op, Backward &g) {
-  if (!op->hasAttr(kKeepWholeAttr) || (op.getMask() && g.wants(op.getMask())))
+  if (!op->hasAttr(kKeepFusedAttr) || (op.getMask() && g.needsGradient(op.getMask())))
     return false;
   OpBuilder here(op);
   auto forward = AttentionTrainOp::create(here, op.getLoc(), op.getQ(), op.getK(), op.getV(),

@@ -21,15 +21,15 @@ static Location backwardLocation(Location loc) {
 
 /// Copies the `dlc.precision` attribute of an operation to all operations that are created in its
 /// place or for its gradient while this object exists.
-class PrecisionHeir {
+class PrecisionScope {
 public:
-  PrecisionHeir(Operation *from, OpBuilder &builder)
+  PrecisionScope(Operation *from, OpBuilder &builder)
       : asked(from->getAttr("dlc.precision")), builder(builder) {
     Block::iterator here = builder.getInsertionPoint();
     if (here != builder.getInsertionBlock()->begin())
       before = &*std::prev(here);
   }
-  ~PrecisionHeir() {
+  ~PrecisionScope() {
     if (!asked)
       return;
     Block *block = builder.getInsertionBlock();
@@ -96,7 +96,7 @@ bool Backward::open(ArrayRef<Operation *> ops) {
       continue;
     OpBuilder here(op);
     TensorBuilder forward(here, op->getLoc());
-    PrecisionHeir heir(op, here);
+    PrecisionScope heir(op, here);
     SmallVector<Value> values = (*opening)(op, forward);
     if (values.empty())
       continue;
@@ -154,7 +154,7 @@ LogicalResult Backward::apply(Operation *op) {
               "compute this value in another way, or leave it out of the loss";
   if (failed(requireStaticShapes(op)))
     return failure();
-  PrecisionHeir heir(op, builder);
+  PrecisionScope heir(op, builder);
   return (*rule)(op, *this);
 }
 
@@ -173,7 +173,7 @@ void Backward::accumulate(Value value, Value gradient) {
 }
 
 void Backward::add(Value operand, function_ref<Value()> gradient) {
-  if (!wants(operand))
+  if (!needsGradient(operand))
     return;
   if (Value value = gradient()) {
     RankedTensorType type = typeOf(operand);
@@ -182,7 +182,7 @@ void Backward::add(Value operand, function_ref<Value()> gradient) {
 }
 
 void Backward::addPart(Value operand, ArrayRef<int64_t> start, function_ref<Value()> gradient) {
-  if (wants(operand))
+  if (needsGradient(operand))
     partial[operand].push_back({SmallVector<int64_t>(start), gradient()});
 }
 

@@ -34,7 +34,7 @@ public:
   Expr of(mlir::Value result);
   /// A value of the forward pass.
   Expr operator()(mlir::Value value) { return {*tensors, value}; }
-  bool wants(mlir::Value operand) const { return activity->isActive(operand); }
+  bool needsGradient(mlir::Value operand) const { return activity->isActive(operand); }
   /// Adds to the gradient of an operand if this gradient is needed. Sums over broadcast dimensions.
   void add(mlir::Value operand, llvm::function_ref<mlir::Value()> gradient);
   /// Adds to a slice of an operand's gradient, which begins at `start`. Adjacent slices are

@@ -31,13 +31,13 @@ void addContract(Rules &rules) {
   // da[rows of g] = dy[rows of g] b[g]^T, db[g] = a[rows of g]^T dy[rows of g]
   rules.add<GroupedMatmulOp>([](GroupedMatmulOp op, Backward &g) {
     Expr dy = g.of(op.getY());
-    bool turned = op.getTransposeB();
+    bool transposed = op.getTransposeB();
     TensorBuilder &b = g.build();
     g.add(op.getA(),
-          [&] { return b.make<GroupedMatmulOp>(Value(dy), op.getB(), op.getEnds(), !turned); });
+          [&] { return b.make<GroupedMatmulOp>(Value(dy), op.getB(), op.getEnds(), !transposed); });
     g.add(op.getB(), [&] {
-      return turned ? b.make<GroupedWeightGradOp>(Value(dy), op.getA(), op.getEnds())
-                    : b.make<GroupedWeightGradOp>(op.getA(), Value(dy), op.getEnds());
+      return transposed ? b.make<GroupedWeightGradOp>(Value(dy), op.getA(), op.getEnds())
+                        : b.make<GroupedWeightGradOp>(op.getA(), Value(dy), op.getEnds());
     });
   });
   // z[g] = a[rows of g]^T y[rows of g] for each group g:

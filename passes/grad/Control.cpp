@@ -21,7 +21,8 @@ static SmallVector<Value> captured(Operation *op, Backward &g) {
   llvm::SetVector<Value> values;
   for (Region &region : op->getRegions())
     getUsedValuesDefinedAbove(region, values);
-  return llvm::to_vector(llvm::make_filter_range(values, [&](Value v) { return g.wants(v); }));
+  return llvm::to_vector(
+      llvm::make_filter_range(values, [&](Value v) { return g.needsGradient(v); }));
 }
 
 static void eraseDead(Block &block) {
@@ -115,7 +116,8 @@ LogicalResult LoopBack::run() {
   }
   Block &body = op.getBody().front();
   for (auto [i, argument] : llvm::enumerate(body.getArguments().drop_front()))
-    if (g.wants(argument) || g.wants(op.getResult(i)) || g.wants(op.getInits()[i]))
+    if (g.needsGradient(argument) || g.needsGradient(op.getResult(i)) ||
+        g.needsGradient(op.getInits()[i]))
       states.push_back(unsigned(i));
   outside = captured(op, g);
   SmallVector<Value> inits;

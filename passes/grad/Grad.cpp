@@ -1,6 +1,6 @@
 //===- Grad.cpp - the grad pass: expands every dlc.gradient ---------------===//
 #include "passes/Passes.h"
-#include "passes/fuse/WholeAttention.h"
+#include "passes/fuse/FusedAttention.h"
 #include "passes/grad/Rules.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -107,7 +107,7 @@ struct GradPass : PassWrapper<GradPass, OperationPass<>> {
       if (failed(expand(op)))
         return signalPassFailure();
     eraseCustomGradients(getOperation());
-    getOperation()->walk([](Operation *op) { op->removeAttr(kKeepWholeAttr); });
+    getOperation()->walk([](Operation *op) { op->removeAttr(kKeepFusedAttr); });
   }
 };
 

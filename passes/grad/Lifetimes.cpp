@@ -181,7 +181,7 @@ void Lifetimes::measure(Block &block) {
         extend(root, user->getResult(0));
         continue;
       }
-      Life &life = lives[root];
+      LiveRange &life = lives[root];
       life.last = std::max(life.last, positions.lookup(user));
     }
   };
@@ -196,7 +196,7 @@ void Lifetimes::measure(Block &block) {
   for (Operation *op : order) {
     if (!isElementwise(op) || op->getNumResults() != 1 || !lives.contains(op->getResult(0)))
       continue;
-    Life &result = lives[op->getResult(0)];
+    LiveRange &result = lives[op->getResult(0)];
     for (Value operand : op->getOperands()) {
       auto it = lives.find(rootOf(operand));
       if (it == lives.end() || it->second.last != result.first || it->second.bytes < result.bytes ||

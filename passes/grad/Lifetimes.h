@@ -33,7 +33,7 @@ public:
   static mlir::Value rootOf(mlir::Value value);
 
 private:
-  struct Life {
+  struct LiveRange {
     int64_t first = -1, last = -1, bytes = 0;
   };
 
@@ -44,7 +44,7 @@ private:
   llvm::SmallVector<mlir::Operation *> order; ///< execution order
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   llvm::DenseSet<mlir::Operation *> updates;
-  llvm::MapVector<mlir::Value, Life> lives;
+  llvm::MapVector<mlir::Value, LiveRange> lives;
   llvm::DenseMap<int64_t, int64_t> inside; ///< size of values in regions, by position
   int64_t fixed = 0, peak = 0, peakPosition = -1;
   mlir::Operation *peakAt = nullptr;

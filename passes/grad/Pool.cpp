@@ -34,7 +34,7 @@ static Value scatterFlat(Backward &g, Expr dy, Expr indices, Value x) {
 // The forward operation saves the position of each maximum: dx = dy at these positions
 template <typename Op> static void differentiateMax(Op op, Backward &g) {
   Expr dy = g.of(op->getResult(0));
-  if (!g.wants(op.getX()))
+  if (!g.needsGradient(op.getX()))
     return;
   OpBuilder here(op);
   if (product(op.getWindow()) > largestWindow) {

@@ -55,8 +55,8 @@ namespace {
 /// Lowest cost of an operation over the row-major layout, channels last, and the layout that the
 /// library prefers. The library is not queried if the lower bound of `costs` shows that the result
 /// cannot be less than `other`.
-std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &costs,
-                                std::optional<double> other = std::nullopt) {
+std::optional<double> minCost(Operation *op, LayoutOracle &oracle, Costs &costs,
+                              std::optional<double> other = std::nullopt) {
   std::optional<double> least;
   // Layouts of the first operand, of the results, and of the second operand if that is an image as
   // well.
@@ -83,24 +83,24 @@ std::optional<double> leastCost(Operation *op, LayoutOracle &oracle, Costs &cost
     consider(last, last, op->getNumOperands() > 1 ? last : "");
   if (auto gradient = dyn_cast<ConvWeightGradOp>(op)) {
     consider(last, "", last);
-    if (std::optional<Wanted> wanted = oracle.wantedByWeightGrad(gradient))
-      consider(wanted->source, "", wanted->destination);
-  } else if (!isPool && (!other || costs.atLeast(op) < *other)) {
-    if (std::optional<Wanted> wanted = oracle.wantedByConv(op))
-      consider(wanted->source, wanted->destination);
+    if (std::optional<LayoutPair> preferred = oracle.preferredByWeightGrad(gradient))
+      consider(preferred->source, "", preferred->destination);
+  } else if (!isPool && (!other || costs.lowerBound(op) < *other)) {
+    if (std::optional<LayoutPair> preferred = oracle.preferredByConv(op))
+      consider(preferred->source, preferred->destination);
   }
   return least;
 }
 
-std::optional<double> costOf(const Alternative &way, LayoutOracle &oracle, Costs &costs) {
+std::optional<double> costOf(const Alternative &alternative, LayoutOracle &oracle, Costs &costs) {
   double sum = 0;
-  for (Operation *op : way.work) {
-    std::optional<double> cost = leastCost(op, oracle, costs);
+  for (Operation *op : alternative.work) {
+    std::optional<double> cost = minCost(op, oracle, costs);
     if (!cost)
       return std::nullopt;
     sum += *cost;
   }
-  for (Value value : way.moved)
+  for (Value value : alternative.moved)
     sum += costs.reorder(withLayout(typeOf(value), channelsLast(typeOf(value).getRank())),
                          typeOf(value));
   return sum;
@@ -108,8 +108,8 @@ std::optional<double> costOf(const Alternative &way, LayoutOracle &oracle, Costs
 
 std::optional<Alternative> alternativeTo(Operation *op, AlternativeBuilder &b) {
   if (auto transposed = dyn_cast<ConvTransposeOp>(op))
-    if (auto way = subPixels(transposed, b))
-      return way;
+    if (auto alternative = subPixels(transposed, b))
+      return alternative;
   if (shapeOf(op->getOperand(0)).size() == 3)
     return flatPlanes(op, b);
   if (auto conv = dyn_cast<ConvOp>(op))
@@ -163,16 +163,16 @@ void take(Block &block, uint32_t capability, Maker &make, LayoutOracle &oracle, 
       continue;
     Operation *before = op->getPrevNode();
     AlternativeBuilder b(op);
-    std::optional<Alternative> way = make(op, b);
-    if (!way)
+    std::optional<Alternative> alternative = make(op, b);
+    if (!alternative)
       continue;
-    for (Operation *made : way->work)
+    for (Operation *made : alternative->work)
       made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    std::optional<double> other = costOf(*way, oracle, costs),
-                          own = leastCost(op, oracle, costs, other);
+    std::optional<double> other = costOf(*alternative, oracle, costs),
+                          own = minCost(op, oracle, costs, other);
     bool isBetter = other && (!own || *other < *own);
     if (isBetter)
-      op->replaceAllUsesWith(way->results);
+      op->replaceAllUsesWith(alternative->results);
     // Erases the operations that remain unused, such as the rejected replacement and folded
     // constants.
     for (Operation *made = op->getPrevNode(); made != before;) {

@@ -11,7 +11,7 @@
 #define DLC_PASSES_LAYOUT_ALTERNATIVES_H
 
 #include "passes/Costs.h"
-#include "passes/layout/Ask.h"
+#include "passes/layout/LayoutOracle.h"
 
 namespace dlc {
 

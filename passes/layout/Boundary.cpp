@@ -16,7 +16,7 @@ static bool canLie(RankedTensorType type, StringRef layout) {
          !padsBlocks(type.getShape(), layout);
 }
 
-LogicalResult layArguments(func::FuncOp function) {
+LogicalResult applyArgumentLayouts(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments()) {
     Attribute asked = function.getArgAttr(argument.getArgNumber(), kLayout);
     if (!asked)
@@ -50,7 +50,7 @@ bool mayLeave(OpOperand &returned) {
           canLie(type, layoutOf(type)));
 }
 
-void settleBoundary(func::FuncOp function) {
+void updateFunctionType(func::FuncOp function) {
   Block &body = function.getBody().front();
   function.setFunctionType(FunctionType::get(function.getContext(), body.getArgumentTypes(),
                                              body.getTerminator()->getOperandTypes()));

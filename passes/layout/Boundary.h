@@ -14,7 +14,7 @@ namespace dlc {
 
 /// Gives arguments the layouts that their attributes request. Fails if a tensor does not support
 /// the layout.
-mlir::LogicalResult layArguments(mlir::func::FuncOp function);
+mlir::LogicalResult applyArgumentLayouts(mlir::func::FuncOp function);
 
 /// Whether the returned operand may have any layout ("any").
 bool isFree(mlir::OpOperand &returned);
@@ -24,7 +24,7 @@ bool isFree(mlir::OpOperand &returned);
 bool mayLeave(mlir::OpOperand &returned);
 
 /// Updates the type of the function to the current types of its arguments and results.
-void settleBoundary(mlir::func::FuncOp function);
+void updateFunctionType(mlir::func::FuncOp function);
 
 } // namespace dlc
 

@@ -20,14 +20,14 @@ using Mask = uint32_t;
 struct Partial {
   std::vector<Mask> alive; ///< by the positions of the live values
   double cost = 0;
-  uint32_t from = 0, way = 0; ///< indices of the previous choice and of the way
+  uint32_t from = 0, option = 0; ///< indices of the previous choice and of the option
 };
 
 class Chooser {
 public:
-  Chooser(Block &block, const LayoutQuestions &questions) : block(block), questions(questions) {}
+  Chooser(Block &block, const LayoutCosts &layoutCosts) : block(block), layoutCosts(layoutCosts) {}
 
-  llvm::DenseMap<Operation *, Way> run() {
+  llvm::DenseMap<Operation *, LayoutOption> run() {
     findLastUses();
     Partial first;
     for (BlockArgument argument : block.getArguments())
@@ -42,9 +42,9 @@ public:
 private:
   struct Step {
     Operation *op;
-    std::vector<Way> ways;
+    std::vector<LayoutOption> layoutOptions;
     std::vector<std::pair<uint32_t, uint32_t>>
-        back; ///< for each partial choice: index of the preceding one, and of the way
+        back; ///< for each partial choice: index of the preceding one, and of the option
   };
 
   /// Whether layouts are chosen for the value: a tensor of rank 3 to 5, such as a sequence, image
@@ -90,17 +90,17 @@ private:
     if (isNew)
       for (size_t i = 0; i < layouts.size(); ++i)
         if (there & (Mask(1) << i))
-          known->second = std::min(known->second, questions.reorder(value, layouts[i], layout));
+          known->second = std::min(known->second, layoutCosts.reorder(value, layouts[i], layout));
     there |= wanted;
     return known->second;
   }
 
-  /// The way of an operation without layout support: all operands, including those of its regions,
-  /// and all results are row-major.
-  Way plainWay(Operation *op) {
-    Way way;
-    way.gives.assign(op->getNumResults(), "");
-    return way;
+  /// The option of an operation without layout support: all operands, including those of its
+  /// regions, and all results are row-major.
+  LayoutOption rowMajorOption(Operation *op) {
+    LayoutOption option;
+    option.resultLayouts.assign(op->getNumResults(), "");
+    return option;
   }
 
   /// Whether the operation reads or returns any value for which layouts are chosen.
@@ -118,19 +118,19 @@ private:
   void step(Operation *op) {
     if (!isOfImages(op))
       return;
-    Step step{op, questions.ways(op), {}};
-    bool hasSay = !step.ways.empty();
+    Step step{op, layoutCosts.layoutOptions(op), {}};
+    bool hasSay = !step.layoutOptions.empty();
     if (!hasSay)
-      step.ways.push_back(plainWay(op));
+      step.layoutOptions.push_back(rowMajorOption(op));
     std::vector<Partial> next;
     for (uint32_t from = 0; from < front.size(); ++from)
-      for (uint32_t way = 0; way < step.ways.size(); ++way) {
+      for (uint32_t option = 0; option < step.layoutOptions.size(); ++option) {
         Partial partial = front[from];
         partial.from = from;
-        partial.way = way;
-        partial.cost += step.ways[way].cost;
+        partial.option = option;
+        partial.cost += step.layoutOptions[option].cost;
         if (hasSay) {
-          for (auto &[number, layout] : step.ways[way].takes)
+          for (auto &[number, layout] : step.layoutOptions[option].operandLayouts)
             partial.cost += bring(partial, op->getOperand(number), layout);
         } else {
           op->walk([&](Operation *inner) {
@@ -139,7 +139,8 @@ private:
                 partial.cost += bring(partial, operand, "");
           });
         }
-        for (auto [result, layout] : llvm::zip(op->getResults(), step.ways[way].gives))
+        for (auto [result, layout] :
+             llvm::zip(op->getResults(), step.layoutOptions[option].resultLayouts))
           if (isTensor(result))
             partial.alive.push_back(bit(layout));
         next.push_back(std::move(partial));
@@ -150,7 +151,7 @@ private:
     bury(op, next);
     keepBest(next);
     for (const Partial &partial : front)
-      step.back.push_back({partial.from, partial.way});
+      step.back.push_back({partial.from, partial.option});
     steps.push_back(std::move(step));
   }
 
@@ -185,7 +186,7 @@ private:
     front.clear();
     llvm::DenseSet<uint64_t> seen;
     for (Partial &partial : partials) {
-      if (front.size() == kMostAlive)
+      if (front.size() == kMaxAlive)
         break;
       // A 63-bit hash represents the layouts of all live values. Collisions are very rare, and only
       // drop a candidate.
@@ -195,20 +196,20 @@ private:
     }
   }
 
-  llvm::DenseMap<Operation *, Way> trace() {
-    llvm::DenseMap<Operation *, Way> chosen;
+  llvm::DenseMap<Operation *, LayoutOption> trace() {
+    llvm::DenseMap<Operation *, LayoutOption> chosen;
     uint32_t at = 0; // the first one is the cheapest
     for (Step &step : llvm::reverse(steps)) {
-      auto [from, way] = step.back[at];
-      if (step.ways.size() > 1 || !step.ways[way].takes.empty())
-        chosen[step.op] = step.ways[way];
+      auto [from, option] = step.back[at];
+      if (step.layoutOptions.size() > 1 || !step.layoutOptions[option].operandLayouts.empty())
+        chosen[step.op] = step.layoutOptions[option];
       at = from;
     }
     return chosen;
   }
 
   Block &block;
-  const LayoutQuestions &questions;
+  const LayoutCosts &layoutCosts;
   std::vector<std::string> layouts;
   llvm::DenseMap<Value, Operation *> lastUse;
   llvm::DenseMap<Value, size_t> places;
@@ -222,8 +223,9 @@ private:
 
 } // namespace
 
-llvm::DenseMap<Operation *, Way> chooseWays(Block &block, const LayoutQuestions &questions) {
-  return Chooser(block, questions).run();
+llvm::DenseMap<Operation *, LayoutOption> chooseLayouts(Block &block,
+                                                        const LayoutCosts &layoutCosts) {
+  return Chooser(block, layoutCosts).run();
 }
 
 } // namespace dlc

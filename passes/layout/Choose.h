@@ -1,11 +1,11 @@
 //===- Choose.h - joint choice of all layouts in a block ------------------===//
 //
-// Each operation has several ways: layouts of its operands and results, and their cost. If a value
-// has another layout than an operation takes, a reorder is inserted, once for all users in that
-// layout. The choice minimizes the total cost of operations and reorders in a block by dynamic
-// programming over the live values, operation by operation. Of two partial choices with the same
-// layouts of live values, only the cheaper one is continued. The result is optimal for chains and
-// trees. If many values are live at once, as in training steps, only the `kMostAlive` cheapest
+// Each operation has several layout options: layouts of its operands and results, and their cost.
+// If a value has another layout than an operation takes, a reorder is inserted, once for all users
+// in that layout. The choice minimizes the total cost of operations and reorders in a block by
+// dynamic programming over the live values, operation by operation. Of two partial choices with the
+// same layouts of live values, only the cheaper one is continued. The result is optimal for chains
+// and trees. If many values are live at once, as in training steps, only the `kMaxAlive` cheapest
 // partial choices are continued, and the result may not be optimal.
 //
 //===----------------------------------------------------------------------===//
@@ -23,34 +23,36 @@
 
 namespace dlc {
 
-/// Attribute of a module: for each convolution and weight gradient, the chosen way and its cost,
-/// and the costs of all other ways.
+/// Attribute of a module: for each convolution and weight gradient, the chosen option and its cost,
+/// and the costs of all other options.
 constexpr llvm::StringLiteral kLayoutsAttr = "dlc.layouts";
 
 /// Maximum number of partial choices that are continued from one operation to the next.
-constexpr size_t kMostAlive = 32;
+constexpr size_t kMaxAlive = 32;
 
-/// One way to execute an operation. Layouts are tags, and an empty tag means row-major.
-struct Way {
+/// Layouts with which an operation can be executed, and their cost. Layouts are tags, and an empty
+/// tag means row-major.
+struct LayoutOption {
   /// Layouts of operands, by operand number. Operands that are not listed are used in their current
   /// layout.
-  std::vector<std::pair<unsigned, std::string>> takes;
+  std::vector<std::pair<unsigned, std::string>> operandLayouts;
   /// Layouts of all results.
-  std::vector<std::string> gives;
+  std::vector<std::string> resultLayouts;
   double cost = 0; ///< microseconds
 };
 
-struct LayoutQuestions {
-  /// Ways of an operation. If the list is empty, the operation takes and returns row-major tensors.
-  std::function<std::vector<Way>(mlir::Operation *)> ways;
+struct LayoutCosts {
+  /// Layout options of an operation. If the list is empty, the operation takes and returns
+  /// row-major tensors.
+  std::function<std::vector<LayoutOption>(mlir::Operation *)> layoutOptions;
   /// Cost of reordering a value from one layout to another.
   std::function<double(mlir::Value, const std::string &from, const std::string &to)> reorder;
 };
 
-/// Returns the chosen way of each operation that has several ways, or one that requires layouts of
-/// its operands.
-llvm::DenseMap<mlir::Operation *, Way> chooseWays(mlir::Block &block,
-                                                  const LayoutQuestions &questions);
+/// Returns the chosen option of each operation that has several options, or one that requires
+/// layouts of its operands.
+llvm::DenseMap<mlir::Operation *, LayoutOption> chooseLayouts(mlir::Block &block,
+                                                              const LayoutCosts &layoutCosts);
 
 } // namespace dlc
 

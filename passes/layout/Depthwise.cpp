@@ -53,14 +53,14 @@ std::optional<Alternative> flatPlanes(Operation *op, AlternativeBuilder &b) {
       values.append(list.asArrayRef().begin(), list.asArrayRef().end());
       flat->setAttr(attribute.getName(), b.builder.getDenseI64ArrayAttr(values));
     }
-  Alternative way;
+  Alternative alternative;
   for (auto [before, after] : llvm::zip(op->getResults(), flat->getResults())) {
     auto type = typeOf(before);
     after.setType(type.clone(withHeight(type.getShape())));
-    way.results.push_back(b.reshape(after, type.getShape()));
+    alternative.results.push_back(b.reshape(after, type.getShape()));
   }
-  way.work = {flat};
-  return way;
+  alternative.work = {flat};
+  return alternative;
 }
 
 std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b) {
@@ -73,7 +73,7 @@ std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b) {
   if (op.getLow()[0] != 0 || op.getHigh()[0] != 0)
     planes = b.make<PadOp>(planes, b.zero(planes), PadMode::constant,
                            Shape{0, op.getLow()[0], 0, 0, 0}, Shape{0, op.getHigh()[0], 0, 0, 0});
-  Alternative way;
+  Alternative alternative;
   Value sum;
   for (int64_t k = 0; k < w[2]; ++k) {
     Value part =
@@ -86,13 +86,13 @@ std::optional<Alternative> summedPlanes(ConvOp op, AlternativeBuilder &b) {
                                  k == 0 ? op.getBias() : Value(), tail(op.getStrides()),
                                  tail(op.getDilations()), tail(op.getLow()), tail(op.getHigh()),
                                  op.getGroups());
-    way.work.push_back(plane.getDefiningOp());
+    alternative.work.push_back(plane.getDefiningOp());
     sum = sum ? b.make<AddOp>(plane, sum) : plane;
   }
-  way.results = {
+  alternative.results = {
       b.make<TransposeOp>(b.reshape(sum, {y[0], y[2], y[1], y[3], y[4]}), Shape{0, 2, 1, 3, 4})};
-  way.moved = {op.getX(), op.getY()};
-  return way;
+  alternative.moved = {op.getX(), op.getY()};
+  return alternative;
 }
 
 std::optional<Alternative> repeatedChannels(ConvOp op, AlternativeBuilder &b) {

@@ -16,8 +16,8 @@ class OnProcessors : public DeviceLayouts {
 public:
   explicit OnProcessors(LayoutOracle &oracle) : oracle(oracle) {}
 
-  std::vector<std::string> wanted(Operation *product) override {
-    std::optional<Wanted> free = freely(product);
+  std::vector<std::string> preferred(Operation *product) override {
+    std::optional<LayoutPair> free = freely(product);
     if (!free)
       return {};
     return {free->source, free->destination};
@@ -32,9 +32,9 @@ public:
 
   std::vector<Offer> offers(Operation *product, ArrayRef<std::string> tags) override {
     std::vector<Offer> list;
-    auto add = [&](const std::optional<Wanted> &wanted) {
-      if (wanted)
-        list.push_back({wanted->source, wanted->destination});
+    auto add = [&](const std::optional<LayoutPair> &preferred) {
+      if (preferred)
+        list.push_back({preferred->source, preferred->destination});
     };
     auto gradient = dyn_cast<ConvWeightGradOp>(product);
     add(freely(product));
@@ -56,14 +56,14 @@ public:
   }
 
   bool pools(Operation *op, StringRef tag) override {
-    std::optional<Wanted> wanted = oracle.wantedByPool(op, tag);
-    return wanted && wanted->source == tag && wanted->destination == tag;
+    std::optional<LayoutPair> preferred = oracle.preferredByPool(op, tag);
+    return preferred && preferred->source == tag && preferred->destination == tag;
   }
 
 private:
-  std::optional<Wanted> freely(Operation *product) {
+  std::optional<LayoutPair> freely(Operation *product) {
     auto gradient = dyn_cast<ConvWeightGradOp>(product);
-    return gradient ? oracle.wantedByWeightGrad(gradient) : oracle.wantedByConv(product);
+    return gradient ? oracle.preferredByWeightGrad(gradient) : oracle.preferredByConv(product);
   }
 
   LayoutOracle &oracle;
@@ -73,7 +73,7 @@ private:
 /// them. Generated kernels, including pools, support any order of dimensions.
 class OnGpus : public DeviceLayouts {
 public:
-  std::vector<std::string> wanted(Operation *product) override {
+  std::vector<std::string> preferred(Operation *product) override {
     if (!isForTensorCores(product))
       return {};
     return {channelsLast(typeOf(product->getOperand(0)).getRank()).str()};
@@ -83,7 +83,7 @@ public:
 
   std::vector<Offer> offers(Operation *product, ArrayRef<std::string>) override {
     std::vector<Offer> list;
-    for (const std::string &tag : wanted(product)) {
+    for (const std::string &tag : preferred(product)) {
       RankedTensorType weights =
           typeOf(isa<ConvWeightGradOp>(product) ? product->getResult(0) : product->getOperand(1));
       list.push_back({tag, tag, isSameInMemory(weights, withLayout(weights, tag)) ? "" : tag});

@@ -2,7 +2,7 @@
 #ifndef DLC_PASSES_LAYOUT_DEVICELAYOUTS_H
 #define DLC_PASSES_LAYOUT_DEVICELAYOUTS_H
 
-#include "passes/layout/Ask.h"
+#include "passes/layout/LayoutOracle.h"
 
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ class DeviceLayouts {
 public:
   virtual ~DeviceLayouts() = default;
   /// Layouts that the product would choose by itself.
-  virtual std::vector<std::string> wanted(mlir::Operation *product) = 0;
+  virtual std::vector<std::string> preferred(mlir::Operation *product) = 0;
   /// Additional layouts of images of this rank, if the block has products.
   virtual llvm::ArrayRef<const char *> ownTags(int64_t rank) const = 0;
   /// Layouts other than row-major for which the product may have a kernel. `tags`: layouts that

@@ -43,10 +43,10 @@ Value shifted(ConvOp op, Value products, int64_t tap, AlternativeBuilder &b) {
 } // namespace
 
 std::optional<Alternative> shiftedProducts(ConvOp op, AlternativeBuilder &b) {
-  constexpr int64_t mostTaps = 12, mostResults = 8;
+  constexpr int64_t maxTaps = 12, maxResults = 8;
   ArrayRef<int64_t> x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
   int64_t taps = ShapedType::getNumElements(w.drop_front(2));
-  if (op.getGroups() != 1 || taps < 2 || taps > mostTaps || w[0] > mostResults ||
+  if (op.getGroups() != 1 || taps < 2 || taps > maxTaps || w[0] > maxResults ||
       llvm::any_of(op.getStrides(), [](int64_t stride) { return stride != 1; }))
     return std::nullopt;
   // [O, C, taps..] -> [(taps.., O), C]

@@ -37,19 +37,20 @@ public:
         mergeImagesLast(block, rank);
         transposeImagesFirst(block, list, rank);
       }
-      // The transpositions that turnProducts() creates must stay where they are until turnBack(),
-      // so that it runs after the functions that move transpositions. Higher ranks are first,
-      // because they are the images before their dimensions are merged.
+      // The transpositions that transposeMatmuls() creates must stay where they are until
+      // undoTransposes(), so that it runs after the functions that move transpositions. Higher
+      // ranks are first, because they are the images before their dimensions are merged.
       for (const auto &[rank, list] : llvm::reverse(all))
-        llvm::append_range(turned, turnProducts(block, list, rank));
+        llvm::append_range(transposed, transposeMatmuls(block, list, rank));
     }
-    if (failed(layArguments(function)))
+    if (failed(applyArgumentLayouts(function)))
       return failure();
     if (followArguments() || !tags.empty()) {
-      chosen = chooseWays(block, {[&](Operation *op) { return waysOf(op); },
-                                  [&](Value value, const std::string &from, const std::string &to) {
-                                    return reorderCost(value, from, to);
-                                  }});
+      chosen =
+          chooseLayouts(block, {[&](Operation *op) { return layoutOptionsOf(op); },
+                                [&](Value value, const std::string &from, const std::string &to) {
+                                  return reorderCost(value, from, to);
+                                }});
     }
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isa<ConstantOp, ReorderOp>(op))
@@ -58,43 +59,45 @@ public:
         leave(&op);
         continue;
       }
-      auto way = chosen.find(&op);
-      if (way != chosen.end())
-        go(&op, way->second);
+      auto option = chosen.find(&op);
+      if (option != chosen.end())
+        go(&op, option->second);
       else
         wantPlain(&op);
     }
-    for (TurnedProduct &product : turned)
-      turnBack(product);
+    for (TransposedMatmul &product : transposed)
+      undoTransposes(product);
     sinkViews(block);
-    settleBoundary(function);
+    updateFunctionType(function);
     return success();
   }
 
   /// Appends one line for each convolution and weight gradient, such as "conv1: aBcd16b 61.2 us;
   /// acdb 61.5 us, plain 130.1 us". Appends nothing before run() was called.
   void report(SmallVectorImpl<std::string> &lines) {
-    for (const auto &[op, ways] : asked) {
+    for (const auto &[op, layoutOptions] : asked) {
       SmallVector<StringRef> names;
       namesIn(op->getLoc(), names);
       std::string name = names.empty() ? op->getName().stripDialect().str() : names.front().str();
-      const Way &best = chosen[op];
+      const LayoutOption &best = chosen[op];
       std::string text = name + ": " + textOf(best), rest;
-      for (const Way &way : ways)
-        if (way.takes != best.takes || way.gives != best.gives)
-          rest += (rest.empty() ? "; " : ", ") + textOf(way);
+      for (const LayoutOption &option : layoutOptions)
+        if (option.operandLayouts != best.operandLayouts ||
+            option.resultLayouts != best.resultLayouts)
+          rest += (rest.empty() ? "; " : ", ") + textOf(option);
       lines.push_back(text + rest);
     }
   }
 
 private:
-  static std::string textOf(const Way &way) {
+  static std::string textOf(const LayoutOption &option) {
     auto named = [](const std::string &tag) { return tag.empty() ? std::string("plain") : tag; };
-    std::string text = named(way.takes[0].second);
-    const std::string &other = way.takes.size() > 1 ? way.takes[1].second : way.gives[0];
-    if (other != way.takes[0].second)
+    std::string text = named(option.operandLayouts[0].second);
+    const std::string &other = option.operandLayouts.size() > 1 ? option.operandLayouts[1].second
+                                                                : option.resultLayouts[0];
+    if (other != option.operandLayouts[0].second)
       text += " to " + named(other);
-    return llvm::formatv("{0} {1:F1} us", text, way.cost).str();
+    return llvm::formatv("{0} {1:F1} us", text, option.cost).str();
   }
 
   /// Collects the layouts that convolutions and their gradients in the block prefer in `tags`, by
@@ -110,7 +113,7 @@ private:
       if (!device || !isProduct(&op))
         continue;
       auto &list = tags[{device, rankOf(op.getOperand(0))}];
-      for (const std::string &tag : device->wanted(&op))
+      for (const std::string &tag : device->preferred(&op))
         add(list, tag);
     }
     std::map<int64_t, std::vector<std::string>> all;
@@ -156,16 +159,16 @@ private:
     return op->hasTrait<Elementwise>() && (weights.count(op->getResult(0)) || isOfWeights(op));
   }
 
-  std::vector<Way> waysOf(Operation *op) {
+  std::vector<LayoutOption> layoutOptionsOf(Operation *op) {
     if (isa<ReorderOp>(op))
-      return {Way{{}, {layoutOf(op->getResult(0).getType()).str()}, 0}};
+      return {LayoutOption{{}, {layoutOf(op->getResult(0).getType()).str()}, 0}};
     if (isa<func::ReturnOp>(op))
-      return {wayOfReturn(op)};
+      return {optionOfReturn(op)};
     DeviceLayouts *device = devices.of(op);
     if (!device || isa<ConstantOp>(op))
       return {};
     if (isProduct(op)) {
-      asked.push_back({op, waysOfProduct(op)});
+      asked.push_back({op, layoutOptionsOfProduct(op)});
       return asked.back().second;
     }
     if (!op->getNumOperands() || !op->getNumResults() || isWeightsWork(op))
@@ -175,23 +178,23 @@ private:
     if (list == tags.end())
       return {};
     if (auto transpose = dyn_cast<TransposeOp>(op))
-      return isReordered(transpose.getX()) ? waysOfTranspose(transpose, list->second)
-                                           : std::vector<Way>();
-    std::vector<Way> ways;
+      return isReordered(transpose.getX()) ? layoutOptionsOfTranspose(transpose, list->second)
+                                           : std::vector<LayoutOption>();
+    std::vector<LayoutOption> layoutOptions;
     for (const std::string &tag : list->second)
       if (canFollow(op, tag))
-        ways.push_back(uniformWay(op, tag));
-    if (!ways.empty())
-      ways.push_back(uniformWay(op, ""));
-    return ways;
+        layoutOptions.push_back(uniformOption(op, tag));
+    if (!layoutOptions.empty())
+      layoutOptions.push_back(uniformOption(op, ""));
+    return layoutOptions;
   }
 
-  Way wayOfReturn(Operation *op) {
-    Way way;
+  LayoutOption optionOfReturn(Operation *op) {
+    LayoutOption option;
     for (OpOperand &operand : op->getOpOperands())
       if (!isFree(operand))
-        way.takes.push_back({operand.getOperandNumber(), ""});
-    return way;
+        option.operandLayouts.push_back({operand.getOperandNumber(), ""});
+    return option;
   }
 
   void leave(Operation *op) {
@@ -200,30 +203,30 @@ private:
         give(operand, "");
   }
 
-  /// Whether turnBack() can fold the transposition into a matmul.
+  /// Whether undoTransposes() can fold the transposition into a matmul.
   bool hasTaker(Operation *op) {
-    return llvm::any_of(turned, [&](TurnedProduct &t) { return t.transpose == op; });
+    return llvm::any_of(transposed, [&](TransposedMatmul &t) { return t.transpose == op; });
   }
 
-  /// Ways of a transposition. If a layout makes the transposition a view, it is free. Between
-  /// row-major tensors it costs as much as a reorder.
-  std::vector<Way> waysOfTranspose(TransposeOp op, ArrayRef<std::string> tags) {
+  /// Layout options of a transposition. If a layout makes the transposition a view, it is free.
+  /// Between row-major tensors it costs as much as a reorder.
+  std::vector<LayoutOption> layoutOptionsOfTranspose(TransposeOp op, ArrayRef<std::string> tags) {
     RankedTensorType x = typeOf(op.getX()), y = typeOf(op.getY());
-    std::vector<Way> ways;
+    std::vector<LayoutOption> layoutOptions;
     double moved = 0;
     for (const std::string &tag : tags) {
-      if (keepsMemory(x, op.getPermutation(), withLayout(y, tag))) {
-        ways.push_back({{{0, ""}}, {tag}, 0});
+      if (preservesMemoryOrder(x, op.getPermutation(), withLayout(y, tag))) {
+        layoutOptions.push_back({{{0, ""}}, {tag}, 0});
         moved = reorderCost(op.getY(), "", tag);
       }
-      if (keepsMemory(withLayout(x, tag), op.getPermutation(), y)) {
-        ways.push_back({{{0, tag}}, {""}, 0});
+      if (preservesMemoryOrder(withLayout(x, tag), op.getPermutation(), y)) {
+        layoutOptions.push_back({{{0, tag}}, {""}, 0});
         moved = reorderCost(op.getX(), tag, "");
       }
     }
-    if (!ways.empty())
-      ways.push_back({{{0, ""}}, {""}, hasTaker(op) ? 0 : moved});
-    return ways;
+    if (!layoutOptions.empty())
+      layoutOptions.push_back({{{0, ""}}, {""}, hasTaker(op) ? 0 : moved});
+    return layoutOptions;
   }
 
   double reorderCost(Value value, const std::string &from, const std::string &to) {
@@ -243,7 +246,7 @@ private:
   /// for example of one value per channel.
   static bool isStretched(Value value, StringRef tag) {
     auto stretch = value.getDefiningOp<BroadcastOp>();
-    return stretch && readsAlike(shapeOf(stretch.getX()), typeOf(value).getRank(), tag);
+    return stretch && hasSameMemoryOrder(shapeOf(stretch.getX()), typeOf(value).getRank(), tag);
   }
 
   static int64_t rankOf(Value value) {
@@ -251,9 +254,9 @@ private:
     return type ? type.getRank() : 0;
   }
 
-  /// The way in which all images have the same layout.
-  Way uniformWay(Operation *op, StringRef tag) {
-    Way way;
+  /// The option in which all images have the same layout.
+  LayoutOption uniformOption(Operation *op, StringRef tag) {
+    LayoutOption option;
     auto isImage = [&](Value value) {
       if (isa<BatchNormOp, BatchNormTrainOp, BatchNormGradOp, GroupNormOp>(op))
         return shapeOf(value) == shapeOf(op->getOperand(0));
@@ -264,10 +267,11 @@ private:
       return !isa<ReduceOp>(op) || value == op->getOperand(0);
     };
     for (OpOperand &operand : op->getOpOperands())
-      way.takes.push_back({operand.getOperandNumber(), isImage(operand.get()) ? tag.str() : ""});
+      option.operandLayouts.push_back(
+          {operand.getOperandNumber(), isImage(operand.get()) ? tag.str() : ""});
     for (Value result : op->getResults())
-      way.gives.push_back(isImage(result) ? tag.str() : "");
-    return way;
+      option.resultLayouts.push_back(isImage(result) ? tag.str() : "");
+    return option;
   }
 
   /// Whether reorders support the element type. The library supports 8- and 32-bit integers, but
@@ -300,7 +304,7 @@ private:
       RankedTensorType type = typeOf(op->getResult(0));
       return llvm::all_of(op->getOperands(), [&](Value operand) {
         return shapeOf(operand) == type.getShape() ||
-               readsAlike(shapeOf(operand), type.getRank(), tag);
+               hasSameMemoryOrder(shapeOf(operand), type.getRank(), tag);
       });
     }
     if (isa<ConcatOp>(op))
@@ -330,50 +334,51 @@ private:
     return question;
   }
 
-  /// Ways are cached, because networks contain many equal layers.
-  const std::vector<Way> &waysOfProduct(Operation *op) {
+  /// Layout options are cached, because networks contain many equal layers.
+  const std::vector<LayoutOption> &layoutOptionsOfProduct(Operation *op) {
     auto [at, isNew] =
-        knownWays.try_emplace(questionOf(op, op->getOperandTypes(), op->getResultTypes()));
+        knownOptions.try_emplace(questionOf(op, op->getOperandTypes(), op->getResultTypes()));
     if (isNew)
-      at->second = askWays(op);
+      at->second = queryLayoutOptions(op);
     return at->second;
   }
 
-  std::vector<Way> askWays(Operation *op) {
+  std::vector<LayoutOption> queryLayoutOptions(Operation *op) {
     bool isGradient = isa<ConvWeightGradOp>(op);
-    std::vector<Way> ways;
+    std::vector<LayoutOption> layoutOptions;
     auto add = [&](const Offer &offer) {
-      Way way;
-      way.takes = {{0, offer.source}};
+      LayoutOption option;
+      option.operandLayouts = {{0, offer.source}};
       if (isGradient)
-        way.takes.push_back({1, offer.destination});
+        option.operandLayouts.push_back({1, offer.destination});
       else if (!offer.weights.empty())
-        way.takes.push_back({1, offer.weights});
-      way.gives = {isGradient ? offer.weights : offer.destination};
-      if (llvm::any_of(ways, [&](const Way &known) {
-            return known.takes == way.takes && known.gives == way.gives;
+        option.operandLayouts.push_back({1, offer.weights});
+      option.resultLayouts = {isGradient ? offer.weights : offer.destination};
+      if (llvm::any_of(layoutOptions, [&](const LayoutOption &known) {
+            return known.operandLayouts == option.operandLayouts &&
+                   known.resultLayouts == option.resultLayouts;
           }))
         return;
-      if (auto cost = costOf(op, way)) {
-        way.cost = *cost;
-        ways.push_back(way);
+      if (auto cost = costOf(op, option)) {
+        option.cost = *cost;
+        layoutOptions.push_back(option);
       }
     };
     DeviceLayouts *device = devices.of(op);
     for (const Offer &offer : device->offers(op, tags[{device, rankOf(op->getOperand(0))}]))
       add(offer);
     add({"", ""});
-    if (ways.empty())
-      ways.push_back(Way{{{0, ""}}, {""}, 0});
-    return ways;
+    if (layoutOptions.empty())
+      layoutOptions.push_back(LayoutOption{{{0, ""}}, {""}, 0});
+    return layoutOptions;
   }
 
-  /// Cost of the operation with its operands and results in the layouts of the way.
-  std::optional<double> costOf(Operation *op, const Way &way) {
+  /// Cost of the operation with its operands and results in the layouts of the option.
+  std::optional<double> costOf(Operation *op, const LayoutOption &option) {
     SmallVector<Type> operands(op->getOperandTypes()), results;
-    for (auto &[number, tag] : way.takes)
+    for (auto &[number, tag] : option.operandLayouts)
       operands[number] = withLayout(cast<RankedTensorType>(operands[number]), tag);
-    for (auto [result, tag] : llvm::zip(op->getResults(), way.gives))
+    for (auto [result, tag] : llvm::zip(op->getResults(), option.resultLayouts))
       results.push_back(withLayout(typeOf(result), tag));
     auto [at, isNew] = known.try_emplace(questionOf(op, operands, results), std::nullopt);
     if (isNew)
@@ -381,19 +386,20 @@ private:
     return at->second;
   }
 
-  void go(Operation *op, const Way &way) {
+  void go(Operation *op, const LayoutOption &option) {
     SmallVector<std::string> layouts(op->getNumOperands());
-    for (auto &[number, tag] : way.takes)
+    for (auto &[number, tag] : option.operandLayouts)
       layouts[number] = tag;
     for (auto [operand, tag] : llvm::zip(op->getOpOperands(), layouts))
       give(operand, tag);
     // If the operand or result of a transposition is not row-major, it is a view.
     auto transpose = dyn_cast<TransposeOp>(op);
-    if (transpose && (!layouts.front().empty() || !way.gives.front().empty())) {
-      llvm::erase_if(turned, [&](TurnedProduct &t) { return t.transpose == op; });
-      return makeView(transpose, withLayout(typeOf(transpose.getY()), way.gives.front()));
+    if (transpose && (!layouts.front().empty() || !option.resultLayouts.front().empty())) {
+      llvm::erase_if(transposed, [&](TransposedMatmul &t) { return t.transpose == op; });
+      return makeView(transpose,
+                      withLayout(typeOf(transpose.getY()), option.resultLayouts.front()));
     }
-    for (auto [result, tag] : llvm::zip(op->getResults(), way.gives))
+    for (auto [result, tag] : llvm::zip(op->getResults(), option.resultLayouts))
       if (layoutOf(result.getType()) != tag)
         result.setType(withLayout(typeOf(result), tag));
   }
@@ -446,18 +452,19 @@ private:
   const LayoutsOfDevices &devices;
   Costs &costs;
   std::map<std::pair<DeviceLayouts *, int64_t>, std::vector<std::string>> tags; ///< by device, rank
-  SmallVector<TurnedProduct> turned;
+  SmallVector<TransposedMatmul> transposed;
   llvm::DenseSet<Value> weights;
-  llvm::DenseMap<Operation *, Way> chosen;
-  std::vector<std::pair<Operation *, std::vector<Way>>> asked; ///< convolutions, in block order
+  llvm::DenseMap<Operation *, LayoutOption> chosen;
+  std::vector<std::pair<Operation *, std::vector<LayoutOption>>>
+      asked; ///< convolutions, in block order
   /// Costs of operations and reorders, by cache key.
   std::map<std::vector<const void *>, std::optional<double>> known;
-  std::map<std::vector<const void *>, std::vector<Way>> knownWays;
+  std::map<std::vector<const void *>, std::vector<LayoutOption>> knownOptions;
   std::map<std::pair<Value, std::string>, Value, KeyLess> reorders;
 };
 
 struct LayoutPass : OptionPass<LayoutPass> {
-  LayoutPass(const ModelOptions &options, CostsMaker kernels)
+  LayoutPass(const ModelOptions &options, CostsFactory kernels)
       : OptionPass("dlc-layout", "gives activations the layouts that kernels ask for", {"threads"},
                    options),
         kernels(std::move(kernels)) {}
@@ -486,13 +493,13 @@ struct LayoutPass : OptionPass<LayoutPass> {
     return success();
   }
 
-  CostsMaker kernels;
+  CostsFactory kernels;
   Option<std::string> which{*this, "costs", llvm::cl::desc(kCostsHelp), llvm::cl::init("kernels")};
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createLayoutPass(const ModelOptions &options, CostsMaker kernels) {
+std::unique_ptr<Pass> createLayoutPass(const ModelOptions &options, CostsFactory kernels) {
   return std::make_unique<LayoutPass>(options, std::move(kernels));
 }
 

@@ -32,8 +32,8 @@ Value rowsOf(Value x, ArrayRef<int64_t> window, ArrayRef<int64_t> places, Altern
   for (size_t d = 3; d < parts.size(); d += 2)
     order.push_back(int64_t(d));
   int64_t columns = shape[1] * ShapedType::getNumElements(window);
-  Value turned = b.make<TransposeOp>(b.reshape(x, parts), order);
-  return b.reshape(turned, {typeOf(x).getNumElements() / columns, columns});
+  Value transposed = b.make<TransposeOp>(b.reshape(x, parts), order);
+  return b.reshape(transposed, {typeOf(x).getNumElements() / columns, columns});
 }
 
 /// The permutation of [N, C, spatial..] to channels last; the function below returns its inverse.

@@ -99,8 +99,8 @@ private:
     for (size_t d = 0; d < parts.size(); ++d)
       order.push_back(int64_t(2 + 2 * d));
     llvm::append_range(whole, parts);
-    Value turned = once(b.make<TransposeOp>(once(b.reshape(value, split)), order));
-    return once(b.reshape(turned, whole));
+    Value transposed = once(b.make<TransposeOp>(once(b.reshape(value, split)), order));
+    return once(b.reshape(transposed, whole));
   }
 
   /// Pads the channels with zeros to `filled`.

@@ -18,17 +18,17 @@ std::optional<Alternative> subPixels(ConvTransposeOp op, AlternativeBuilder &b) 
   Value w = made.weights(op.getW()), bias = op.getBias() ? made.repeated(op.getBias()) : Value();
   Value phased = made.convolution(op.getX(), w, bias);
   // The result is moved once to be interleaved, and once more if planes are interleaved or used.
-  Alternative way{{}, {}, {phased, phased}};
+  Alternative alternative{{}, {}, {phased, phased}};
   // The phases of a depthwise transposed convolution become a depthwise convolution with a channel
   // multiplier. Libraries have no fast kernels for it, so that its input channels are repeated
   // instead.
   if (auto repeated = repeatedChannels(phased.getDefiningOp<ConvOp>(), b)) {
     phased = repeated->results[0];
-    way.moved = {repeated->moved[0], phased};
+    alternative.moved = {repeated->moved[0], phased};
   }
-  way.work = {phased.getDefiningOp()};
-  way.results = {made.interleaved(phased)};
-  return way;
+  alternative.work = {phased.getDefiningOp()};
+  alternative.results = {made.interleaved(phased)};
+  return alternative;
 }
 
 } // namespace dlc

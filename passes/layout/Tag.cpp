@@ -47,7 +47,7 @@ bool padsBlocks(ArrayRef<int64_t> shape, StringRef tag) {
          shape[parsed->blockedDim] % parsed->block != 0;
 }
 
-bool readsAlike(ArrayRef<int64_t> shape, int64_t rank, StringRef tag) {
+bool hasSameMemoryOrder(ArrayRef<int64_t> shape, int64_t rank, StringRef tag) {
   auto parsed = Tag::parse(tag);
   if (!parsed || int64_t(parsed->order.size()) != rank || int64_t(shape.size()) > rank)
     return false;
@@ -81,7 +81,7 @@ std::optional<SmallVector<int64_t>> memoryOrder(RankedTensorType type) {
   return order;
 }
 
-bool keepsMemory(RankedTensorType x, ArrayRef<int64_t> permutation, RankedTensorType y) {
+bool preservesMemoryOrder(RankedTensorType x, ArrayRef<int64_t> permutation, RankedTensorType y) {
   if (!x.hasStaticShape() || !y.hasStaticShape())
     return false;
   auto from = memoryOrder(x), to = memoryOrder(y);
@@ -96,7 +96,7 @@ bool keepsMemory(RankedTensorType x, ArrayRef<int64_t> permutation, RankedTensor
 }
 
 bool isSameInMemory(RankedTensorType from, RankedTensorType to) {
-  return keepsMemory(from, llvm::to_vector(llvm::seq<int64_t>(0, from.getRank())), to);
+  return preservesMemoryOrder(from, llvm::to_vector(llvm::seq<int64_t>(0, from.getRank())), to);
 }
 
 StringRef channelsLast(int64_t rank) {

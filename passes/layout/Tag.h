@@ -27,15 +27,15 @@ bool padsBlocks(llvm::ArrayRef<int64_t> shape, llvm::StringRef tag);
 /// Whether a row-major tensor has the same memory order in the layout `tag`, when it broadcasts
 /// against a tensor of `rank` dimensions. Examples: scalars, per-channel values, and [N, C, 1, 1]
 /// if C is a multiple of the block size.
-bool readsAlike(llvm::ArrayRef<int64_t> shape, int64_t rank, llvm::StringRef tag);
+bool hasSameMemoryOrder(llvm::ArrayRef<int64_t> shape, int64_t rank, llvm::StringRef tag);
 
 /// Dimensions in memory order, outermost first. Returns nullopt for blocked layouts.
 std::optional<llvm::SmallVector<int64_t>> memoryOrder(mlir::RankedTensorType type);
 
 /// Whether permuting the dimensions of x moves no element in memory, with x and y in the layouts of
 /// these types. False if a layout has blocks.
-bool keepsMemory(mlir::RankedTensorType x, llvm::ArrayRef<int64_t> permutation,
-                 mlir::RankedTensorType y);
+bool preservesMemoryOrder(mlir::RankedTensorType x, llvm::ArrayRef<int64_t> permutation,
+                          mlir::RankedTensorType y);
 
 /// Whether changing the type of a tensor from `from` to `to`, which differ only in layout, moves no
 /// element in memory.

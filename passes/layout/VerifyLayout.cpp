@@ -40,7 +40,8 @@ LogicalResult check(Operation *op) {
                                << "; insert a dlc.reorder before the transfer to the device";
     }
   if (auto view = dyn_cast<TransposedViewOp>(op);
-      view && !keepsMemory(typeOf(view.getX()), view.getPermutation(), typeOf(view.getY())))
+      view &&
+      !preservesMemoryOrder(typeOf(view.getX()), view.getPermutation(), typeOf(view.getY())))
     return view->emitError() << "a view must not move elements; found " << view.getX().getType()
                              << " to " << view.getY().getType()
                              << "; transpose with dlc.transpose and insert a dlc.reorder after it";
@@ -72,8 +73,8 @@ LogicalResult check(Operation *op) {
       return success();
     auto tag = Tag::parse(layoutOf(slice.getX().getType()));
     if (tag && layoutOf(slice.getY().getType()).empty() && slicesWhole(slice, tag->blockedDim) &&
-        readsAlike(shapeOf(slice.getY()), typeOf(slice.getX()).getRank(),
-                   layoutOf(slice.getX().getType())))
+        hasSameMemoryOrder(shapeOf(slice.getY()), typeOf(slice.getX()).getRank(),
+                           layoutOf(slice.getX().getType())))
       return success();
   }
   if (auto gather = dyn_cast<GatherOp>(op)) {
@@ -82,8 +83,8 @@ LogicalResult check(Operation *op) {
       return success();
   }
   if (auto stretch = dyn_cast<BroadcastOp>(op))
-    if (readsAlike(shapeOf(stretch.getX()), typeOf(stretch.getY()).getRank(),
-                   layoutOf(stretch.getY().getType())))
+    if (hasSameMemoryOrder(shapeOf(stretch.getX()), typeOf(stretch.getY()).getRank(),
+                           layoutOf(stretch.getY().getType())))
       return success();
   return op->emitError()
          << "supports only plain layouts; insert a dlc.reorder before the operation";

@@ -103,8 +103,8 @@ struct ImageTranspose {
     }
     RankedTensorType type = typeOf(found.image);
     bool isView = type.getRank() == rank && llvm::any_of(tags, [&](StringRef tag) {
-                    return keepsMemory(withLayout(type, tag), found.permutation,
-                                       permuted(type, found.permutation));
+                    return preservesMemoryOrder(withLayout(type, tag), found.permutation,
+                                                permuted(type, found.permutation));
                   });
     return isView ? std::optional(found) : std::nullopt;
   }
@@ -194,16 +194,17 @@ void transposeImagesFirst(Block &block, ArrayRef<std::string> tags, int64_t rank
     if (!found || found->image == op.getX())
       continue;
     OpBuilder builder(op);
-    Value turned = found->make(builder, op.getLoc()).getY();
+    Value transposed = found->make(builder, op.getLoc()).getY();
     op.getY().replaceAllUsesWith(
-        TensorBuilder(builder, op.getLoc()).reshape(turned, shapeOf(op.getY())));
+        TensorBuilder(builder, op.getLoc()).reshape(transposed, shapeOf(op.getY())));
     op.erase();
     reshape.erase();
   }
 }
 
-SmallVector<TurnedProduct> turnProducts(Block &block, ArrayRef<std::string> tags, int64_t rank) {
-  SmallVector<TurnedProduct> result;
+SmallVector<TransposedMatmul> transposeMatmuls(Block &block, ArrayRef<std::string> tags,
+                                               int64_t rank) {
+  SmallVector<TransposedMatmul> result;
   for (MatmulOp op : block.getOps<MatmulOp>()) {
     ArrayRef<int64_t> shape = shapeOf(op.getA());
     if (!op.getTransposeA() || shape.size() < 2 || !typeOf(op.getA()).hasStaticShape())
@@ -215,22 +216,22 @@ SmallVector<TurnedProduct> turnProducts(Block &block, ArrayRef<std::string> tags
     if (!found)
       continue;
     OpBuilder builder(op);
-    TransposeOp turned = found->make(builder, op.getLoc());
-    result.push_back({op, turned, op.getA()});
+    TransposeOp transposed = found->make(builder, op.getLoc());
+    result.push_back({op, transposed, op.getA()});
     op.getAMutable().assign(
-        TensorBuilder(builder, op.getLoc()).reshape(turned.getY(), permutedAlike(shape, swap)));
+        TensorBuilder(builder, op.getLoc()).reshape(transposed.getY(), permutedAlike(shape, swap)));
     op.setTransposeA(false);
   }
   return result;
 }
 
-void turnBack(TurnedProduct &turned) {
-  Operation *reshape = turned.product.getA().getDefiningOp();
-  turned.product.getAMutable().assign(turned.before);
-  turned.product.setTransposeA(true);
-  if (reshape != turned.transpose)
+void undoTransposes(TransposedMatmul &transposed) {
+  Operation *reshape = transposed.product.getA().getDefiningOp();
+  transposed.product.getAMutable().assign(transposed.before);
+  transposed.product.setTransposeA(true);
+  if (reshape != transposed.transpose)
     reshape->erase();
-  turned.transpose.erase();
+  transposed.transpose.erase();
 }
 
 void makeView(TransposeOp op, Type result) {

@@ -20,7 +20,7 @@ void transposeImagesFirst(mlir::Block &block, llvm::ArrayRef<std::string> tags, 
 
 /// A matmul whose first operand was transposed by its flag, and is now transposed by a separate
 /// operation.
-struct TurnedProduct {
+struct TransposedMatmul {
   MatmulOp product;
   TransposeOp transpose;
   mlir::Value before; ///< the original operand
@@ -28,10 +28,10 @@ struct TurnedProduct {
 
 /// Replaces the transposed first operand of matmuls by a transposition of the image, if one of the
 /// layouts makes that a view: matmul(reshape(x)^T, w) = matmul(reshape(transpose(x)), w).
-llvm::SmallVector<TurnedProduct> turnProducts(mlir::Block &block, llvm::ArrayRef<std::string> tags,
-                                              int64_t rank);
+llvm::SmallVector<TransposedMatmul>
+transposeMatmuls(mlir::Block &block, llvm::ArrayRef<std::string> tags, int64_t rank);
 /// Restores the original matmul.
-void turnBack(TurnedProduct &turned);
+void undoTransposes(TransposedMatmul &transposed);
 
 /// Replaces a transposition by a view. The layout of `result` must make it one.
 void makeView(TransposeOp op, mlir::Type result);

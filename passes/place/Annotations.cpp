@@ -4,7 +4,7 @@
 #include "passes/Devices.h"
 #include "passes/OpNames.h"
 #include "passes/TensorBuilder.h"
-#include "passes/place/Remember.h"
+#include "passes/place/DeviceLocations.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -46,7 +46,7 @@ std::optional<int64_t> parseBytes(StringRef text) {
   return int64_t(value * unit);
 }
 
-Wish byTypes(TypeRange types) {
+PlacementRequest byTypes(TypeRange types) {
   OnAttr scalar;
   for (Type type : types) {
     OnAttr device = deviceOf(type);
@@ -54,12 +54,12 @@ Wish byTypes(TypeRange types) {
       return {device, "set by its type", true};
     scalar = scalar ? scalar : device;
   }
-  return scalar ? Wish{scalar, "set by its type", true} : Wish{};
+  return scalar ? PlacementRequest{scalar, "set by its type", true} : PlacementRequest{};
 }
 
-FailureOr<Wish> byAttribute(Operation *op, Attribute attribute) {
+FailureOr<PlacementRequest> byAttribute(Operation *op, Attribute attribute) {
   if (!attribute)
-    return Wish{};
+    return PlacementRequest{};
   auto name = dyn_cast<StringAttr>(attribute);
   FailureOr<OnAttr> device = failure();
   if (name)
@@ -67,7 +67,7 @@ FailureOr<Wish> byAttribute(Operation *op, Attribute attribute) {
   if (!isDevice(device))
     return op->emitError() << "`" << kDeviceAttr << "` must name a device; found " << attribute
                            << "; " << helpFor(device);
-  return Wish{*device, "set by dlc.device"};
+  return PlacementRequest{*device, "set by dlc.device"};
 }
 
 } // namespace
@@ -159,55 +159,55 @@ FailureOr<Annotations> Annotations::parse(ModuleOp module, const ModelOptions &o
   return result;
 }
 
-Wish Annotations::byPattern(Pattern::Kind kind, ArrayRef<StringRef> names) {
-  Wish wish;
+PlacementRequest Annotations::byPattern(Pattern::Kind kind, ArrayRef<StringRef> names) {
+  PlacementRequest request;
   for (Pattern &each : patterns) {
     if (each.kind != kind ||
         !llvm::any_of(names, [&](StringRef name) { return matchesPattern(each.pattern, name); }))
       continue;
     // The first matching pattern determines the device. Later patterns are also marked as matched.
     each.matched = true;
-    if (!wish.device)
-      wish = {each.device, "--place " + each.text};
+    if (!request.device)
+      request = {each.device, "--place " + each.text};
   }
-  return wish;
+  return request;
 }
 
 /// Returns the device that the operations inside a branch or loop request. The whole branch or loop
 /// is placed on it.
-FailureOr<Wish> Annotations::ofRegions(Operation *op) {
-  Wish found;
+FailureOr<PlacementRequest> Annotations::ofRegions(Operation *op) {
+  PlacementRequest found;
   Operation *first = nullptr;
   for (Region &region : op->getRegions())
     for (Operation &inner : region.getOps()) {
       if (isa<ConstantOp, YieldOp>(inner))
         continue;
-      FailureOr<Wish> wish = of(&inner);
-      if (failed(wish))
+      FailureOr<PlacementRequest> request = of(&inner);
+      if (failed(request))
         return failure();
-      if (!wish->device)
+      if (!request->device)
         continue;
-      if (found.device && !found.device.sameDevice(wish->device))
+      if (found.device && !found.device.sameDevice(request->device))
         return op->emitError() << "must be on one device as a whole; " << nameOf(first)
                                << " inside is requested on " << found.device.getDeviceName() << ", "
-                               << nameOf(&inner) << " on " << wish->device.getDeviceName()
+                               << nameOf(&inner) << " on " << request->device.getDeviceName()
                                << "; request one device for all of it";
       if (!found.device) {
-        found = {wish->device, nameOf(&inner) + " inside: " + wish->why, wish->byType};
+        found = {request->device, nameOf(&inner) + " inside: " + request->why, request->byType};
         first = &inner;
       }
     }
   return found;
 }
 
-FailureOr<Wish> Annotations::of(Operation *op) {
+FailureOr<PlacementRequest> Annotations::of(Operation *op) {
   SmallVector<StringRef> names;
   namesIn(op->getLoc(), names);
-  Wish own = byPattern(Pattern::Operations, names);
+  PlacementRequest own = byPattern(Pattern::Operations, names);
   SmallVector<Type> types(op->getResultTypes());
   for (Region &region : op->getRegions())
     llvm::append_range(types, region.getArgumentTypes());
-  if (Wish typed = byTypes(types); typed.device) {
+  if (PlacementRequest typed = byTypes(types); typed.device) {
     if (own.device && !own.device.sameDevice(typed.device))
       return op->emitError() << "is on " << typed.device.getDeviceName()
                              << " by its type, and requested on " << own.device.getDeviceName()
@@ -215,7 +215,7 @@ FailureOr<Wish> Annotations::of(Operation *op) {
     return typed;
   }
   if (!own.device) {
-    FailureOr<Wish> asked = byAttribute(op, op->getAttr(kDeviceAttr));
+    FailureOr<PlacementRequest> asked = byAttribute(op, op->getAttr(kDeviceAttr));
     if (failed(asked))
       return failure();
     own = *asked;
@@ -225,7 +225,7 @@ FailureOr<Wish> Annotations::of(Operation *op) {
       own = {device, "set by dlc.device"};
   if (!isa<IfOp, LoopOp>(op))
     return own;
-  FailureOr<Wish> inner = ofRegions(op);
+  FailureOr<PlacementRequest> inner = ofRegions(op);
   if (failed(inner))
     return failure();
   if (own.device && inner->device && !own.device.sameDevice(inner->device))
@@ -236,24 +236,24 @@ FailureOr<Wish> Annotations::of(Operation *op) {
   return own.device ? own : *inner;
 }
 
-FailureOr<Wish> Annotations::ofValue(func::FuncOp function, Pattern::Kind kind, Type type,
-                                     DictionaryAttr attributes) {
-  if (Wish wish = byTypes(type); wish.device)
-    return wish;
+FailureOr<PlacementRequest> Annotations::ofValue(func::FuncOp function, Pattern::Kind kind,
+                                                 Type type, DictionaryAttr attributes) {
+  if (PlacementRequest request = byTypes(type); request.device)
+    return request;
   SmallVector<StringRef> names;
   if (auto name = attributes ? attributes.getAs<StringAttr>("dlc.name") : StringAttr())
     names.push_back(name.getValue());
-  if (Wish wish = byPattern(kind, names); wish.device)
-    return wish;
+  if (PlacementRequest request = byPattern(kind, names); request.device)
+    return request;
   return byAttribute(function, attributes ? attributes.get(kDeviceAttr) : Attribute());
 }
 
-FailureOr<Wish> Annotations::ofInput(func::FuncOp function, unsigned argument) {
+FailureOr<PlacementRequest> Annotations::ofInput(func::FuncOp function, unsigned argument) {
   return ofValue(function, Pattern::Inputs, function.getArgumentTypes()[argument],
                  function.getArgAttrDict(argument));
 }
 
-FailureOr<Wish> Annotations::ofOutput(func::FuncOp function, unsigned result) {
+FailureOr<PlacementRequest> Annotations::ofOutput(func::FuncOp function, unsigned result) {
   return ofValue(function, Pattern::Outputs, function.getResultTypes()[result],
                  function.getResultAttrDict(result));
 }

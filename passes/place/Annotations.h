@@ -14,7 +14,7 @@ namespace dlc::place {
 constexpr llvm::StringLiteral kDeviceAttr = "dlc.device";
 
 /// Requested device and the source of the request. The device is null if there is no request.
-struct Wish {
+struct PlacementRequest {
   OnAttr device;
   std::string why = {};
   /// The device is already part of the type.
@@ -38,9 +38,9 @@ public:
   /// Parses `--device` and `--place`. Fails with a diagnostic on the module.
   static mlir::FailureOr<Annotations> parse(mlir::ModuleOp module, const ModelOptions &options);
 
-  mlir::FailureOr<Wish> of(mlir::Operation *op);
-  mlir::FailureOr<Wish> ofInput(mlir::func::FuncOp function, unsigned argument);
-  mlir::FailureOr<Wish> ofOutput(mlir::func::FuncOp function, unsigned result);
+  mlir::FailureOr<PlacementRequest> of(mlir::Operation *op);
+  mlir::FailureOr<PlacementRequest> ofInput(mlir::func::FuncOp function, unsigned argument);
+  mlir::FailureOr<PlacementRequest> ofOutput(mlir::func::FuncOp function, unsigned result);
   /// Reports an error if a pattern matched nothing. Must be called after `of`, `ofInput` and
   /// `ofOutput` were called for everything in the module.
   llvm::LogicalResult checkAllMatched(mlir::ModuleOp module) const;
@@ -60,10 +60,10 @@ private:
   };
   llvm::LogicalResult addCandidates(mlir::ModuleOp module, llvm::StringRef text);
   llvm::LogicalResult addPattern(mlir::ModuleOp module, llvm::StringRef text);
-  Wish byPattern(Pattern::Kind kind, llvm::ArrayRef<llvm::StringRef> names);
-  mlir::FailureOr<Wish> ofValue(mlir::func::FuncOp function, Pattern::Kind kind, mlir::Type type,
-                                mlir::DictionaryAttr attributes);
-  mlir::FailureOr<Wish> ofRegions(mlir::Operation *op);
+  PlacementRequest byPattern(Pattern::Kind kind, llvm::ArrayRef<llvm::StringRef> names);
+  mlir::FailureOr<PlacementRequest> ofValue(mlir::func::FuncOp function, Pattern::Kind kind,
+                                            mlir::Type type, mlir::DictionaryAttr attributes);
+  mlir::FailureOr<PlacementRequest> ofRegions(mlir::Operation *op);
 
   std::vector<Pattern> patterns;
 };

@@ -42,7 +42,7 @@ public:
       : placement(placement), at(at), forbidden(forbidden),
         block(placement.function.getBody().front()) {}
 
-  FailureOr<std::vector<Crossing>> run() {
+  FailureOr<std::vector<InsertedTransfer>> run() {
     for (BlockArgument argument : block.getArguments())
       place(argument, inputDevice(argument.getArgNumber()));
     for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
@@ -153,7 +153,7 @@ private:
     return TransferOp::create(builder, value.getLoc(), movedTo(type, device), value).getResult();
   }
 
-  void checkAllowed(Value value, const Crossing &crossing, Operation *user) {
+  void checkAllowed(Value value, const InsertedTransfer &crossing, Operation *user) {
     if (forbidden.empty())
       return;
     SmallVector<StringRef> names{StringRef(crossing.value).trim('\''),
@@ -193,14 +193,14 @@ private:
   StringRef forbidden;
   Block &block;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> copies;
-  std::vector<Crossing> crossings;
+  std::vector<InsertedTransfer> crossings;
   bool isWrong = false;
 };
 
 } // namespace
 
-FailureOr<std::vector<Crossing>> applyPlacement(FunctionProblem &placement, const Labels &at,
-                                                StringRef forbidden) {
+FailureOr<std::vector<InsertedTransfer>> applyPlacement(FunctionProblem &placement,
+                                                        const Labels &at, StringRef forbidden) {
   return Applier(placement, at, forbidden).run();
 }
 

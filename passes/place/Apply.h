@@ -7,7 +7,7 @@
 namespace dlc::place {
 
 /// Transfer that the placement inserted.
-struct Crossing {
+struct InsertedTransfer {
   std::string value, user;
   OnAttr from, to;
   int64_t bytes = 0;
@@ -16,17 +16,17 @@ struct Crossing {
 /// Gives each value its device. A constant is copied to each device that uses it. Other values get
 /// a transfer immediately after their definition. Fails, with a diagnostic for each transfer, if
 /// the pattern `forbidden` (empty: none) matches a name of the transferred value or of its user.
-mlir::FailureOr<std::vector<Crossing>> applyPlacement(FunctionProblem &placement, const Labels &at,
-                                                      llvm::StringRef forbidden);
+mlir::FailureOr<std::vector<InsertedTransfer>>
+applyPlacement(FunctionProblem &placement, const Labels &at, llvm::StringRef forbidden);
 
 /// Folds chains of transfers into one transfer, merges equal transfers, and moves each transfer to
 /// immediately after the definition of its operand.
-void tidyTransfers(mlir::func::FuncOp function);
+void simplifyTransfers(mlir::func::FuncOp function);
 
 /// Returns the value of kPlacementAttr: the device of each operation with the reason, and the
 /// inserted transfers.
 mlir::DictionaryAttr describePlacement(const FunctionProblem &placement, const Labels &at,
-                                       llvm::ArrayRef<Crossing> crossings,
+                                       llvm::ArrayRef<InsertedTransfer> crossings,
                                        const Annotations &annotations, const CostTable &costs);
 
 } // namespace dlc::place

@@ -58,40 +58,40 @@ private:
     return success();
   }
 
-  unsigned addNode(const Wish &wish, unsigned position) {
+  unsigned addNode(const PlacementRequest &request, unsigned position) {
     Node node;
     node.position = position;
-    if (wish.device)
-      node.fixed = int(labelOf(wish.device));
+    if (request.device)
+      node.fixed = int(labelOf(request.device));
     result.problem.nodes.push_back(node);
-    result.why.push_back(wish.device ? wish.why : "");
+    result.why.push_back(request.device ? request.why : "");
     return unsigned(result.problem.nodes.size()) - 1;
   }
 
   /// Returns the fixed node that represents a device as the target of outputs.
-  unsigned pin(const Wish &wish) {
+  unsigned pin(const PlacementRequest &request) {
     for (auto &[known, node] : pins)
-      if (known.sameDevice(wish.device))
+      if (known.sameDevice(request.device))
         return node;
-    pins.emplace_back(wish.device, addNode(wish, 0));
+    pins.emplace_back(request.device, addNode(request, 0));
     return pins.back().second;
   }
 
   LogicalResult addInputs() {
     for (BlockArgument argument : block.getArguments()) {
       unsigned number = argument.getArgNumber();
-      FailureOr<Wish> wish = annotations.ofInput(result.function, number);
-      if (failed(wish))
+      FailureOr<PlacementRequest> request = annotations.ofInput(result.function, number);
+      if (failed(request))
         return failure();
-      if (wish->byType)
+      if (request->byType)
         result.placedBefore.insert(argument);
       // State and parameters are placed where they are used. All other inputs are provided by the
       // caller.
       bool stays = result.function.getArgAttr(number, "dlc.state") ||
                    result.function.getArgAttr(number, "dlc.parameter");
-      if (!wish->device && !stays)
-        wish = Wish{annotations.home, "an input on the default device"};
-      nodeOfInput.push_back(addNode(*wish, 0));
+      if (!request->device && !stays)
+        request = PlacementRequest{annotations.home, "an input on the default device"};
+      nodeOfInput.push_back(addNode(*request, 0));
     }
     return success();
   }
@@ -105,12 +105,12 @@ private:
           result.placedBefore.insert(value);
       if (isa<ConstantOp>(op))
         continue;
-      FailureOr<Wish> wish = annotations.of(&op);
-      if (failed(wish))
+      FailureOr<PlacementRequest> request = annotations.of(&op);
+      if (failed(request))
         return failure();
-      if (wish->byType)
+      if (request->byType)
         result.fixedByType.insert(&op);
-      nodeOf[&op] = addNode(*wish, position);
+      nodeOf[&op] = addNode(*request, position);
     }
     end = position + 1;
     return success();
@@ -118,8 +118,8 @@ private:
 
   LogicalResult addOutputs() {
     for (unsigned i = 0; i < result.function.getNumResults(); ++i) {
-      FailureOr<Wish> wish = annotations.ofOutput(result.function, i);
-      if (failed(wish))
+      FailureOr<PlacementRequest> request = annotations.ofOutput(result.function, i);
+      if (failed(request))
         return failure();
       StringAttr name, other;
       int state = -1;
@@ -130,16 +130,16 @@ private:
       if (state >= 0) {
         unsigned node = nodeOfInput[unsigned(state)];
         Node &argument = result.problem.nodes[node];
-        if (wish->device && argument.fixed < 0) {
-          argument.fixed = int(labelOf(wish->device));
-          result.why[node] = wish->why;
+        if (request->device && argument.fixed < 0) {
+          argument.fixed = int(labelOf(request->device));
+          result.why[node] = request->why;
         }
         nodeOfOutput.push_back(node);
         continue;
       }
-      if (!wish->device)
-        wish = Wish{annotations.home, "an output on the default device"};
-      nodeOfOutput.push_back(pin(*wish));
+      if (!request->device)
+        request = PlacementRequest{annotations.home, "an output on the default device"};
+      nodeOfOutput.push_back(pin(*request));
     }
     return success();
   }

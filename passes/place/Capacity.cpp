@@ -55,7 +55,7 @@ public:
 
 private:
   static constexpr size_t kTried = 64;
-  static constexpr double kMostWork = 3e8;
+  static constexpr double kMaxWork = 3e8;
 
   Labels labelsOf(const std::vector<size_t> &ends) const {
     Labels at = problem.allAt(devices.back());
@@ -91,7 +91,7 @@ private:
 
   void improve(Labels &at) const {
     double each = double(problem.nets.size() + problem.nodes.size());
-    if (each * double(order.size() * devices.size()) > kMostWork)
+    if (each * double(order.size() * devices.size()) > kMaxWork)
       return;
     Cost energy = problem.energy(at);
     for (unsigned node : order)

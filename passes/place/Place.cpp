@@ -40,14 +40,14 @@ struct PlacePass : OptionPass<PlacePass> {
       std::optional<Labels> at = choose(problem, annotations->mode);
       if (!at)
         return failure();
-      FailureOr<std::vector<Crossing>> crossings =
+      FailureOr<std::vector<InsertedTransfer>> crossings =
           applyPlacement(problem, *at, options.forbidTransfers);
       if (failed(crossings))
         return failure();
       if (problem.devices.size() > 1)
         module->setAttr(kPlacementAttr,
                         describePlacement(problem, *at, *crossings, *annotations, table));
-      tidyTransfers(problem.function);
+      simplifyTransfers(problem.function);
     }
     return success();
   }

@@ -82,8 +82,8 @@ private:
 } // namespace
 
 DictionaryAttr describePlacement(const FunctionProblem &placement, const Labels &at,
-                                 ArrayRef<Crossing> crossings, const Annotations &annotations,
-                                 const CostTable &costs) {
+                                 ArrayRef<InsertedTransfer> crossings,
+                                 const Annotations &annotations, const CostTable &costs) {
   func::FuncOp function = placement.function;
   Builder b(function.getContext());
   Alternatives alternatives(placement, at, annotations.mode);
@@ -106,7 +106,7 @@ DictionaryAttr describePlacement(const FunctionProblem &placement, const Labels 
         node != placement.nodes.end() && !isa<TransferOp>(op))
       operations.push_back(
           entry(StringRef(nameOf(&op)).trim('\''), op.getName().stripDialect(), node->second));
-  for (const Crossing &crossing : crossings)
+  for (const InsertedTransfer &crossing : crossings)
     transfers.push_back(b.getDictionaryAttr(
         {b.getNamedAttr("value", b.getStringAttr(StringRef(crossing.value).trim('\''))),
          b.getNamedAttr("user", b.getStringAttr(StringRef(crossing.user).trim('\''))),

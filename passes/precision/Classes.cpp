@@ -20,12 +20,12 @@ SmallVector<OpOperand *> dataOperands(Operation *op) {
   return data;
 }
 
-bool staysWide(const OpOperand &operand) {
+bool staysInF32(const OpOperand &operand) {
   auto gradient = dyn_cast<AttentionGradOp>(operand.getOwner());
   return gradient && operand.get() == gradient.getLse();
 }
 
-bool staysWide(OpResult result) {
+bool staysInF32(OpResult result) {
   auto forward = dyn_cast<AttentionTrainOp>(result.getOwner());
   return forward && result == forward.getLse();
 }

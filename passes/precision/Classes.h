@@ -15,8 +15,8 @@ llvm::SmallVector<mlir::OpOperand *> dataOperands(mlir::Operation *op);
 
 /// Whether an operand or result of a Product stays in f32, because it is not part of a matrix
 /// product (`lse` of attention).
-bool staysWide(const mlir::OpOperand &operand);
-bool staysWide(mlir::OpResult result);
+bool staysInF32(const mlir::OpOperand &operand);
+bool staysInF32(mlir::OpResult result);
 
 /// Whether the operation only rearranges elements, so that it may read a narrow copy of a
 /// parameter.

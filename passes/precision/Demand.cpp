@@ -10,12 +10,12 @@ bool isWide(Value value) {
   return type && type.getElementType().isF32();
 }
 
-FloatType Question::typeOf(Operation *op) const {
+FloatType PrecisionRequest::typeOf(Operation *op) const {
   FloatType asked = overrides.of(op);
   return asked ? asked : narrow;
 }
 
-NumericClass Question::classOf(Operation *op) const {
+NumericClass PrecisionRequest::classOf(Operation *op) const {
   FloatType asked = overrides.of(op);
   if (asked && asked.isF32())
     return NumericClass::Full;
@@ -27,7 +27,7 @@ NumericClass Question::classOf(Operation *op) const {
   return numeric;
 }
 
-Demand::Demand(Operation *root, const Question &question) : question(question) {
+Demand::Demand(Operation *root, const PrecisionRequest &request) : request(request) {
   for (Region &region : root->getRegions())
     for (Block &block : region)
       visit(block);
@@ -69,11 +69,11 @@ static bool isFullSize(OpOperand &use, Value result) {
 
 FloatType Demand::wantedBy(OpOperand &use) const {
   Operation *user = use.getOwner();
-  switch (question.classOf(user)) {
+  switch (request.classOf(user)) {
   case NumericClass::Full:
     return {};
   case NumericClass::Product:
-    return staysWide(use) ? FloatType() : question.typeOf(user);
+    return staysInF32(use) ? FloatType() : request.typeOf(user);
   case NumericClass::Layer:
     return llvm::is_contained(dataOperands(user), &use) ? of(user->getResult(0)) : FloatType();
   case NumericClass::Exact:

@@ -9,7 +9,7 @@ namespace dlc::precision {
 
 /// The requested precision of products (operations of class Product: matmuls, convolutions and
 /// attention).
-struct Question {
+struct PrecisionRequest {
   /// Type of products. If null, products stay in f32, except those that an override names.
   mlir::FloatType narrow;
   Overrides overrides;
@@ -29,7 +29,7 @@ bool isWide(mlir::Value value);
 /// would affect every element of the result.
 class Demand {
 public:
-  Demand(mlir::Operation *root, const Question &question);
+  Demand(mlir::Operation *root, const PrecisionRequest &request);
 
   /// The type in which the value is needed. Null if it is not needed in a narrow type.
   mlir::FloatType of(mlir::Value value) const { return wanted.lookup(value); }
@@ -42,7 +42,7 @@ private:
   void decide(mlir::Value value);
   void visit(mlir::Block &block);
 
-  const Question &question;
+  const PrecisionRequest &request;
   llvm::DenseMap<mlir::Value, mlir::FloatType> wanted;
 };
 

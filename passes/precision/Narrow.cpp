@@ -69,9 +69,9 @@ void Narrowing::run(Block &block) {
 }
 
 void Narrowing::visit(Operation *op) {
-  NumericClass numeric = question.classOf(op);
-  if (numeric == NumericClass::Product && question.typeOf(op))
-    return visitProduct(op, question.typeOf(op));
+  NumericClass numeric = request.classOf(op);
+  if (numeric == NumericClass::Product && request.typeOf(op))
+    return visitProduct(op, request.typeOf(op));
   if ((numeric == NumericClass::Layer && visitLayer(op)) ||
       (numeric == NumericClass::Exact && visitExact(op)))
     return;
@@ -83,14 +83,14 @@ void Narrowing::visit(Operation *op) {
 
 void Narrowing::visitProduct(Operation *op, FloatType type) {
   for (OpOperand &operand : op->getOpOperands())
-    if (staysWide(operand))
+    if (staysInF32(operand))
       widen(operand);
     else if (isWide(operand.get()) || narrowTypeOf(operand.get()))
       operand.set(narrow(operand.get(), type, op));
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   for (OpResult result : op->getResults()) {
-    if (!isWide(result) || staysWide(result))
+    if (!isWide(result) || staysInF32(result))
       continue;
     convert(result, type);
     if (!demand.isStored(result) && !result.use_empty())
@@ -149,7 +149,7 @@ bool Narrowing::visitExact(Operation *op) {
 void Narrowing::visitWide(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
     widen(operand);
-  NumericClass numeric = question.classOf(op);
+  NumericClass numeric = request.classOf(op);
   if (numeric == NumericClass::Full || op->getNumResults() == 0)
     return;
   Value result = op->getResult(0);

@@ -13,7 +13,8 @@ namespace dlc::precision {
 /// - A value that only one operation reads is passed on in f32.
 class Narrowing {
 public:
-  Narrowing(const Question &question, const Demand &demand) : question(question), demand(demand) {}
+  Narrowing(const PrecisionRequest &request, const Demand &demand)
+      : request(request), demand(demand) {}
 
   void run(mlir::Block &block);
 
@@ -32,7 +33,7 @@ private:
   void convert(mlir::Value result, mlir::FloatType type);
   bool mayJoin(mlir::OpOperand &operand, mlir::FloatType type) const;
 
-  const Question &question;
+  const PrecisionRequest &request;
   const Demand &demand;
   /// Values whose own type was changed to a narrow one.
   llvm::DenseMap<mlir::Value, mlir::FloatType> converted;

@@ -26,14 +26,14 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
   }
 
   LogicalResult run(ModuleOp module, const ModelOptions &options) {
-    std::optional<Question> question = asked(module, options);
-    if (!question)
+    std::optional<PrecisionRequest> request = asked(module, options);
+    if (!request)
       return failure();
     module->walk([&](FunctionOpInterface function) {
-      if (function.isExternal() || !hasWork(function, *question))
+      if (function.isExternal() || !hasWork(function, *request))
         return;
-      Demand demand(function, *question);
-      Narrowing narrowing(*question, demand);
+      Demand demand(function, *request);
+      Narrowing narrowing(*request, demand);
       for (Block &block : function.getFunctionBody())
         narrowing.run(block);
       dropDead(function);
@@ -45,11 +45,11 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
     std::string matmul = matmulPrecisionOf(options);
     if (matmul != "highest")
       module->walk(
-          [&](Operation *op) { allowMath(op, *question, matmul == "medium" ? "bf16" : "tf32"); });
+          [&](Operation *op) { allowMath(op, *request, matmul == "medium" ? "bf16" : "tf32"); });
     return success();
   }
 
-  std::optional<Question> asked(ModuleOp module, const ModelOptions &options) {
+  std::optional<PrecisionRequest> asked(ModuleOp module, const ModelOptions &options) {
     std::string wrong;
     std::optional<Overrides> parsed = Overrides::parse(options.precisionOf, &getContext(), wrong);
     if (!parsed)
@@ -57,15 +57,15 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
                               "PATTERN=f16; found '")
                  << wrong << "'",
              std::nullopt;
-    return Question{typeNamed(options.precision, &getContext()), *parsed};
+    return PrecisionRequest{typeNamed(options.precision, &getContext()), *parsed};
   }
 
   /// Whether any product becomes narrow. Other functions are not changed.
-  static bool hasWork(FunctionOpInterface function, const Question &question) {
+  static bool hasWork(FunctionOpInterface function, const PrecisionRequest &request) {
     return function
         ->walk([&](Operation *op) {
-          FloatType type = question.typeOf(op);
-          bool narrows = type && !type.isF32() && question.classOf(op) == NumericClass::Product;
+          FloatType type = request.typeOf(op);
+          bool narrows = type && !type.isF32() && request.classOf(op) == NumericClass::Product;
           return narrows ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
@@ -81,8 +81,8 @@ struct PrecisionPass : OptionPass<PrecisionPass> {
 
   /// Permits rounding the operands of an f32 matmul, convolution or attention to `math`: to bf16,
   /// or to tf32 and any type that is more precise.
-  static void allowMath(Operation *op, const Question &question, StringRef math) {
-    FloatType asked = question.overrides.of(op);
+  static void allowMath(Operation *op, const PrecisionRequest &request, StringRef math) {
+    FloatType asked = request.overrides.of(op);
     if ((asked && asked.isF32()) || precision::classOf(op) != NumericClass::Product ||
         !llvm::all_of(op->getOperands(), [](Value operand) {
           return isWide(operand) || getElementTypeOrSelf(operand.getType()).isInteger(1);

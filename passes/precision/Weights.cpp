@@ -29,7 +29,7 @@ namespace dlc {
 namespace {
 
 /// Smaller constants stay unchanged, because reading them takes no significant time.
-constexpr int64_t kFewest = 4096;
+constexpr int64_t kMin = 4096;
 
 uint16_t rounded(float x) {
   uint32_t bits = llvm::bit_cast<uint32_t>(x);
@@ -62,12 +62,12 @@ std::optional<uint16_t> exactF16(float x) {
 }
 
 /// Weights in fewer bits, and the scale of each column if there is one.
-struct Kept {
+struct NarrowWeights {
   Value bits, scales;
 };
 
 /// Statistics of the rounding error over all converted weights.
-struct Losses {
+struct RoundingErrors {
   int64_t tensors = 0, elements = 0, bytes = 0;
   /// Sum of squared errors, sum of squared weights, and the largest error relative to the largest
   /// weight of its column (for bf16: of its tensor).
@@ -98,18 +98,18 @@ struct Columns {
   }
 };
 
-enum class Form { Exact, BF16, Int8 };
+enum class WeightType { Exact, BF16, Int8 };
 
-class Keeper {
+class WeightNarrower {
 public:
-  Keeper(Form form, Losses &losses) : form(form), losses(losses) {}
+  WeightNarrower(WeightType form, RoundingErrors &losses) : form(form), losses(losses) {}
 
   void keep(MatmulOp op) {
     auto constant = op.getB().getDefiningOp<ConstantOp>();
     if (!constant || !isWeight(constant) ||
         typeOf(op.getA()).getElementType() != typeOf(op.getB()).getElementType())
       return;
-    auto [found, isNew] = known.try_emplace(constant, Kept());
+    auto [found, isNew] = known.try_emplace(constant, NarrowWeights());
     if (isNew)
       found->second = made(constant, op.getTransposeB());
     if (!found->second.bits)
@@ -131,14 +131,14 @@ private:
   /// weight bandwidth.
   bool isWeight(ConstantOp constant) const {
     auto type = typeOf(constant.getResult());
-    if (!type.getElementType().isF32() || type.getRank() < 2 || type.getNumElements() < kFewest)
+    if (!type.getElementType().isF32() || type.getRank() < 2 || type.getNumElements() < kMin)
       return false;
     std::optional<bool> transposed;
     for (OpOperand &use : constant->getUses()) {
       auto product = dyn_cast<MatmulOp>(use.getOwner());
       if (!product || use.getOperandNumber() != 1)
         return false;
-      if ((form == Form::Exact ? !isBoundByWeights(product) : precision::isStrict(product)) ||
+      if ((form == WeightType::Exact ? !isBoundByWeights(product) : precision::isStrict(product)) ||
           transposed.value_or(product.getTransposeB()) != product.getTransposeB())
         return false;
       transposed = product.getTransposeB();
@@ -146,12 +146,12 @@ private:
     return true;
   }
 
-  Kept made(ConstantOp constant, bool transposed) {
+  NarrowWeights made(ConstantOp constant, bool transposed) {
     auto plain = ref::Tensor::fromAttr(constant.getValue());
     if (failed(plain))
       return {};
     const float *from = reinterpret_cast<const float *>(plain->data());
-    if (form == Form::Exact)
+    if (form == WeightType::Exact)
       return exactly(constant, ArrayRef(from, plain->size()));
     if (!llvm::all_of(ArrayRef(from, plain->size()), [](float x) { return std::isfinite(x); }))
       return {};
@@ -161,10 +161,11 @@ private:
     TensorBuilder b(builder, constant.getLoc());
     auto type = typeOf(constant.getResult());
     Columns columns(type.getShape(), transposed);
-    return form == Form::Int8 ? inBytes(b, type, from, columns) : inHalves(b, type, from, columns);
+    return form == WeightType::Int8 ? inBytes(b, type, from, columns)
+                                    : inHalves(b, type, from, columns);
   }
 
-  static Kept exactly(ConstantOp constant, ArrayRef<float> from) {
+  static NarrowWeights exactly(ConstantOp constant, ArrayRef<float> from) {
     auto type = typeOf(constant.getResult());
     auto held = [&](Type element, auto &&exact) -> Value {
       if (!llvm::all_of(from, [&](float x) { return exact(x).has_value(); }))
@@ -180,7 +181,8 @@ private:
     return {bits ? bits : held(Float16Type::get(type.getContext()), exactF16), {}};
   }
 
-  Kept inHalves(TensorBuilder &b, RankedTensorType type, const float *from, const Columns &) {
+  NarrowWeights inHalves(TensorBuilder &b, RankedTensorType type, const float *from,
+                         const Columns &) {
     ref::Tensor halves = ref::Tensor::empty(type.clone(BFloat16Type::get(type.getContext())));
     auto *to = reinterpret_cast<uint16_t *>(halves.mutableData());
     double most = 0;
@@ -194,7 +196,8 @@ private:
     return {b.make<ConstantOp>(halves.toAttr()), {}};
   }
 
-  Kept inBytes(TensorBuilder &b, RankedTensorType type, const float *from, const Columns &c) {
+  NarrowWeights inBytes(TensorBuilder &b, RankedTensorType type, const float *from,
+                        const Columns &c) {
     SmallVector<int64_t> shape(type.getShape().drop_back(2));
     if (!shape.empty())
       shape.push_back(1);
@@ -230,9 +233,9 @@ private:
     return {b.make<ConstantOp>(bytes.toAttr()), b.make<ConstantOp>(scales.toAttr())};
   }
 
-  Form form;
-  Losses &losses;
-  std::map<Operation *, Kept> known;
+  WeightType form;
+  RoundingErrors &losses;
+  std::map<Operation *, NarrowWeights> known;
 };
 
 /// Whether the weights of matmuls with few rows exceed the caches of a core.
@@ -258,10 +261,13 @@ struct WeightsPass : OptionPass<WeightsPass> {
     if (isExact &&
         (!options.place.empty() || can(options.device, DLC_DEVICE_GPU_CODE) || !areFar(products)))
       return success();
-    Losses losses;
-    Keeper keeper(isExact ? Form::Exact : weights == "int8" ? Form::Int8 : Form::BF16, losses);
+    RoundingErrors losses;
+    WeightNarrower narrower(isExact             ? WeightType::Exact
+                            : weights == "int8" ? WeightType::Int8
+                                                : WeightType::BF16,
+                            losses);
     for (MatmulOp op : products)
-      keeper.keep(op);
+      narrower.keep(op);
     if (isExact)
       return success();
     module.emitRemark(

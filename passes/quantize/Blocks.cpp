@@ -106,15 +106,15 @@ Value byBlocks(MatmulOp product, DequantizeOp op) {
 } // namespace
 
 bool keepBlocks(MatmulOp product, Costs *costs) {
-  constexpr int64_t kMostRows = 4, kFewest = 4096;
+  constexpr int64_t kMaxWeightBoundRows = 4, kMin = 4096;
   DequantizeOp op = weightsOf(product);
-  if (!op || !isInBlocks(product, op) || typeOf(op.getY()).getNumElements() < kFewest ||
+  if (!op || !isInBlocks(product, op) || typeOf(op.getY()).getNumElements() < kMin ||
       !isOfConstants(op.getX()) || !isOfConstants(op.getScale()))
     return false;
-  if (costs && costs->rowsOfBlocks() > 0 && keepQuantized(product))
+  if (costs && costs->maxBlockScaledRows() > 0 && keepQuantized(product))
     return true;
   const int64_t rows = typeOf(product.getA()).getNumElements() / shapeOf(product.getA()).back();
-  Value y = rows <= kMostRows ? byBlocks(product, op) : Value();
+  Value y = rows <= kMaxWeightBoundRows ? byBlocks(product, op) : Value();
   if (!y)
     return false;
   product.getY().replaceAllUsesWith(y);
@@ -124,7 +124,7 @@ bool keepBlocks(MatmulOp product, Costs *costs) {
 
 bool keepChannels(MatmulOp product, Costs &costs) {
   DequantizeOp op = weightsOf(product);
-  return op && !isInBlocks(product, op) && costs.rowsOfBlocks() && keepQuantized(product);
+  return op && !isInBlocks(product, op) && costs.maxBlockScaledRows() && keepQuantized(product);
 }
 
 } // namespace dlc::quantize

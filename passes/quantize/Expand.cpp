@@ -111,8 +111,8 @@ private:
 
   /// Evaluates an operation on constants if its result is small. Returns other values unchanged.
   Value folded(Value value) {
-    constexpr int64_t kMost = int64_t(16) << 20;
-    bool isSmall = typeOf(value).hasStaticShape() && typeOf(value).getNumElements() <= kMost;
+    constexpr int64_t kMax = int64_t(16) << 20;
+    bool isSmall = typeOf(value).hasStaticShape() && typeOf(value).getNumElements() <= kMax;
     return isSmall ? constant(value) : value;
   }
 

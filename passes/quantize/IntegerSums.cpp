@@ -203,7 +203,7 @@ private:
     Sums sums;
     auto right = kernelZeroPoint(w.zeroPoint);
     if (!isOfConstants(w.x) || (w.zeroPoint && !isOfConstants(w.zeroPoint))) {
-      const bool takesAny = isHost ? costs.generatesSums() : isGpu;
+      const bool takesAny = isHost ? costs.usesGeneratedIntegerSums() : isGpu;
       if (!right || !(takesAny || (isa<MatmulOp>(op) && isSignedByte(w.x))))
         return std::nullopt;
     } else if (!right || (isHost && (*right || !isSignedByte(w.x)))) {
@@ -225,8 +225,8 @@ private:
         transposeWeights(sums.op);
       return sums;
     }
-    sums.isUnfolded = conv && isHost && costs.generatesSums() && !*right && !sums.shifts &&
-                      isOfConstants(w.x) && canUnfold(conv, x.zeroPoint);
+    sums.isUnfolded = conv && isHost && costs.usesGeneratedIntegerSums() && !*right &&
+                      !sums.shifts && isOfConstants(w.x) && canUnfold(conv, x.zeroPoint);
     if (sums.isUnfolded) {
       sums.op = unfolded(conv, x.zeroPoint, b).getDefiningOp();
       conv.erase();
@@ -260,7 +260,7 @@ private:
     if (isZeroOrNone(zero))
       return Value();
     if (typeOf(zero).getNumElements() != 1 ||
-        (isHost && costs.generatesSums() && !isZeroPointOfBytes(zero)))
+        (isHost && costs.usesGeneratedIntegerSums() && !isZeroPointOfBytes(zero)))
       return std::nullopt;
     TensorBuilder b(builder, zero.getLoc());
     if (isHost)
@@ -287,14 +287,14 @@ private:
   void readNarrow(Operation *op) {
     auto product = dyn_cast<MatmulOp>(op);
     if (!product || typeOf(product.getB()).getRank() != 2 ||
-        !isBoundByWeights(product, std::max(kMostRows, costs.rowsOfBlocks())))
+        !isBoundByWeights(product, std::max(kMaxWeightBoundRows, costs.maxBlockScaledRows())))
       return;
     if (keepChannels(product, costs))
       return;
     auto w = product.getB().getDefiningOp<DequantizeOp>();
     auto factors = w && !w.getZeroPoint() ? perChannel(op, w.getScale()) : std::nullopt;
     if (!factors || hasBlocks(w) || !isInt8(w.getX().getType()) || !isOfConstants(w.getX()) ||
-        !isBoundByWeights(product, kMostRows))
+        !isBoundByWeights(product, kMaxWeightBoundRows))
       return;
     TensorBuilder b(builder, op->getLoc());
     Value bits = b.cast(w.getX(), builder.getF32Type());
@@ -585,10 +585,10 @@ private:
 
   /// Splits a grouped convolution into one convolution for each group and concatenates the results.
   void splitGroups(ConvOp conv) {
-    constexpr int64_t kMostGroups = 16;
+    constexpr int64_t kMaxGroups = 16;
     const int64_t groups = conv.getGroups(), inputs = shapeOf(conv.getX())[1] / groups,
                   outputs = shapeOf(conv.getY())[1] / groups;
-    if (groups > kMostGroups)
+    if (groups > kMaxGroups)
       return;
     TensorBuilder b(builder, conv.getLoc());
     SmallVector<ConvOp> parts;
@@ -630,7 +630,7 @@ private:
 };
 
 struct IntegerSumsPass : OptionPass<IntegerSumsPass> {
-  IntegerSumsPass(const ModelOptions &options, CostsMaker kernels)
+  IntegerSumsPass(const ModelOptions &options, CostsFactory kernels)
       : OptionPass("dlc-integer-sums",
                    "contractions of 8-bit integers as sums of integers where there are kernels",
                    {"device", "place", "threads"}, options),
@@ -655,12 +655,12 @@ struct IntegerSumsPass : OptionPass<IntegerSumsPass> {
   }
 
   Option<std::string> which{*this, "costs", llvm::cl::desc(kCostsHelp), llvm::cl::init("kernels")};
-  CostsMaker kernels;
+  CostsFactory kernels;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createIntegerSumsPass(const ModelOptions &options, CostsMaker kernels) {
+std::unique_ptr<Pass> createIntegerSumsPass(const ModelOptions &options, CostsFactory kernels) {
   return std::make_unique<IntegerSumsPass>(options, std::move(kernels));
 }
 

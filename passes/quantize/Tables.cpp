@@ -24,7 +24,7 @@ namespace dlc {
 namespace {
 
 /// Minimum cost of a chain, in additions, for which a table is used. A lookup costs about as much.
-constexpr int kLeastWork = 6;
+constexpr int kMinWork = 6;
 
 /// Returns a splat constant as a 0-d tensor.
 std::optional<ref::Tensor> numberOf(Value value) {
@@ -118,7 +118,7 @@ private:
     int work = 0;
     for (Operation *each : chainOf(y, x))
       work += cast<FactsInterface>(each).getWeight();
-    if (!carriers.contains(x) && work < kLeastWork)
+    if (!carriers.contains(x) && work < kMinWork)
       return;
     std::optional<Plan> plan = planFor(y, nullptr, {});
     if (!plan)

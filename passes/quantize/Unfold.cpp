@@ -88,14 +88,14 @@ Value windows(ConvOp conv, Value x, Value zero, TensorBuilder &b) {
 
 bool canUnfold(ConvOp conv, Value zeroPoint) {
   // Unfolded images that exceed the caches cost more memory traffic than the matmul saves.
-  constexpr int64_t kMostBytes = int64_t(32) << 20;
+  constexpr int64_t kMaxBytes = int64_t(32) << 20;
   // With fewer weights, unfolding and packing take longer than the multiplications.
-  constexpr int64_t kFewestWeights = 8192;
-  if (conv.getGroups() != 1 || typeOf(conv.getW()).getNumElements() < kFewestWeights ||
+  constexpr int64_t kMinWeights = 8192;
+  if (conv.getGroups() != 1 || typeOf(conv.getW()).getNumElements() < kMinWeights ||
       typeOf(conv.getY()).getNumElements() == 0)
     return false;
   ArrayRef<int64_t> shape = shapeOf(conv.getX());
-  return shape[0] * shape[1] * tapsOf(conv) * positionsOf(conv) <= kMostBytes &&
+  return shape[0] * shape[1] * tapsOf(conv) * positionsOf(conv) <= kMaxBytes &&
          isElement(conv.getX(), zeroPoint);
 }
 

@@ -34,7 +34,7 @@ Value PartBuilder::transpose(Value x) {
   return b.make<TransposeOp>(x, ArrayRef<int64_t>{1, 0, 2});
 }
 
-Value PartBuilder::mine(Value rows) {
+Value PartBuilder::shareOfRank(Value rows) {
   return b.make<OwnRowsOp>(ValueRange{rows}, world(builder), builder.getI64IntegerAttr(ranks));
 }
 
@@ -42,7 +42,7 @@ Value PartBuilder::part(Value whole, const Share &share) {
   RankedTensorType type = partType(typeOf(whole), share, ranks);
   Runs runs(type.getShape(), share);
   Value byRank = transpose(b.reshape(whole, {runs.count, ranks, runs.elements}));
-  return b.reshape(mine(byRank), type.getShape());
+  return b.reshape(shareOfRank(byRank), type.getShape());
 }
 
 Value PartBuilder::gather(Value part, const Share &share) {
@@ -70,7 +70,7 @@ PartBuilder::Places PartBuilder::placesOf(Value indices, int64_t rows) {
   for (int64_t rank = 0; rank < ranks; ++rank)
     firsts.push_back(builder.getIntegerAttr(type.getElementType(), rank * rows));
   Value table = b.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(all, firsts)));
-  Value first = b.reshape(mine(table), {});
+  Value first = b.reshape(shareOfRank(table), {});
   // Negative indices count from the end. An index out of range reads the nearest row.
   Value zero = number(0, indices), size = number(rows * ranks, indices);
   Value counted = b.make<SelectOp>(b.make<CompareOp>(Predicate::lt, indices, zero),

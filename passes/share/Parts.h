@@ -39,7 +39,7 @@ private:
   mlir::Value keep(mlir::Value condition, mlir::Value x, int64_t axis);
   mlir::Value transpose(mlir::Value x);
   /// Returns this rank's share of the rows.
-  mlir::Value mine(mlir::Value rows);
+  mlir::Value shareOfRank(mlir::Value rows);
 
   mlir::OpBuilder &builder;
   TensorBuilder b;

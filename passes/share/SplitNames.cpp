@@ -15,7 +15,7 @@ namespace dlc::share {
 namespace {
 
 /// Parsed `--split` option: PATTERN=WHERE or PATTERN=WHERE:BLOCKS.
-struct Wish {
+struct SplitRequest {
   StringRef text, pattern, where;
   int64_t blocks = 1;
   bool matched = false;
@@ -25,21 +25,22 @@ InFlightDiagnostic wrong(ModuleOp module, StringRef text) {
   return module.emitError() << "--split '" << text << "': ";
 }
 
-FailureOr<Wish> parse(ModuleOp module, StringRef text) {
-  Wish wish{text, {}, {}};
+FailureOr<SplitRequest> parse(ModuleOp module, StringRef text) {
+  SplitRequest request{text, {}, {}};
   // Names may contain '=', so the last '=' separates the dimension.
-  std::tie(wish.pattern, wish.where) = text.rsplit('=');
-  auto [where, blocks] = wish.where.split(':');
-  const bool hasBlocks = wish.where.contains(':');
-  wish.where = where;
+  std::tie(request.pattern, request.where) = text.rsplit('=');
+  auto [where, blocks] = request.where.split(':');
+  const bool hasBlocks = request.where.contains(':');
+  request.where = where;
   unsigned number = 0;
   const bool isWhere = where == "rows" || where == "columns" || !where.getAsInteger(10, number);
-  const bool isBlocks = !hasBlocks || (!blocks.getAsInteger(10, wish.blocks) && wish.blocks >= 1);
-  if (!text.contains('=') || wish.pattern.empty() || !isWhere || !isBlocks)
+  const bool isBlocks =
+      !hasBlocks || (!blocks.getAsInteger(10, request.blocks) && request.blocks >= 1);
+  if (!text.contains('=') || request.pattern.empty() || !isWhere || !isBlocks)
     return wrong(module, text) << "required: PATTERN=rows, PATTERN=columns, PATTERN=DIMENSION, or "
                                   "one of these with a number of blocks, as in PATTERN=columns:3",
            failure();
-  return wish;
+  return request;
 }
 
 /// Returns the dimension that `where` names for a parameter of this rank.
@@ -52,27 +53,28 @@ std::optional<int64_t> dimensionOf(StringRef where, int64_t rank) {
   return dimension < rank && rank > 0 ? std::optional(dimension) : std::nullopt;
 }
 
-LogicalResult split(func::FuncOp function, unsigned argument, StringRef name, const Wish &wish,
-                    int64_t ranks) {
+LogicalResult split(func::FuncOp function, unsigned argument, StringRef name,
+                    const SplitRequest &request, int64_t ranks) {
   auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[argument]);
   if (!type || !type.hasStaticShape())
     return success();
-  std::optional<int64_t> dimension = dimensionOf(wish.where, type.getRank());
+  std::optional<int64_t> dimension = dimensionOf(request.where, type.getRank());
   auto module = function->getParentOfType<ModuleOp>();
   if (!dimension)
-    return wrong(module, wish.text) << "'" << name << "' has shape " << shapeText(type.getShape())
-                                    << ", which has no dimension " << wish.where
-                                    << "; choose one from 0 to " << type.getRank() - 1;
-  int64_t size = type.getDimSize(unsigned(*dimension)), shares = ranks * wish.blocks;
+    return wrong(module, request.text)
+           << "'" << name << "' has shape " << shapeText(type.getShape())
+           << ", which has no dimension " << request.where << "; choose one from 0 to "
+           << type.getRank() - 1;
+  int64_t size = type.getDimSize(unsigned(*dimension)), shares = ranks * request.blocks;
   if (size % shares != 0)
-    return wrong(module, wish.text)
+    return wrong(module, request.text)
            << "'" << name << "' has " << size << " along dimension " << *dimension << ", which "
-           << ranks << " ranks" << (wish.blocks > 1 ? " and the blocks" : "")
+           << ranks << " ranks" << (request.blocks > 1 ? " and the blocks" : "")
            << " do not divide; required: a multiple of " << shares
            << "; do not split it, or choose another --world";
   function.setArgAttr(
       argument, kSplitAttr,
-      DenseI64ArrayAttr::get(function.getContext(), {*dimension, ranks, wish.blocks}));
+      DenseI64ArrayAttr::get(function.getContext(), {*dimension, ranks, request.blocks}));
   return success();
 }
 
@@ -108,12 +110,12 @@ LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal())
     return success();
-  std::vector<Wish> wishes;
+  std::vector<SplitRequest> requests;
   for (StringRef text : options.split) {
-    FailureOr<Wish> wish = parse(module, text);
-    if (failed(wish))
+    FailureOr<SplitRequest> request = parse(module, text);
+    if (failed(request))
       return failure();
-    wishes.push_back(*wish);
+    requests.push_back(*request);
   }
   SmallVector<StringRef> names;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
@@ -122,22 +124,22 @@ LogicalResult annotate(ModuleOp module, const ModelOptions &options) {
       continue;
     names.push_back(name.getValue());
     bool isFirst = true;
-    for (Wish &wish : wishes) {
-      if (!matchesPattern(wish.pattern, name.getValue()))
+    for (SplitRequest &request : requests) {
+      if (!matchesPattern(request.pattern, name.getValue()))
         continue;
-      wish.matched = true;
+      request.matched = true;
       // The first matching pattern applies. Later patterns are also marked as matched.
-      if (isFirst && failed(split(main, i, name.getValue(), wish, options.world)))
+      if (isFirst && failed(split(main, i, name.getValue(), request, options.world)))
         return failure();
       isFirst = false;
     }
   }
-  for (const Wish &wish : wishes) {
-    if (wish.matched)
+  for (const SplitRequest &request : requests) {
+    if (request.matched)
       continue;
-    InFlightDiagnostic error = wrong(module, wish.text);
+    InFlightDiagnostic error = wrong(module, request.text);
     error << "no parameter has a name that matches; ";
-    addKnown(error, names, wish.pattern);
+    addKnown(error, names, request.pattern);
     return error;
   }
   return success();

@@ -63,7 +63,7 @@ public:
                            SmallVector<int64_t>{1});
   }
   /// Reshapes a vector [C] so that it broadcasts against an image [N, C, ..].
-  Value beside(Value image, Value vector) {
+  Value broadcast(Value image, Value vector) {
     SmallVector<int64_t> shape(size_t(typeOf(image).getRank()), 1);
     shape[1] = shapeOf(vector)[0];
     return b.cast(b.reshape(vector, shape), statisticsType(image));
@@ -142,14 +142,15 @@ void differentiate(const Layer &layer) {
   for (Operation *op : layer.ops) {
     auto grad = cast<BatchNormGradOp>(op);
     Value x = grad.getX();
-    auto beside = [&](Value vector) { return n.beside(x, vector); };
+    auto broadcast = [&](Value vector) { return n.broadcast(x, vector); };
     const double share = -double(shapeOf(x)[1]) / double(typeOf(x).getNumElements());
-    Value r = n.rsqrt(beside(grad.getVariance()), grad.getEps().convertToDouble());
-    Value slope = n.mul(n.mul(r, beside(dscale)), share), offset = n.mul(beside(dbias), share);
+    Value r = n.rsqrt(broadcast(grad.getVariance()), grad.getEps().convertToDouble());
+    Value slope = n.mul(n.mul(r, broadcast(dscale)), share),
+          offset = n.mul(broadcast(dbias), share);
     Type wide = statisticsType(x);
-    Value centred = n.sub(n.cast(x, wide), beside(grad.getMean()));
+    Value centred = n.sub(n.cast(x, wide), broadcast(grad.getMean()));
     Value dx = n.add(n.add(n.cast(grad.getDy(), wide), n.mul(centred, slope)), offset);
-    dx = n.mul(dx, n.mul(beside(grad.getScale()), r));
+    dx = n.mul(dx, n.mul(broadcast(grad.getScale()), r));
     grad.getDx().replaceAllUsesWith(n.cast(dx, typeOf(x).getElementType()));
     op->erase();
   }

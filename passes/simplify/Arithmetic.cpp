@@ -146,17 +146,19 @@ template <typename Op> struct MergeConstants : OpRewritePattern<Op> {
 
 // max(x, 0) -> relu(x); the subgradients are equal only if the maximum is strict
 struct MaxToRelu : OpRewritePattern<MaxOp> {
-  MaxToRelu(MLIRContext *context, Keeps keeps) : OpRewritePattern(context), keeps(keeps) {}
+  MaxToRelu(MLIRContext *context, Preserves preserves)
+      : OpRewritePattern(context), preserves(preserves) {}
   LogicalResult matchAndRewrite(MaxOp op, PatternRewriter &rewriter) const override {
     auto split = splitConstant(op);
     std::optional<double> bound = split ? splatValue(split->second) : std::nullopt;
     // max(x, -0.0) preserves -0.0, relu does not.
-    if (bound != 0.0 || std::signbit(*bound) || (keeps == Keeps::Subgradients && !op.getStrict()))
+    if (bound != 0.0 || std::signbit(*bound) ||
+        (preserves == Preserves::Subgradients && !op.getStrict()))
       return failure();
     rewriter.replaceOpWithNewOp<ReluOp>(op, split->first);
     return success();
   }
-  Keeps keeps;
+  Preserves preserves;
 };
 
 // max(a, b) strict -> max(a, b): `strict` affects only gradients
@@ -187,12 +189,12 @@ struct ConstantSelect : OpRewritePattern<SelectOp> {
 
 } // namespace
 
-void addArithmetic(RewritePatternSet &patterns, Keeps keeps) {
+void addArithmetic(RewritePatternSet &patterns, Preserves preserves) {
   patterns
       .add<SimplifyPow, SimplifyDiv, MergeConstants<AddOp>, MergeConstants<MulOp>, ConstantSelect>(
           patterns.getContext());
-  patterns.add<MaxToRelu>(patterns.getContext(), keeps);
-  if (keeps == Keeps::Values)
+  patterns.add<MaxToRelu>(patterns.getContext(), preserves);
+  if (preserves == Preserves::Values)
     patterns.add<DropStrict<MaxOp>, DropStrict<MinOp>>(patterns.getContext());
 }
 

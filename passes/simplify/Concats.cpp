@@ -77,7 +77,8 @@ Value combine(TensorBuilder &b, ReduceKind kind, Value x, Value y) {
 // reduce(op(concat(a, b, ..), y)) -> combine(reduce(op(a, slice(y))), reduce(op(b, slice(y))), ..)
 // if the reduction includes the concatenated dimension; op is elementwise or absent
 struct ReduceParts : OpRewritePattern<ReduceOp> {
-  ReduceParts(MLIRContext *context, Keeps keeps) : OpRewritePattern(context), keeps(keeps) {}
+  ReduceParts(MLIRContext *context, Preserves preserves)
+      : OpRewritePattern(context), preserves(preserves) {}
   LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
     // Limits the number of operands of the kernel that combines the parts.
     constexpr size_t most = 8;
@@ -113,14 +114,14 @@ struct ReduceParts : OpRewritePattern<ReduceOp> {
   }
 
 private:
-  Keeps keeps;
+  Preserves preserves;
 
   /// Returns whether the reduction can be computed from partial results. Partial sums in 16 bits
   /// would be rounded twice. At ties, partial maxima and minima would divide the gradient by parts
   /// and not by elements.
   bool combines(ReduceOp op) const {
     if (op.getKind() == ReduceKind::max || op.getKind() == ReduceKind::min)
-      return keeps == Keeps::Values;
+      return preserves == Preserves::Values;
     return op.getKind() == ReduceKind::sum && typeOf(op.getX()).getElementTypeBitWidth() >= 32;
   }
 
@@ -149,9 +150,9 @@ private:
 
 } // namespace
 
-void addConcats(RewritePatternSet &patterns, Keeps keeps) {
+void addConcats(RewritePatternSet &patterns, Preserves preserves) {
   patterns.add<SliceOfConcat, MergeStack>(patterns.getContext());
-  patterns.add<ReduceParts>(patterns.getContext(), keeps);
+  patterns.add<ReduceParts>(patterns.getContext(), preserves);
 }
 
 } // namespace dlc

@@ -36,9 +36,9 @@ std::optional<std::vector<double>> perChannelConstant(mlir::Value value, int64_t
 bool isEvaluable(mlir::Operation *op);
 
 /// Returns the number of elements that the evaluator reads to compute the results. Evaluation is
-/// limited to kMostEvaluated reads, which take a fraction of a second.
+/// limited to kMaxEvaluated reads, which take a fraction of a second.
 int64_t readsOfEvaluator(mlir::Operation *op);
-constexpr int64_t kMostEvaluated = 100'000'000;
+constexpr int64_t kMaxEvaluated = 100'000'000;
 
 } // namespace dlc
 

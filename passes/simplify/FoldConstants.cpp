@@ -128,7 +128,7 @@ bool isWorthIt(Operation *op) {
   for (Value operand : op->getOperands())
     read += splatValue(operand) ? 1 : typeOf(operand).getNumElements();
   // Constants are stored in the compiled program, which folding must not enlarge much.
-  return readsOfEvaluator(op) <= kMostEvaluated && written <= maxElements &&
+  return readsOfEvaluator(op) <= kMaxEvaluated && written <= maxElements &&
          (written <= (isMadeOnTheWay(op) ? smallElements : largeElements) || written <= 2 * read);
 }
 

@@ -160,9 +160,9 @@ struct GatherOfExtreme : OpRewritePattern<GatherElementsOp> {
 
 } // namespace
 
-void addIndexing(RewritePatternSet &patterns, Keeps keeps) {
+void addIndexing(RewritePatternSet &patterns, Preserves preserves) {
   patterns.add<GatherToSlice, DropBroadcast, BroadcastLast, ScatterRows>(patterns.getContext());
-  if (keeps == Keeps::Values)
+  if (preserves == Preserves::Values)
     patterns.add<GatherOfExtreme>(patterns.getContext());
 }
 

@@ -8,12 +8,12 @@ namespace dlc {
 
 /// What rewrites must preserve. With `Subgradients`, operations that a later dlc.gradient
 /// differentiates keep their values and also their gradients at ties, kinks and bounds.
-enum class Keeps { Values, Subgradients };
+enum class Preserves { Values, Subgradients };
 
 /// Evaluates operations whose operands are all constants.
 void addConstantFolding(mlir::RewritePatternSet &patterns);
 /// Simplifies powers, square roots, chains of constant operands, and maxima with 0.
-void addArithmetic(mlir::RewritePatternSet &patterns, Keeps keeps);
+void addArithmetic(mlir::RewritePatternSet &patterns, Preserves preserves);
 /// Recognizes GELU and Mish as exporters write them.
 void addActivations(mlir::RewritePatternSet &patterns);
 /// Folds batch normalization and per-channel scales and offsets into the weights and bias of a
@@ -25,9 +25,9 @@ void addPadFolding(mlir::RewritePatternSet &patterns);
 void addTaps(mlir::RewritePatternSet &patterns);
 /// Rewrites gathers at constant indices to slices, gathers of extrema to reductions and scatters of
 /// whole rows to scatter_nd. Removes redundant broadcasts.
-void addIndexing(mlir::RewritePatternSet &patterns, Keeps keeps);
+void addIndexing(mlir::RewritePatternSet &patterns, Preserves preserves);
 /// Pushes slices, dimension merges and reductions into the operands of concatenations.
-void addConcats(mlir::RewritePatternSet &patterns, Keeps keeps);
+void addConcats(mlir::RewritePatternSet &patterns, Preserves preserves);
 /// Rewrites scatters and gathers at all indices of a box to slices and concatenations.
 void addBoxes(mlir::RewritePatternSet &patterns);
 /// Sinks transposes until they meet their inverse or a matmul, and hoists reshapes that split

@@ -21,8 +21,8 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
   }
 
   LogicalResult initialize(MLIRContext *context) final {
-    subgradientPatterns = patternsFor(context, Keeps::Subgradients);
-    valuePatterns = patternsFor(context, Keeps::Values);
+    subgradientPatterns = patternsFor(context, Preserves::Subgradients);
+    valuePatterns = patternsFor(context, Preserves::Values);
     RewritePatternSet set(context);
     addConstantFolding(set);
     addActivations(set);
@@ -30,19 +30,19 @@ struct SimplifyPass : PassWrapper<SimplifyPass, OperationPass<>> {
     return success();
   }
 
-  static FrozenRewritePatternSet patternsFor(MLIRContext *context, Keeps keeps) {
+  static FrozenRewritePatternSet patternsFor(MLIRContext *context, Preserves preserves) {
     RewritePatternSet set(context);
     for (RegisteredOperationName op : context->getRegisteredOperations())
       if (op.getDialectNamespace() == "dlc")
         op.getCanonicalizationPatterns(set, context);
     addConstantFolding(set);
-    addArithmetic(set, keeps);
+    addArithmetic(set, preserves);
     addActivations(set);
     addConvFolding(set);
     addPadFolding(set);
     addTaps(set);
-    addIndexing(set, keeps);
-    addConcats(set, keeps);
+    addIndexing(set, preserves);
+    addConcats(set, preserves);
     addBoxes(set);
     addTransposes(set);
     addNorms(set);

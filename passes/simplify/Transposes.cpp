@@ -180,9 +180,9 @@ struct TransposedGroupedWeightGrad : OpRewritePattern<TransposeOp> {
     auto gradient = op.getX().getDefiningOp<GroupedWeightGradOp>();
     if (!gradient || !gradient.getDb().hasOneUse() || !swapsLastTwo(op))
       return failure();
-    auto turned = rewriter.replaceOpWithNewOp<GroupedWeightGradOp>(
+    auto transposed = rewriter.replaceOpWithNewOp<GroupedWeightGradOp>(
         op, op.getType(), gradient.getDy(), gradient.getA(), gradient.getEnds());
-    turned->setDiscardableAttrs(gradient->getDiscardableAttrDictionary());
+    transposed->setDiscardableAttrs(gradient->getDiscardableAttrDictionary());
     return success();
   }
 };

@@ -24,7 +24,7 @@ constexpr double kDefaultTimeout = 20;
 
 /// Heartbeat interval in seconds. After the death of a rank, launchers terminate the others after
 /// about a second; within this time they must report the failure.
-constexpr double kBeat = 0.25;
+constexpr double kHeartbeatSeconds = 0.25;
 
 double timeoutSeconds() {
   const char *given = std::getenv("DLC_WORLD_TIMEOUT");
@@ -164,7 +164,7 @@ void Driver::loop(const void *argument) {
       if (going.empty() && given.empty() && !abortWith) {
         if (stopping)
           break;
-        wake.wait_until(lock, watch ? nextBeat : Clock::now() + std::chrono::hours(1),
+        wake.wait_until(lock, watch ? nextHeartbeat : Clock::now() + std::chrono::hours(1),
                         [&] { return stopping || abortWith || !given.empty(); });
       }
       fresh.swap(given);
@@ -182,7 +182,7 @@ void Driver::loop(const void *argument) {
     going.erase(std::remove_if(going.begin(), going.end(),
                                [&](const State &state) { return advance(state); }),
                 going.end());
-    keepInTouch();
+    exchangeHeartbeats();
     if (!fresh.empty() || going.size() != before) {
       idleSince = Clock::now();
       nap = kFirstNap;
@@ -191,7 +191,7 @@ void Driver::loop(const void *argument) {
     }
   }
   if (watch && broken.empty())
-    sendBeat(/*leaving=*/true);
+    sendHeartbeat(/*leaving=*/true);
   engine.close(world);
 }
 
@@ -264,19 +264,19 @@ void Driver::finish(const State &state, const std::string &error) {
   changed.notify_all();
 }
 
-void Driver::sendBeat(bool leaving) {
+void Driver::sendHeartbeat(bool leaving) {
   std::unique_lock lock(mutex);
   uint64_t latest = std::max(started, lastCarried);
   lock.unlock();
-  Beat beat{.machine = machine,
-            .process = getpid(),
-            .step = step.load(std::memory_order_relaxed),
-            .started = latest,
-            .life = life.load(std::memory_order_relaxed),
-            .leaving = leaving};
+  Heartbeat heartbeat{.machine = machine,
+                      .process = getpid(),
+                      .step = step.load(std::memory_order_relaxed),
+                      .started = latest,
+                      .life = life.load(std::memory_order_relaxed),
+                      .leaving = leaving};
   char error[1024] = "";
   int next = (place.rank + 1) % place.size;
-  if (engine.send(world, next, &beat, sizeof beat, error, sizeof error) != 0)
+  if (engine.send(world, next, &heartbeat, sizeof heartbeat, error, sizeof error) != 0)
     breakWorld(message("rank ", next, " is unreachable: ", error));
 }
 
@@ -285,7 +285,7 @@ void Driver::sendBeat(bool leaving) {
 /// for short moments. Not used for ranks in one process, whose threads cannot be attributed to
 /// ranks.
 void Driver::showWork() {
-  if (watch->beat().process == getpid())
+  if (watch->lastHeartbeat().process == getpid())
     return;
   const bool busy = life == lifeShown && isBusy();
   if (busy && wasBusy)
@@ -294,29 +294,30 @@ void Driver::showWork() {
   lifeShown = life;
 }
 
-void Driver::keepInTouch() {
+void Driver::exchangeHeartbeats() {
   auto now = Clock::now();
-  if (!watch || now < nextBeat || !broken.empty())
+  if (!watch || now < nextHeartbeat || !broken.empty())
     return;
-  if (nextBeat != Clock::time_point() && secondsOf(now) - secondsOf(nextBeat) > timeout / 4)
-    watch->startAnew(secondsOf(now));
+  if (nextHeartbeat != Clock::time_point() &&
+      secondsOf(now) - secondsOf(nextHeartbeat) > timeout / 4)
+    watch->restartTimeouts(secondsOf(now));
   // Several heartbeats per timeout, so that a late heartbeat is not mistaken for a failure.
-  nextBeat = now + std::chrono::duration_cast<Clock::duration>(
-                       std::chrono::duration<double>(std::min(kBeat, timeout / 8)));
+  nextHeartbeat = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                            std::min(kHeartbeatSeconds, timeout / 8)));
   showWork();
-  sendBeat(/*leaving=*/false);
+  sendHeartbeat(/*leaving=*/false);
   char text[DLC_ENGINE_MESSAGE], error[1024] = "";
   for (int from = 0; broken.empty();) {
     uint32_t bytes = 0;
     if (engine.receive(world, &from, text, &bytes, error, sizeof error) != 0)
       breakWorld(error);
-    Beat beat;
+    Heartbeat heartbeat;
     if (from < 0)
       break;
-    if (bytes != sizeof beat)
+    if (bytes != sizeof heartbeat)
       continue;
-    std::memcpy(&beat, text, sizeof beat);
-    watch->take(beat, secondsOf(now));
+    std::memcpy(&heartbeat, text, sizeof heartbeat);
+    watch->take(heartbeat, secondsOf(now));
   }
   if (std::string what = fault(); broken.empty() && !what.empty())
     breakWorld(what);
@@ -335,7 +336,7 @@ std::string Driver::carriersFault() {
 std::string Driver::fault() {
   uint64_t waitingFor = 0;
   double now = secondsOf(Clock::now()), since = now;
-  const Beat &last = watch->beat();
+  const Heartbeat &last = watch->lastHeartbeat();
   // Finds the first collective that the other rank has not started.
   auto waits = [&](uint64_t number, int64_t startNs) {
     if (number <= last.started || (waitingFor != 0 && number >= waitingFor))

@@ -67,9 +67,9 @@ private:
   /// Tests the request. Returns whether the collective has completed or failed.
   bool advance(const State &state);
   void finish(const State &state, const std::string &error);
-  void keepInTouch();
+  void exchangeHeartbeats();
   void showWork();
-  void sendBeat(bool leaving);
+  void sendHeartbeat(bool leaving);
   std::string fault();
   std::string carriersFault();
   void breakWorld(const std::string &message);
@@ -99,7 +99,7 @@ private:
   uint64_t started = 0;
   std::string broken;
   double timeout = 0;
-  std::chrono::steady_clock::time_point nextBeat;
+  std::chrono::steady_clock::time_point nextHeartbeat;
   uint64_t machine = 0;
   std::optional<Watch> watch;
   uint64_t lifeShown = 0;

@@ -13,14 +13,14 @@ namespace {
 
 /// State that all ranks share.
 struct Hub {
-  explicit Hub(int count) : size(count), next(count, 0), letters(count) {}
+  explicit Hub(int count) : size(count), next(count, 0), messages(count) {}
 
   struct Round {
     std::vector<dlc_engine_call> calls;
     int arrived = 0;
     bool carriedOut = false;
   };
-  struct Letter {
+  struct PeerMessage {
     int from;
     std::vector<char> bytes;
   };
@@ -32,7 +32,7 @@ struct Hub {
   std::deque<std::shared_ptr<Round>> rounds;
   uint64_t base = 0;
   std::vector<uint64_t> next; ///< number of each rank's next collective
-  std::vector<std::deque<Letter>> letters;
+  std::vector<std::deque<PeerMessage>> messages;
   std::string broken;
 };
 
@@ -42,7 +42,7 @@ struct Member {
   int rank;
 };
 
-struct Invitation {
+struct OpenArguments {
   std::shared_ptr<Hub> hub;
   int rank;
 };
@@ -98,9 +98,9 @@ void carryOut(const std::vector<dlc_engine_call> &calls, dlc_engine_combine comb
 
 int openMember(const void *argument, dlc_engine_combine combine, void **world,
                dlc_engine_place *place, char *, size_t) {
-  const auto &invited = *static_cast<const Invitation *>(argument);
-  *world = new Member{invited.hub, combine, invited.rank};
-  *place = {invited.rank, invited.hub->size, invited.rank, invited.hub->size};
+  const auto &opened = *static_cast<const OpenArguments *>(argument);
+  *world = new Member{opened.hub, combine, opened.rank};
+  *place = {opened.rank, opened.hub->size, opened.rank, opened.hub->size};
   return 0;
 }
 
@@ -151,21 +151,21 @@ int testCall(void *world, void *request, int *done, char *error, size_t size) {
   return failed ? failWith(error, size, hub.broken) : 0;
 }
 
-int sendLetter(void *world, int to, const void *data, uint32_t bytes, char *, size_t) {
+int sendMessage(void *world, int to, const void *data, uint32_t bytes, char *, size_t) {
   auto &member = *static_cast<Member *>(world);
   const char *text = static_cast<const char *>(data);
   std::lock_guard lock(member.hub->mutex);
-  member.hub->letters[to].push_back({member.rank, {text, text + bytes}});
+  member.hub->messages[to].push_back({member.rank, {text, text + bytes}});
   return 0;
 }
 
-int receiveLetter(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
+int receiveMessage(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
   auto &member = *static_cast<Member *>(world);
   std::lock_guard lock(member.hub->mutex);
   // Report a failure also to ranks that have no pending collective.
   if (!member.hub->broken.empty())
     return failWith(error, size, member.hub->broken);
-  std::deque<Hub::Letter> &mine = member.hub->letters[member.rank];
+  std::deque<Hub::PeerMessage> &mine = member.hub->messages[member.rank];
   *from = -1;
   if (mine.empty())
     return 0;
@@ -183,15 +183,9 @@ void abortAll(void *world, const char *message) {
     hub.broken = message;
 }
 
-constexpr dlc_engine_table kLoopback = {DLC_ENGINE_TABLE_VERSION,
-                                        "loopback",
-                                        openMember,
-                                        closeMember,
-                                        startCall,
-                                        testCall,
-                                        sendLetter,
-                                        receiveLetter,
-                                        abortAll};
+constexpr dlc_engine_table kLoopback = {
+    DLC_ENGINE_TABLE_VERSION, "loopback", openMember, closeMember, startCall, testCall, sendMessage,
+    receiveMessage,           abortAll};
 
 } // namespace
 
@@ -199,7 +193,7 @@ std::vector<std::unique_ptr<World>> loopbackWorlds(int size) {
   auto hub = std::make_shared<Hub>(size);
   std::vector<std::unique_ptr<World>> worlds;
   for (int rank = 0; rank < size; ++rank) {
-    Invitation invitation{hub, rank};
+    OpenArguments invitation{hub, rank};
     worlds.push_back(std::make_unique<World>(kLoopback, &invitation));
   }
   return worlds;

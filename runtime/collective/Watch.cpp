@@ -5,11 +5,12 @@
 
 namespace dlc::runtime {
 
-void Watch::take(const Beat &beat, double now) {
+void Watch::take(const Heartbeat &heartbeat, double now) {
   heard = now;
-  if (beat.life != last.life || beat.started != last.started || beat.step != last.step)
+  if (heartbeat.life != last.life || heartbeat.started != last.started ||
+      heartbeat.step != last.step)
     lived = now;
-  last = beat;
+  last = heartbeat;
 }
 
 std::string Watch::fault(uint64_t waitingFor, double since, double now, bool gone) const {

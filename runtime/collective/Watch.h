@@ -8,7 +8,7 @@
 namespace dlc::runtime {
 
 /// Heartbeat that a rank sends to the next rank several times a second.
-struct Beat {
+struct Heartbeat {
   uint64_t machine = 0; ///< ID of machine and PID namespace (Process.h)
   int64_t process = 0;
   int64_t step = 0;
@@ -26,20 +26,20 @@ public:
   Watch(int watchedRank, double timeoutSeconds, double now)
       : rank(watchedRank), timeout(timeoutSeconds), heard(now), lived(now) {}
 
-  void take(const Beat &beat, double now);
+  void take(const Heartbeat &heartbeat, double now);
   /// Restarts the timeouts because this process itself was stopped until now, so that the missing
   /// heartbeats are not a failure of the other rank.
-  void startAnew(double now) { heard = lived = now; }
+  void restartTimeouts(double now) { heard = lived = now; }
   /// Returns a description of the failure, or "" if there is none. `waitingFor`: number of the
   /// collective for which this rank waits and which the watched rank must have started; `since`:
   /// start of this wait; `gone`: whether the watched process has terminated.
   std::string fault(uint64_t waitingFor, double since, double now, bool gone = false) const;
-  const Beat &beat() const { return last; }
+  const Heartbeat &lastHeartbeat() const { return last; }
 
 private:
   int rank;
   double timeout, heard, lived;
-  Beat last;
+  Heartbeat last;
 };
 
 } // namespace dlc::runtime

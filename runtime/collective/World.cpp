@@ -29,8 +29,8 @@ std::string_view collectiveName(Collective what) {
 namespace {
 
 /// The process's world. It is left at process exit, as launchers require.
-struct OfProcess {
-  ~OfProcess() {
+struct ProcessWorld {
+  ~ProcessWorld() {
     // A forked child has no thread of the world and must not leave it.
     if (process == getpid())
       return;
@@ -41,8 +41,8 @@ struct OfProcess {
   pid_t process = getpid();
 };
 
-OfProcess &ofThisProcess() {
-  static OfProcess one;
+ProcessWorld &ofThisProcess() {
+  static ProcessWorld one;
   return one;
 }
 
@@ -68,7 +68,7 @@ std::unique_ptr<World> launchedWorld() {
 } // namespace
 
 World &World::ofProcess() {
-  OfProcess &own = ofThisProcess();
+  ProcessWorld &own = ofThisProcess();
   std::lock_guard lock(own.mutex);
   if (!own.world)
     own.world = launchedWorld();
@@ -76,7 +76,7 @@ World &World::ofProcess() {
 }
 
 World &World::formOfProcess(const dlc_engine_table &engine, const void *argument) {
-  OfProcess &own = ofThisProcess();
+  ProcessWorld &own = ofThisProcess();
   std::lock_guard lock(own.mutex);
   if (own.world)
     fail(

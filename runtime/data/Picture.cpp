@@ -20,12 +20,12 @@ using Bytes = PictureOf<uint8_t>;
 namespace {
 
 /// Limit that rejects corrupt or malicious files before memory is allocated.
-constexpr int64_t kMostPixels = int64_t(1) << 28;
+constexpr int64_t kMaxPixels = int64_t(1) << 28;
 
 Bytes sized(int64_t height, int64_t width, const std::string &path) {
-  if (height < 1 || width < 1 || height > kMostPixels / width)
+  if (height < 1 || width < 1 || height > kMaxPixels / width)
     fail("'", path, "': an image of ", width, " x ", height, " pixels; required: at most ",
-         kMostPixels, " pixels");
+         kMaxPixels, " pixels");
   return {height, width, std::vector<uint8_t>(static_cast<size_t>(3 * height * width))};
 }
 

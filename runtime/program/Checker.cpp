@@ -221,11 +221,11 @@ private:
   void readPart(const Node &node, StateInfo &info) {
     if (node.absent())
       return;
-    constexpr uint64_t kMostRanks = 1 << 20;
+    constexpr uint64_t kMaxRanks = 1 << 20;
     RankPart &part = info.part;
     part.dimension = uint32_t(node.member("dimension").unsignedUpTo(kMaxRank));
-    part.ranks = int64_t(node.member("ranks").unsignedUpTo(kMostRanks));
-    part.blocks = int64_t(node.member("blocks").unsignedUpTo(kMostRanks));
+    part.ranks = int64_t(node.member("ranks").unsignedUpTo(kMaxRanks));
+    part.blocks = int64_t(node.member("blocks").unsignedUpTo(kMaxRanks));
     if (part.dimension >= info.shape.size() || part.ranks < 1 || part.blocks < 1 ||
         info.shape[part.dimension] % part.blocks != 0 ||
         info.bytes > kMaxBytes / uint64_t(part.ranks))
@@ -484,22 +484,22 @@ private:
       failAt(desc.where, "required: an object; found: ", desc.describe());
     command.desc = desc.value;
     readBuffers(node, command);
-    readRoom(node.member("room"), command);
+    readWorkspace(node.member("room"), command);
   }
 
-  void readRoom(const Node &node, Command &command) {
-    command.room = optionalBuffer(node, 0, true);
-    if (command.room < 0)
+  void readWorkspace(const Node &node, Command &command) {
+    command.workspace = optionalBuffer(node, 0, true);
+    if (command.workspace < 0)
       return;
-    const Buffer &room = plan.buffers[static_cast<size_t>(command.room)];
-    if (room.space != Space::Arena || room.offset % 64 != 0 || room.step != 0)
+    const Buffer &workspace = plan.buffers[static_cast<size_t>(command.workspace)];
+    if (workspace.space != Space::Arena || workspace.offset % 64 != 0 || workspace.step != 0)
       failAt(node.where, "required: a range of the arena that starts at a multiple of 64 bytes");
     if (!plan.isPlain())
       failAt(node.where, "scratch ranges are only valid for a list of commands on the host");
     for (uint32_t index : command.buffers) {
       const Buffer &other = plan.buffers[index];
-      if (other.space == Space::Arena && other.offset < room.offset + room.bytes &&
-          room.offset < other.offset + other.bytes)
+      if (other.space == Space::Arena && other.offset < workspace.offset + workspace.bytes &&
+          workspace.offset < other.offset + other.bytes)
         failAt(node.where, "the scratch range overlaps buffer ", index, " of the command");
     }
   }

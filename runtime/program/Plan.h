@@ -128,7 +128,7 @@ struct Command {
   // library
   std::string library;
   nlohmann::json desc;
-  int64_t room = -1; ///< workspace buffer in the arena; -1 if absent
+  int64_t workspace = -1; ///< workspace buffer in the arena; -1 if absent
   // copy (buffers[0] to buffers[1]) and fill (buffers[0])
   uint64_t bytes = 0;
   uint8_t byte = 0;

@@ -33,16 +33,16 @@ namespace {
 using Clock = std::vector<uint32_t>;
 
 /// A top-level command, identified by its stream and its position within this stream.
-struct Moment {
+struct CommandPosition {
   uint32_t command = UINT32_MAX, stream = 0, count = 0;
   bool isNone() const { return command == UINT32_MAX; }
 };
 
 /// A range of bytes with its last writer and the reads since then, at most one per stream.
-struct Touched {
+struct AccessedRange {
   uint64_t end = 0;
-  Moment writer;
-  std::vector<Moment> readers;
+  CommandPosition writer;
+  std::vector<CommandPosition> readers;
 };
 
 class StreamChecker {
@@ -102,11 +102,11 @@ private:
   }
 
   void touch(const Command &command) {
-    Moment now{at, command.stream, ++known[command.stream][command.stream]};
+    CommandPosition now{at, command.stream, ++known[command.stream][command.stream]};
     touchAll(command, now);
   }
 
-  void touchAll(const Command &command, const Moment &now) {
+  void touchAll(const Command &command, const CommandPosition &now) {
     if (command.stream != now.stream)
       failHere("is on stream ", command.stream, ", but the enclosing command is on stream ",
                now.stream);
@@ -118,7 +118,7 @@ private:
     bodies(command.orElse, "else", now);
   }
 
-  void bodies(const std::vector<Command> &list, const char *name, const Moment &now) {
+  void bodies(const std::vector<Command> &list, const char *name, const CommandPosition &now) {
     std::string before = inside;
     for (size_t i = 0; i < list.size(); ++i) {
       inside = message(before, ".", name, "[", i, "]");
@@ -153,7 +153,7 @@ private:
 
   using Memory = std::tuple<Space, uint32_t, uint32_t>;
 
-  void mark(const BufferUse &use, const Moment &now) {
+  void mark(const BufferUse &use, const CommandPosition &now) {
     const Buffer &buffer = plan.buffers[use.buffer];
     if (plan.streams.size() == 1 || buffer.bytes == 0 || buffer.space == Space::Constant ||
         buffer.space == Space::Input)
@@ -169,23 +169,23 @@ private:
       auto run = runs.lower_bound(start);
       if (run == runs.end() || run->first > start) {
         uint64_t next = run == runs.end() ? end : std::min(end, run->first);
-        run = runs.emplace(start, Touched{next, {}, {}}).first;
+        run = runs.emplace(start, AccessedRange{next, {}, {}}).first;
       }
       touchRun(run->second, use, now);
       start = run->second.end;
     }
   }
 
-  void touchRun(Touched &run, const BufferUse &use, const Moment &now) {
+  void touchRun(AccessedRange &run, const BufferUse &use, const CommandPosition &now) {
     requireAfter(run.writer, now, use, "written");
     if (use.written) {
-      for (const Moment &reader : run.readers)
+      for (const CommandPosition &reader : run.readers)
         requireAfter(reader, now, use, "read");
       run.readers.clear();
       run.writer = now;
       return;
     }
-    for (Moment &reader : run.readers)
+    for (CommandPosition &reader : run.readers)
       if (reader.stream == now.stream) {
         reader = now;
         return;
@@ -193,19 +193,19 @@ private:
     run.readers.push_back(now);
   }
 
-  static void cut(std::map<uint64_t, Touched> &runs, uint64_t at) {
+  static void cut(std::map<uint64_t, AccessedRange> &runs, uint64_t at) {
     auto run = runs.lower_bound(at);
     if (run == runs.begin() || (run != runs.end() && run->first == at))
       return;
     --run;
     if (run->second.end <= at)
       return;
-    Touched rest = run->second;
+    AccessedRange rest = run->second;
     run->second.end = at;
     runs.emplace(at, std::move(rest));
   }
 
-  void requireAfter(const Moment &first, const Moment &then, const BufferUse &use,
+  void requireAfter(const CommandPosition &first, const CommandPosition &then, const BufferUse &use,
                     const char *done) const {
     if (first.isNone() || first.stream == then.stream ||
         known[then.stream][first.stream] >= first.count)
@@ -220,7 +220,7 @@ private:
   std::string inside; ///< position within the bodies of the top-level command, for messages
   std::vector<Clock> known, recorded;
   std::vector<uint32_t> recorders;
-  std::map<Memory, std::map<uint64_t, Touched>> memories;
+  std::map<Memory, std::map<uint64_t, AccessedRange>> memories;
 };
 
 } // namespace

@@ -22,14 +22,14 @@ std::shared_ptr<void> allocateWeights(uint64_t bytes) {
   if (current)
     if (auto placed = (*current)(bytes))
       return placed;
-  constexpr uint64_t kLine = 64, kHugePage = uint64_t(2) << 20, kFewest = 2 * kHugePage;
-  uint64_t alignment = bytes >= kFewest ? kHugePage : kLine;
+  constexpr uint64_t kLine = 64, kHugePage = uint64_t(2) << 20, kMin = 2 * kHugePage;
+  uint64_t alignment = bytes >= kMin ? kHugePage : kLine;
   void *memory =
       std::aligned_alloc(alignment, format::alignUp(std::max<uint64_t>(bytes, 1), alignment));
   if (!memory)
     return nullptr;
   // The last, partially used huge page consists of small pages.
-  if (bytes >= kFewest)
+  if (bytes >= kMin)
     madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return {memory, std::free};
 }

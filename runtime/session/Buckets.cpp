@@ -134,10 +134,9 @@ private:
 
 double bucketBytes(const WorldLink &link) {
   // Half a gigabyte is larger than any group of adjacent gradients in practice.
-  constexpr double kMost = 1 << 29;
-  return link.secondsPerByte > 0
-             ? std::min(kMost, (kParts - 1) * link.latency / link.secondsPerByte)
-             : kMost;
+  constexpr double kMax = 1 << 29;
+  return link.secondsPerByte > 0 ? std::min(kMax, (kParts - 1) * link.latency / link.secondsPerByte)
+                                 : kMax;
 }
 
 void joinBuckets(Plan &plan, double bytes) { Joiner(plan, bytes).run(); }

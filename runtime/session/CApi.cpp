@@ -5,13 +5,13 @@
 #include "runtime/program/Message.h"
 #include "runtime/program/Reader.h"
 #include "runtime/session/Binder.h"
-#include "runtime/session/FoundShape.h"
 #include "runtime/session/Guarded.h"
 #include "runtime/session/Handles.h"
+#include "runtime/session/ResultShape.h"
 #include "runtime/session/Session.h"
 #include "runtime/session/State.h"
 #include "runtime/session/Tensors.h"
-#include "runtime/session/Together.h"
+#include "runtime/session/WorldState.h"
 
 #include <algorithm>
 #include <list>
@@ -293,7 +293,7 @@ dlc_error *dlc_session_run_alloc(dlc_session *session, const DLTensor *inputs, s
       if (info.counter >= 0) {
         const void *count = to.data()[info.counter].data;
         made[i]->dl_tensor.shape[info.countedDim] =
-            foundShape(info, *static_cast<const int64_t *>(count))[info.countedDim];
+            resultShape(info, *static_cast<const int64_t *>(count))[info.countedDim];
       }
     }
     for (size_t i = 0; i < output_count; ++i)
@@ -389,7 +389,7 @@ dlc_error *dlc_session_join_world(dlc_session *session) {
     World *world = now->world();
     if (!world)
       return;
-    world->agree("program", linesOf(*now->program(), now->plan()));
+    world->agree("program", programLines(*now->program(), now->plan()));
     shareStates(*world, now->states(), now->plan());
   });
 }

@@ -3,7 +3,7 @@
 
 #include "runtime/program/Message.h"
 #include "runtime/program/Numeric.h"
-#include "runtime/session/OwnRows.h"
+#include "runtime/session/ShardCopy.h"
 
 #include <cstring>
 #include <optional>
@@ -168,7 +168,7 @@ int ranksOf(const std::vector<Command> &commands) {
   for (const Command &command : commands) {
     int ranks = std::max(ranksOf(command.body), ranksOf(command.orElse));
     if (command.op == Op::Library &&
-        (command.library == kCollectiveLibrary || command.library == kOwnRowsLibrary))
+        (command.library == kCollectiveLibrary || command.library == kShardCopyLibrary))
       ranks = std::max(ranks, command.desc.value("size", 0));
     if (ranks > 0)
       return ranks;

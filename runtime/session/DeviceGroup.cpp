@@ -16,15 +16,15 @@ namespace dlc::runtime {
 namespace {
 
 /// Rendezvous information that the ranks exchange.
-struct Card {
+struct MemberInfo {
   uint64_t machine = 0;
   dlc_device_member member{};
 };
 
 /// Throws dlc::Error if the ranks cannot form a group.
-void checkCards(const std::vector<Card> &cards) {
+void checkMembers(const std::vector<MemberInfo> &cards) {
   for (size_t rank = 1; rank < cards.size(); ++rank) {
-    const Card &card = cards[rank];
+    const MemberInfo &card = cards[rank];
     if (std::strcmp(card.member.carrier, cards[0].member.carrier) != 0)
       fail("collectives on devices require the same library on all ranks: rank ", rank, " has ",
            card.member.carrier, ", and rank 0 has ", cards[0].member.carrier,
@@ -71,15 +71,15 @@ DeviceGroup::DeviceGroup(World &given, Device &on) : world(given), device(on) {
 
 void DeviceGroup::meet() {
   const auto ranks = static_cast<size_t>(world.size());
-  Card mine{.machine = machineOfProcess()};
+  MemberInfo mine{.machine = machineOfProcess()};
   device.call(device.table.group_member, &mine.member);
-  std::vector<Card> cards(ranks);
+  std::vector<MemberInfo> cards(ranks);
   world.run({.collective = Collective::AllGather,
              .type = DType::U8,
              .from = &mine,
              .to = cards.data(),
              .share = sizeof mine});
-  checkCards(cards);
+  checkMembers(cards);
   char invitation[DLC_DEVICE_INVITATION] = {};
   if (world.rank() == 0)
     device.call(device.table.group_invite, static_cast<void *>(invitation));
@@ -95,7 +95,7 @@ void DeviceGroup::meet() {
                 world.size(), &handle);
   }
   carried.push_back(world.carriedStarts());
-  untilReady();
+  waitUntilReady();
   endCarried();
 }
 
@@ -113,7 +113,7 @@ void DeviceGroup::requireWorld() {
     throw Error(ended);
 }
 
-void DeviceGroup::untilReady() {
+void DeviceGroup::waitUntilReady() {
   using std::chrono::microseconds;
   constexpr microseconds kFirstNap(20), kLongestNap(1000);
   for (microseconds nap = kFirstNap;; nap = std::min(nap * 2, kLongestNap)) {
@@ -146,12 +146,12 @@ void DeviceGroup::run(const CollectiveDesc &desc, void *const *buffers, void *st
     carried.push_back(world.carriedStarts());
     device.call(device.table.group_run, handle, stream, &call);
   }
-  untilReady();
+  waitUntilReady();
 }
 
 void DeviceGroup::settle() {
   endCarried();
-  untilReady();
+  waitUntilReady();
 }
 
 void DeviceGroup::endCarried() {

@@ -36,7 +36,7 @@ public:
 
 private:
   void meet();
-  void untilReady();
+  void waitUntilReady();
   void requireWorld();
   void endCarried();
 

@@ -38,7 +38,7 @@ void Events::recordOn(uint32_t number, Device &device, void *stream) {
   record(number);
 }
 
-const Events::Event &Events::untilRecorded(uint32_t number) {
+const Events::Event &Events::waitUntilRecorded(uint32_t number) {
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return list[number].recorded || abandoned; });
   if (abandoned)
@@ -47,20 +47,20 @@ const Events::Event &Events::untilRecorded(uint32_t number) {
 }
 
 void Events::wait(uint32_t number) {
-  const Event &event = untilRecorded(number);
+  const Event &event = waitUntilRecorded(number);
   if (event.device)
     event.device->call(event.device->table.event_synchronize, event.handle);
 }
 
 void Events::waitOn(uint32_t number, Device &device, void *stream) {
-  const Event &event = untilRecorded(number);
+  const Event &event = waitUntilRecorded(number);
   if (event.device && event.device->name.kind == device.name.kind)
     device.call(device.table.event_wait, stream, event.handle);
   else if (event.device)
     event.device->call(event.device->table.event_synchronize, event.handle);
 }
 
-bool Events::hasCome(uint32_t number) {
+bool Events::isRecorded(uint32_t number) {
   std::lock_guard lock(mutex);
   return list[number].recorded;
 }

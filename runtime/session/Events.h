@@ -34,7 +34,7 @@ public:
   /// Makes the stream wait. The calling thread waits until the event is recorded; if the event
   /// belongs to another kind of device, it waits until the event is complete.
   void waitOn(uint32_t event, Device &device, void *stream);
-  bool hasCome(uint32_t event);
+  bool isRecorded(uint32_t event);
 
 private:
   struct Event {
@@ -42,7 +42,7 @@ private:
     Device *device = nullptr; ///< null for an event of a CPU stream
     void *handle = nullptr;
   };
-  const Event &untilRecorded(uint32_t event);
+  const Event &waitUntilRecorded(uint32_t event);
 
   std::mutex mutex;
   std::condition_variable changed;

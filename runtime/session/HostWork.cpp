@@ -4,7 +4,7 @@
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/program/Format.h"
 #include "runtime/session/Collectives.h"
-#include "runtime/session/OwnRows.h"
+#include "runtime/session/ShardCopy.h"
 
 #include <vector>
 
@@ -54,8 +54,8 @@ std::unique_ptr<LibraryCall> hostCall(const Plan &plan, const Command &command, 
   std::vector<BufferInfo> buffers = bufferInfos(plan, command);
   if (command.library == kCollectiveLibrary)
     return collectiveCall(command.desc, buffers, world);
-  if (command.library == kOwnRowsLibrary)
-    return ownRowsCall(command.desc, buffers, world);
+  if (command.library == kShardCopyLibrary)
+    return shardCopyCall(command.desc, buffers, world);
   if (plan.reproducible)
     return std::make_unique<OnOneThread>(createCall(command.library, command.desc, buffers, 1));
   return createCall(command.library, command.desc, buffers, threads);

@@ -3,7 +3,7 @@
 
 #include "runtime/program/Streams.h"
 #include "runtime/session/Collectives.h"
-#include "runtime/session/Walk.h"
+#include "runtime/session/HostExecutor.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 
 namespace dlc::runtime {
 
-void takeOwnDevices(Plan &plan, const World &world) {
+void assignRankDevices(Plan &plan, const World &world) {
   if (world.localSize() == 1)
     return;
   std::map<std::string, int> used;

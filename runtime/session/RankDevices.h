@@ -12,7 +12,7 @@ namespace dlc::runtime {
 /// at most k devices (because the launcher has made only its own visible), the numbers are
 /// unchanged. Throws dlc::Error if more than k devices are visible but too few for all ranks of the
 /// machine.
-void takeOwnDevices(Plan &plan, const World &world);
+void assignRankDevices(Plan &plan, const World &world);
 
 } // namespace dlc::runtime
 

@@ -8,12 +8,12 @@
 #include "runtime/session/Binder.h"
 #include "runtime/session/Buckets.h"
 #include "runtime/session/Collectives.h"
+#include "runtime/session/HostExecutor.h"
 #include "runtime/session/Overlap.h"
 #include "runtime/session/RankDevices.h"
 #include "runtime/session/State.h"
 #include "runtime/session/StreamRunner.h"
-#include "runtime/session/Walk.h"
-#include "runtime/threads/Neighbour.h"
+#include "runtime/threads/ForeignOpenMp.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -68,7 +68,7 @@ struct Session::Impl {
   Binder binder;
   std::vector<CommandInfo> infos;
   /// Exactly one of the two is set: `walk` for a single stream on the host, otherwise `runner`.
-  std::unique_ptr<Walk> walk;
+  std::unique_ptr<HostExecutor> executor;
   std::unique_ptr<StreamRunner> runner;
   std::vector<FixedInput> fixedInputs;
   std::mutex mutex;
@@ -90,13 +90,13 @@ struct Session::Impl {
     code = executableCode(*program);
     describeCommands(plan, plan.commands, infos);
     if (plan.isPlain()) {
-      std::vector<Numbered> list;
+      std::vector<NumberedCommand> list;
       uint32_t number = 0;
       for (const Command &command : plan.commands) {
         list.push_back({&command, number});
         number += commandCount(command);
       }
-      walk = std::make_unique<Walk>(plan, binder, code, infos, list, threads, world);
+      executor = std::make_unique<HostExecutor>(plan, binder, code, infos, list, threads, world);
     } else {
       runner = std::make_unique<StreamRunner>(plan, *program, binder, code, infos, threads,
                                               streamOrder(options), plainLaunches(options), world);
@@ -109,7 +109,7 @@ struct Session::Impl {
 
   const Plan &onOwnDevices() {
     if (world)
-      takeOwnDevices(plan, *world);
+      assignRankDevices(plan, *world);
     return plan;
   }
 
@@ -192,19 +192,20 @@ struct Session::Impl {
     ThreadScope scope(threads);
     const uint64_t before = threads::jobs();
     if (isParallel)
-      threads::runBeside([](void *self) { static_cast<Impl *>(self)->runWalk(); }, this);
+      threads::runWithForeignThreads([](void *self) { static_cast<Impl *>(self)->runOnHost(); },
+                                     this);
     else
-      runWalk();
+      runOnHost();
     isParallel = threads::jobs() != before;
   }
 
-  void runWalk() {
-    walk->tracing = tracing;
-    walk->run(0, walk->firstUpdate());
+  void runOnHost() {
+    executor->tracing = tracing;
+    executor->run(0, executor->firstUpdate());
     try {
-      walk->run(walk->firstUpdate(), walk->end());
+      executor->run(executor->firstUpdate(), executor->end());
     } catch (const std::exception &error) {
-      tear(error);
+      markTorn(error);
     }
   }
 
@@ -212,14 +213,14 @@ struct Session::Impl {
     try {
       runner->run(tracing, events);
     } catch (const std::exception &error) {
-      if (!runner->wroteState())
+      if (!runner->hasWrittenState())
         throw;
-      tear(error);
+      markTorn(error);
     }
   }
 
-  [[noreturn]] void tear(const std::exception &error) {
-    states.tear(error.what());
+  [[noreturn]] void markTorn(const std::exception &error) {
+    states.markTorn(error.what());
     fail(error.what(), "; the failed run has updated only a part of the program's state: load a "
                        "checkpoint or reset the state");
   }
@@ -236,7 +237,7 @@ bool Session::isParallel() const { return impl->isParallel; }
 World *Session::world() const { return impl->world; }
 
 MemoryFigures Session::memory() const {
-  uint64_t scratch = impl->walk ? impl->walk->scratchBytes() : impl->runner->scratchBytes();
+  uint64_t scratch = impl->executor ? impl->executor->scratchBytes() : impl->runner->scratchBytes();
   MemoryFigures figures{impl->binder.arenaBytes(), scratch, 0, impl->code.bytes,
                         impl->states.ownBytes()};
   for (uint64_t bytes : impl->plan.constantBytes)
@@ -311,7 +312,8 @@ void Session::setTrace(bool enabled) {
 
 std::vector<TraceEvent> Session::takeTrace() {
   std::lock_guard lock(impl->mutex);
-  return impl->walk ? std::exchange(impl->walk->events, {}) : std::exchange(impl->events, {});
+  return impl->executor ? std::exchange(impl->executor->events, {})
+                        : std::exchange(impl->events, {});
 }
 
 } // namespace dlc::runtime

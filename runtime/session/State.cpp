@@ -134,7 +134,7 @@ void StateSet::requireWhole(const char *doing) const {
            memory->torn, "); load a checkpoint or reset the state");
 }
 
-void StateSet::tear(const std::string &why) {
+void StateSet::markTorn(const std::string &why) {
   for (StateMemory *memory : memories)
     memory->torn = why.empty() ? "for an unknown reason" : why;
 }
@@ -156,7 +156,7 @@ size_t StateSet::indexOf(const std::string &name) const {
     known.push_back(plan.states[i].name);
   }
   fail("program '", plan.name, "' has no state '", name, "'; ",
-       known.empty() ? "the program has no state" : "the states are " + someOf(known));
+       known.empty() ? "the program has no state" : "the states are " + firstNames(known));
 }
 
 void StateSet::get(size_t index, void *to) const {

@@ -90,7 +90,7 @@ public:
   /// requireWhole() throws if the states are torn (partially updated). Both functions require a
   /// Lock.
   void requireWhole(const char *doing) const;
-  void tear(const std::string &why);
+  void markTorn(const std::string &why);
 
 private:
   struct Bound {

@@ -141,10 +141,10 @@ void StateSet::load(const std::string &path, bool allowMissing, bool allowExtra)
     if (!names.count(name))
       extra.push_back(name);
   if (!missing.empty() && !allowMissing)
-    fail(other(), "it lacks ", someOf(missing), " of program '", plan.name,
+    fail(other(), "it lacks ", firstNames(missing), " of program '", plan.name,
          "'; allow missing states to keep their current values");
   if (!extra.empty() && !allowExtra)
-    fail(other(), "program '", plan.name, "' has no state for its ", someOf(extra),
+    fail(other(), "program '", plan.name, "' has no state for its ", firstNames(extra),
          "; allow extra tensors to ignore them");
   // States are changed only after all checks, so that an invalid file changes nothing.
   Lock lock(*this);

@@ -15,7 +15,7 @@ inline std::string typeText(DType dtype, const std::vector<int64_t> &shape) {
 }
 
 /// Formats the first five names of a list and the number of the remaining ones.
-inline std::string someOf(const std::vector<std::string> &names) {
+inline std::string firstNames(const std::vector<std::string> &names) {
   std::string text;
   for (size_t i = 0; i < names.size() && i < 5; ++i)
     text += (i ? ", '" : "'") + names[i] + "'";

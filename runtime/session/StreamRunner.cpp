@@ -4,7 +4,7 @@
 #include "runtime/device/cpu/Parallel.h"
 #include "runtime/program/Streams.h"
 #include "runtime/session/Collectives.h"
-#include "runtime/session/DeviceWalk.h"
+#include "runtime/session/DeviceExecutor.h"
 #include "runtime/session/Events.h"
 
 #include <algorithm>
@@ -38,21 +38,21 @@ namespace {
 struct Stream : EventSink {
   uint32_t number = 0, deviceIndex = 0;
   Events *events = nullptr;
-  std::unique_ptr<Walk> walk;
-  std::unique_ptr<DeviceWalk> deviceWalk;
+  std::unique_ptr<HostExecutor> executor;
+  std::unique_ptr<DeviceExecutor> deviceExecutor;
   std::thread thread;
   std::string error;
   bool failed = false;
 
   void record(uint32_t event) override {
-    if (deviceWalk)
-      events->recordOn(event, deviceWalk->on(), deviceWalk->handle());
+    if (deviceExecutor)
+      events->recordOn(event, deviceExecutor->on(), deviceExecutor->handle());
     else
       events->record(event);
   }
   void wait(uint32_t event) override {
-    if (deviceWalk)
-      events->waitOn(event, deviceWalk->on(), deviceWalk->handle());
+    if (deviceExecutor)
+      events->waitOn(event, deviceExecutor->on(), deviceExecutor->handle());
     else
       events->wait(event);
   }
@@ -105,7 +105,7 @@ struct StreamRunner::Impl {
        World *world)
       : plan(plan), binder(binder), order(order), atOnce(order.kind == StreamOrder::Kind::AtOnce),
         events(plan.events) {
-    std::vector<std::vector<Numbered>> lists(plan.streams.size());
+    std::vector<std::vector<NumberedCommand>> lists(plan.streams.size());
     uint32_t number = 0;
     for (const Command &command : plan.commands) {
       lists[command.stream].push_back({&command, number});
@@ -119,9 +119,9 @@ struct StreamRunner::Impl {
       stream->events = &events;
       if (plan.devices[plan.streams[s]].isWalked()) {
         ThreadScope scope(share[s]);
-        stream->walk = std::make_unique<Walk>(plan, binder, code, infos, lists[s], share[s], world,
-                                              stream.get());
-        stream->walk->stream = s;
+        stream->executor = std::make_unique<HostExecutor>(plan, binder, code, infos, lists[s],
+                                                          share[s], world, stream.get());
+        stream->executor->stream = s;
       } else {
         requireAtOnce();
         atOnce = true;
@@ -129,9 +129,9 @@ struct StreamRunner::Impl {
         auto &loaded = modules[plan.streams[s]];
         if (!loaded)
           loaded = std::make_unique<Modules>(plan, program, device);
-        stream->deviceWalk =
-            std::make_unique<DeviceWalk>(plan, binder, device, *loaded, code, infos, lists[s],
-                                         share[s], s, stream.get(), plainLaunches, world);
+        stream->deviceExecutor =
+            std::make_unique<DeviceExecutor>(plan, binder, device, *loaded, code, infos, lists[s],
+                                             share[s], s, stream.get(), plainLaunches, world);
       }
       streams.push_back(std::move(stream));
     }
@@ -197,16 +197,16 @@ struct StreamRunner::Impl {
   }
   /// Executes a CPU stream; submits the work of another device's stream.
   void runWhole(Stream &stream) {
-    if (Walk *walk = stream.walk.get()) {
-      ThreadScope scope(walk->threads());
-      walk->run(0, walk->firstUpdate());
-      if (walk->firstUpdate() < walk->end())
+    if (HostExecutor *executor = stream.executor.get()) {
+      ThreadScope scope(executor->threads());
+      executor->run(0, executor->firstUpdate());
+      if (executor->firstUpdate() < executor->end())
         updating = true;
-      walk->run(walk->firstUpdate(), walk->end());
+      executor->run(executor->firstUpdate(), executor->end());
       return;
     }
-    stream.deviceWalk->run([](void *flag) { *static_cast<std::atomic<bool> *>(flag) = true; },
-                           &updating);
+    stream.deviceExecutor->run([](void *flag) { *static_cast<std::atomic<bool> *>(flag) = true; },
+                               &updating);
   }
 
   /// Waits for the streams of other devices after all work was submitted, also if one of them
@@ -214,7 +214,7 @@ struct StreamRunner::Impl {
   void finishDevices() {
     std::vector<Stream *> waited;
     for (auto &stream : streams)
-      if (stream->deviceWalk)
+      if (stream->deviceExecutor)
         waited.push_back(stream.get());
     auto first = std::find_if(waited.begin(), waited.end(), [&](Stream *stream) {
       return order.kind == StreamOrder::Kind::First && stream->number == order.number;
@@ -223,7 +223,7 @@ struct StreamRunner::Impl {
       std::rotate(waited.begin(), first, first + 1);
     for (Stream *stream : waited)
       try {
-        stream->deviceWalk->synchronize();
+        stream->deviceExecutor->synchronize();
       } catch (const Error &error) {
         if (!stream->failed)
           giveUp(*stream, error.what());
@@ -239,11 +239,11 @@ struct StreamRunner::Impl {
       std::vector<size_t> ready;
       bool left = false;
       for (size_t s = 0; s < streams.size(); ++s) {
-        Walk &walk = *streams[s]->walk;
-        if (at[s] == walk.end())
+        HostExecutor &executor = *streams[s]->executor;
+        if (at[s] == executor.end())
           continue;
         left = true;
-        if (walk.opAt(at[s]) != Op::Wait || events.hasCome(walk.eventAt(at[s])))
+        if (executor.opAt(at[s]) != Op::Wait || events.isRecorded(executor.eventAt(at[s])))
           ready.push_back(s);
       }
       if (!left)
@@ -259,13 +259,13 @@ struct StreamRunner::Impl {
       } else if (chosen == order.number % streams.size() && ready.size() > 1) {
         chosen = ready[1];
       }
-      Walk &walk = *streams[chosen]->walk;
-      uint32_t next = walk.after(at[chosen]);
-      if (at[chosen] >= walk.firstUpdate())
+      HostExecutor &executor = *streams[chosen]->executor;
+      uint32_t next = executor.after(at[chosen]);
+      if (at[chosen] >= executor.firstUpdate())
         updating = true;
-      guard.open(*streams[chosen], walk.opAt(at[chosen]) == Op::Copy);
-      ThreadScope scope(walk.threads());
-      walk.run(at[chosen], next);
+      guard.open(*streams[chosen], executor.opAt(at[chosen]) == Op::Copy);
+      ThreadScope scope(executor.threads());
+      executor.run(at[chosen], next);
       at[chosen] = next;
     }
   }
@@ -305,18 +305,18 @@ struct StreamRunner::Impl {
     std::map<Device *, std::pair<void *, int64_t>> bases;
     for (auto &stream : streams) {
       stream->failed = false;
-      if (stream->walk) {
-        stream->walk->tracing = tracing;
+      if (stream->executor) {
+        stream->executor->tracing = tracing;
         continue;
       }
-      stream->deviceWalk->tracing = tracing;
-      stream->deviceWalk->formGroup();
-      Device &device = stream->deviceWalk->on();
+      stream->deviceExecutor->tracing = tracing;
+      stream->deviceExecutor->formGroup();
+      Device &device = stream->deviceExecutor->on();
       if (!tracing || bases.count(&device))
         continue;
       auto &[base, ns] = bases[&device];
       device.call(device.table.event_create, &base);
-      device.call(device.table.event_record, base, stream->deviceWalk->handle());
+      device.call(device.table.event_record, base, stream->deviceExecutor->handle());
       device.call(device.table.event_synchronize, base);
       ns = nowNs();
     }
@@ -343,11 +343,11 @@ struct StreamRunner::Impl {
                const std::map<Device *, std::pair<void *, int64_t>> &bases) {
     for (auto &stream : streams) {
       std::vector<TraceEvent> got;
-      if (stream->walk) {
-        got = std::exchange(stream->walk->events, {});
+      if (stream->executor) {
+        got = std::exchange(stream->executor->events, {});
       } else {
-        auto [base, ns] = bases.at(&stream->deviceWalk->on());
-        got = stream->deviceWalk->takeTrace(base, ns);
+        auto [base, ns] = bases.at(&stream->deviceExecutor->on());
+        got = stream->deviceExecutor->takeTrace(base, ns);
       }
       trace.insert(trace.end(), got.begin(), got.end());
     }
@@ -367,20 +367,21 @@ void StreamRunner::run(bool tracing, std::vector<TraceEvent> &events) {
   impl->run(tracing, events);
 }
 
-bool StreamRunner::wroteState() const { return impl->updating; }
+bool StreamRunner::hasWrittenState() const { return impl->updating; }
 
 uint64_t StreamRunner::graphLaunches() const {
   uint64_t count = 0;
   for (const auto &stream : impl->streams)
-    if (stream->deviceWalk)
-      count += stream->deviceWalk->graphLaunches();
+    if (stream->deviceExecutor)
+      count += stream->deviceExecutor->graphLaunches();
   return count;
 }
 
 uint64_t StreamRunner::scratchBytes() const {
   uint64_t bytes = 0;
   for (const auto &stream : impl->streams)
-    bytes += stream->walk ? stream->walk->scratchBytes() : stream->deviceWalk->scratchBytes();
+    bytes += stream->executor ? stream->executor->scratchBytes()
+                              : stream->deviceExecutor->scratchBytes();
   return bytes;
 }
 

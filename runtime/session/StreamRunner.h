@@ -2,7 +2,7 @@
 #ifndef DLC_RUNTIME_SESSION_STREAMRUNNER_H
 #define DLC_RUNTIME_SESSION_STREAMRUNNER_H
 
-#include "runtime/session/Walk.h"
+#include "runtime/session/HostExecutor.h"
 
 #include <memory>
 
@@ -34,7 +34,7 @@ public:
   /// Runs all streams. If a stream fails, the others are stopped and its error is thrown.
   void run(bool tracing, std::vector<TraceEvent> &events);
   /// Whether the last run has started to write states.
-  bool wroteState() const;
+  bool hasWrittenState() const;
   uint64_t scratchBytes() const;
   uint64_t graphLaunches() const;
 

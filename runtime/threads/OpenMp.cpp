@@ -5,7 +5,7 @@
 // process does not interfere.
 //
 //===------------------------------------------------------------------------------===//
-#include "runtime/threads/Team.h"
+#include "runtime/threads/ThreadPool.h"
 
 #include <algorithm>
 
@@ -45,10 +45,10 @@ bool next(long *begin, long *end) {
 
 #define DLC_SHOWN extern "C" __attribute__((visibility("default")))
 
-DLC_SHOWN int dlc_get_max_threads() { return dlc::threads::most(); }
+DLC_SHOWN int dlc_get_max_threads() { return dlc::threads::defaultThreads(); }
 DLC_SHOWN int dlc_get_num_threads() { return dlc::threads::count(); }
 DLC_SHOWN int dlc_get_thread_num() { return dlc::threads::number(); }
-DLC_SHOWN int dlc_in_parallel() { return dlc::threads::isInTeam(); }
+DLC_SHOWN int dlc_in_parallel() { return dlc::threads::isInParallelWork(); }
 
 DLC_SHOWN void DLCP_parallel_start(void (*body)(void *), void *data, unsigned threads) {
   dlc::threads::start(static_cast<int>(threads), body, data);

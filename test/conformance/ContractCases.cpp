@@ -105,13 +105,13 @@ void addGroups(std::vector<Case> &cases) {
 void addConstantGroups(std::vector<Case> &cases) {
   struct {
     int64_t rows, groups, k, n;
-    bool turned;
+    bool transposed;
   } sizes[] = {
       {1, 3, 5, 7, false}, {40, 3, 33, 40, true}, {9, 9, 64, 48, true}, {70, 2, 520, 33, false}};
   for (const char *type : {"f32", "bf16"})
     for (auto &s : sizes) {
       std::string t = type;
-      Shape shape{s.groups, s.turned ? s.n : s.k, s.turned ? s.k : s.n};
+      Shape shape{s.groups, s.transposed ? s.n : s.k, s.transposed ? s.k : s.n};
       std::string b = typeText(shape, t), y = typeText({s.rows, s.n}, t);
       Case c{"grouped_matmul",
              t + "/constant/" + std::to_string(s.rows) + "x" + std::to_string(s.k),
@@ -120,8 +120,8 @@ void addConstantGroups(std::vector<Case> &cases) {
       std::string constant = constantText(shape);
       constant = constant.substr(0, constant.rfind(" : ")) + " : " + b;
       c.body = "%b = dlc.constant " + constant + "\n%y = dlc.grouped_matmul %a0, %b ends %a1" +
-               (s.turned ? " transpose_b" : "") + " : (" + typeText({s.rows, s.k}, t) + ", " + b +
-               ", " + typeText({s.groups}, "i32") + ") -> " + y + "\nreturn %y : " + y;
+               (s.transposed ? " transpose_b" : "") + " : (" + typeText({s.rows, s.k}, t) + ", " +
+               b + ", " + typeText({s.groups}, "i32") + ") -> " + y + "\nreturn %y : " + y;
       c.resultTypes = {y};
       c.tolerance = {8, 16};
       cases.push_back(c);

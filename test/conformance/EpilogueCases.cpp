@@ -114,11 +114,11 @@ void addProducts(std::vector<Case> &cases) {
                                  {value, vector}, y);
         }
         if (!view.order.empty()) {
-          Shape turned;
+          Shape transposed;
           for (int64_t d : view.order)
-            turned.push_back(y[d]);
+            transposed.push_back(y[d]);
           value = body.operation("transpose " + value + " [" + listText(view.order) + "]", {value},
-                                 turned);
+                                 transposed);
         }
         if (!view.after.empty()) {
           Shape shape = view.after;

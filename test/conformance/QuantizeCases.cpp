@@ -158,12 +158,12 @@ void addContractions(std::vector<Case> &cases) {
       for (const char *zeros : {"none", "each", "both", "rows"})
         for (auto [m, k, n] :
              {std::tuple<int64_t, int64_t, int64_t>{1, 300, 50}, {7, 37, 33}, {40, 128, 64}}) {
-          bool isFour = std::string(b).back() == '4', isTurned = m == 7;
+          bool isFour = std::string(b).back() == '4', isTransposed = m == 7;
           int64_t range = isFour ? 16 : 256, low = b[0] == 'u' ? 0 : -range / 2;
           std::string kind = zeros;
           Body body;
           body.argument({{m, k}, a, {Fill::Uniform, 0, 127}});
-          body.constant("%w", isTurned ? Shape{n, k} : Shape{k, n}, b, low, range);
+          body.constant("%w", isTransposed ? Shape{n, k} : Shape{k, n}, b, low, range);
           if (kind == "both")
             body.argument({{}, a, {Fill::Uniform, 3, 100}}, " a_zero_point ");
           if (kind == "rows")
@@ -171,12 +171,12 @@ void addContractions(std::vector<Case> &cases) {
           if (kind == "both")
             body.constant("%z", {}, b, 3, 1, " b_zero_point ");
           if (kind == "each")
-            body.constant("%z", isTurned ? Shape{n, 1} : Shape{1, n}, b, low, range,
+            body.constant("%z", isTransposed ? Shape{n, 1} : Shape{1, n}, b, low, range,
                           " b_zero_point ");
           std::string label = std::string("integers/") + a + "_" + b + "/" + zeros + "/" +
                               std::to_string(m) + "x" + std::to_string(k);
-          cases.push_back(
-              body.end("matmul", label, isTurned ? " transpose_b" : "", {typeText({m, n}, "i32")}));
+          cases.push_back(body.end("matmul", label, isTransposed ? " transpose_b" : "",
+                                   {typeText({m, n}, "i32")}));
         }
   for (const char *x : {"ui8", "i8"})
     for (const char *w : {"i8", "ui8", "i4"})

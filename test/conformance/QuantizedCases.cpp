@@ -124,15 +124,15 @@ void addProducts(std::vector<Case> &cases) {
         for (After after : {After::Nothing, After::Floats, After::Bytes})
           for (auto [m, k] : {std::pair<int64_t, int64_t>{1, 600}, {7, 37}, {33, 64}}) {
             constexpr int64_t n = 50;
-            bool isTurned = m == 7;
-            Shape x = {m, k}, right = isTurned ? Shape{n, k} : Shape{k, n}, y = {m, n};
+            bool isTransposed = m == 7;
+            Shape x = {m, k}, right = isTransposed ? Shape{n, k} : Shape{k, n}, y = {m, n};
             Text t;
             std::string left = t.argument({x, type, {Fill::Uniform, -300, 300}});
             t.lines +=
                 "%c = dlc.constant " + constantIntegers(right, w.type, w.low, w.range) + "\n";
             t.centre("%x", left, x, type, point);
             t.centre("%w", "%c", right, w.type, w.point);
-            t.line("%s", std::string("matmul %x, %w") + (isTurned ? " transpose_b" : ""),
+            t.line("%s", std::string("matmul %x, %w") + (isTransposed ? " transpose_b" : ""),
                    typeText(x, "i32") + ", " + typeText(right, "i32"), y, "i32");
             std::string result = t.follow(after, y, {n}, 2e-3);
             cases.push_back(t.end("matmul",
@@ -197,8 +197,9 @@ void addRows(std::vector<Case> &cases) {
   constexpr int64_t m = 33, k = 70, n = 50;
   for (const char *type : {"ui8", "i8", "f32"})
     for (bool isCentred : {false, true})
-      for (bool isTurned : {false, true}) {
-        Shape x = isTurned ? Shape{k, m} : Shape{m, k}, rows = isTurned ? Shape{1, m} : Shape{m, 1};
+      for (bool isTransposed : {false, true}) {
+        Shape x = isTransposed ? Shape{k, m} : Shape{m, k},
+              rows = isTransposed ? Shape{1, m} : Shape{m, 1};
         std::string each = typeText(rows, "f32"), floats = typeText(x, "f32"),
                     wide = typeText({k, n}, "f32"), result = typeText({m, n}, "f32");
         Text t;
@@ -224,12 +225,12 @@ void addRows(std::vector<Case> &cases) {
         std::string channels = t.argument({{1, n}, "f32", {Fill::Uniform, 0.01, 0.02}});
         t.line("%d", "cast %c to f32", typeText({k, n}, "i8"), {k, n}, "f32");
         t.line("%w", "mul %d, " + channels, wide + ", " + typeText({1, n}, "f32"), {k, n}, "f32");
-        t.line("%y", std::string("matmul %x, %w") + (isTurned ? " transpose_a" : ""),
+        t.line("%y", std::string("matmul %x, %w") + (isTransposed ? " transpose_a" : ""),
                floats + ", " + wide, {m, n}, "f32");
         t.lines += "return %y : " + result;
         cases.push_back(t.end("matmul",
                               std::string("rows/") + type + (isCentred ? "/centred" : "") +
-                                  (isTurned ? "/turned" : ""),
+                                  (isTransposed ? "/turned" : ""),
                               result));
       }
 }
@@ -259,18 +260,18 @@ void addHeads(std::vector<Case> &cases) {
 /// other.
 void addPlain(std::vector<Case> &cases) {
   for (auto [m, k, n] : {std::array<int64_t, 3>{40, 256, 48}, {70, 132, 36}, {3, 40, 200}})
-    for (bool isTurned : {false, true})
+    for (bool isTransposed : {false, true})
       for (Point point : {Point::None, Point::Operand}) {
-        Shape x = {m, k}, w = isTurned ? Shape{n, k} : Shape{k, n};
+        Shape x = {m, k}, w = isTransposed ? Shape{n, k} : Shape{k, n};
         Text t;
         t.centre("%x", t.argument({x, "i8", {Fill::Uniform, -300, 300}}), x, "i8", point);
         t.centre("%w", t.argument({w, "i8", {Fill::Uniform, -300, 300}}), w, "i8", point);
-        t.line("%s", std::string("matmul %x, %w") + (isTurned ? " transpose_b" : ""),
+        t.line("%s", std::string("matmul %x, %w") + (isTransposed ? " transpose_b" : ""),
                typeText(x, "i32") + ", " + typeText(w, "i32"), {m, n}, "i32");
         std::string result = t.follow(After::Nothing, {m, n}, {n}, 1);
         cases.push_back(t.end("matmul",
-                              std::string("plain") + (isTurned ? "/turned" : "") + nameOf(point) +
-                                  "/" + std::to_string(m),
+                              std::string("plain") + (isTransposed ? "/turned" : "") +
+                                  nameOf(point) + "/" + std::to_string(m),
                               result));
       }
 }

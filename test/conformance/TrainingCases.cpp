@@ -79,7 +79,7 @@ Case images(int64_t channels, int64_t groups) {
 /// channels-last layout for images, weights and gradients, no data has to be transposed.
 Case channelsLast(const std::string &element, int64_t groups) {
   Shape x = {2, 12, 12, 16}, w = {32, 3, 3, 16}, v = {64, 32 / groups, 3, 3};
-  auto turned = [](const Shape &s) { return Shape{s[0], s[3], s[1], s[2]}; };
+  auto transposed = [](const Shape &s) { return Shape{s[0], s[3], s[1], s[2]}; };
   Shape pooled = {2, 6, 6, 32}, second = {2, 3, 3, 64};
   std::string body = R"(
     %x = dlc.transpose %a0 [0, 3, 1, 2] : (XX) -> XT
@@ -110,15 +110,15 @@ Case channelsLast(const std::string &element, int64_t groups) {
                                       apart},
                         {"POOL", window("2", "2", "0")},
                         {"XX", type(x)},
-                        {"XT", type(turned(x))},
+                        {"XT", type(transposed(x))},
                         {"WW", type(w)},
-                        {"WT", type(turned(w))},
+                        {"WT", type(transposed(w))},
                         {"FF", type({2, 32, 12, 12})},
                         {"PP", type(pooled)},
-                        {"PT", type(turned(pooled))},
+                        {"PT", type(transposed(pooled))},
                         {"VV", type(v)},
                         {"SS", type(second)},
-                        {"ST", type(turned(second))},
+                        {"ST", type(transposed(second))},
                         {"KK", type({2, 64, 6, 6})},
                         {"MM", type({2, 64})}});
   // Gradients are sums of products of rounded values. Small operands keep them in the range of f16.

@@ -204,11 +204,11 @@ std::string compareIndices(const ref::Tensor &got, const runtime::NpyArray &dist
 /// checked, too. Denormal numbers count as 0 and as nonzero. Returns a description of the error, or
 /// "".
 std::string compareClasses(const ref::Tensor &got, const ref::Tensor &want, bool bothWays) {
-  constexpr double kLeast = 1.2e-38;
+  constexpr double kMin = 1.2e-38;
   for (int64_t i = 0; i < want.size(); ++i) {
     double g = got.getDouble(i), w = want.getDouble(i);
     auto isOrdinary = [](double x) { return std::isfinite(x) && x != 0; };
-    auto isDenormal = [](double x) { return x != 0 && std::fabs(x) < kLeast; };
+    auto isDenormal = [](double x) { return x != 0 && std::fabs(x) < kMin; };
     bool isChecked = !isDenormal(g) && !isDenormal(w) && (isOrdinary(w) || bothWays);
     if (isChecked && (isOrdinary(g) != isOrdinary(w) || std::isnan(g) != std::isnan(w) ||
                       (!isOrdinary(w) && !std::isnan(w) && g != w)))

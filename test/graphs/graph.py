@@ -157,7 +157,7 @@ class Graph:
             raise NoOperand
         return self.input(shape)
 
-    def beside(self, x, kind=None, exact=False):
+    def broadcastable(self, x, kind=None, exact=False):
         """A value that broadcasts with x: one that is there, an input, or a constant."""
         def broadcasts(v):
             return v.rank <= 5 and all(a == b or 1 in (a, b) for a, b in zip(v.shape[::-1], x.shape[::-1])) and \

@@ -26,7 +26,7 @@ MAY = {
 RUNTIME_FOR = {
     "codegen": ["runtime/program/", "runtime/kind/", "runtime/library/Library.h", "runtime/library/describe/", "runtime/library/attention/Describe.h", "runtime/library/blocks/Describe.h", "runtime/library/direct/Describe.h", "runtime/library/onednn/Describe.h", "runtime/library/winograd/Describe.h",
                 "runtime/library/products/Grouped.h", "runtime/library/products/Product.h", "runtime/library/tiles/Convolution.h", "runtime/library/tiles/Describe.h", "runtime/library/vectors/Describe.h", "runtime/device/cpu/Features.h",
-                "runtime/device/cpu/KernelContext.h", "runtime/device/cpu/Shelf.h", "runtime/device/cuda/Nvrtc.h",
+                "runtime/device/cpu/KernelContext.h", "runtime/device/cpu/HugePageAllocator.h", "runtime/device/cuda/Nvrtc.h",
                 "runtime/device/cuda/Loader.h",  # which libraries are here
                 "runtime/device/Device.h",  # what a GPU says of itself
                 "runtime/session/Session.h", "runtime/session/Binder.h",  # measuring candidates is running them

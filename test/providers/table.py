@@ -15,7 +15,7 @@ LIBRARIES = {
         "files": ["codegen/providers/onednn/*", "runtime/library/onednn/*", "test/runtime/OneDnn*"],
         "rows": ["codegen/providers/Providers.def", "runtime/library/Table.cpp", "runtime/CMakeLists.txt", "test/runtime/CMakeLists.txt"],
         "words": "one_?dnn",
-        "uses": {"passes/layout/*": "asks which layout the library wants", "codegen/select/Agree.cpp": "lays results out again, to compare them", "ir/dlc/Base.td": "layouts are written as oneDNN writes them",
+        "uses": {"passes/layout/*": "asks which layout the library wants", "codegen/select/ResultCheck.cpp": "lays results out again, to compare them", "ir/dlc/Base.td": "layouts are written as oneDNN writes them",
                  "runtime/threads/*": "makes a copy of oneDNN that uses our threads"},
     },
     "tiles": {

@@ -13,7 +13,7 @@ from torch.optim import SGD
 real, imaginary = torch.view_as_real, torch.complex
 
 
-def turned(x):
+def rotated(x):
     return imaginary(x, x.flip(-1))
 
 
@@ -26,17 +26,17 @@ TRANSFORMS = {
     "rfft_one": lambda x: real(fft.rfft(x[..., :1])),
     "rfft2": lambda x: real(fft.rfft2(x, norm="forward")),
     "fft": lambda x: real(fft.fft(x)),
-    "fft_complex": lambda x: real(fft.fft(turned(x), dim=0)),
+    "fft_complex": lambda x: real(fft.fft(rotated(x), dim=0)),
     "fft2": lambda x: real(fft.fft2(x)),
-    "fftn": lambda x: real(fft.fftn(turned(x))),
-    "ifft": lambda x: real(fft.ifft(turned(x))),
-    "ifft_forward": lambda x: real(fft.ifft(turned(x), norm="forward")),
-    "irfft": lambda x: fft.irfft(turned(x)),
-    "irfft_odd": lambda x: fft.irfft(turned(x), n=11),
-    "irfft_one": lambda x: fft.irfft(turned(x), n=1),
+    "fftn": lambda x: real(fft.fftn(rotated(x))),
+    "ifft": lambda x: real(fft.ifft(rotated(x))),
+    "ifft_forward": lambda x: real(fft.ifft(rotated(x), norm="forward")),
+    "irfft": lambda x: fft.irfft(rotated(x)),
+    "irfft_odd": lambda x: fft.irfft(rotated(x), n=11),
+    "irfft_one": lambda x: fft.irfft(rotated(x), n=1),
     "irfft2": lambda x: fft.irfft2(fft.rfft2(x) * 2, s=x.shape[-2:]),
     "filter": lambda x: fft.irfft(fft.rfft(x) * torch.arange(4.0)),
-    "hfft": lambda x: fft.hfft(turned(x)),
+    "hfft": lambda x: fft.hfft(rotated(x)),
     "ihfft": lambda x: real(fft.ihfft(x).resolve_conj()),
     "stft": lambda x: real(torch.stft(x.flatten(0, 1).repeat(1, 6), 16, 4, window=torch.hann_window(16, dtype=x.dtype), return_complex=True)),
 }
@@ -85,7 +85,7 @@ def test_steps(name):
 def test_values():
     class Bare(nn.Module):
         def forward(self, x):
-            return real(fft.rfft(x)), fft.irfft(turned(x), n=4)
+            return real(fft.rfft(x)), fft.irfft(rotated(x), n=4)
 
     forth, back = dlc.compile(Bare(), (torch.zeros(3),))(torch.tensor([1.0, 2, 4]))
     torch.testing.assert_close(forth, torch.tensor([[7.0, 0], [-2, 3**0.5]]), rtol=1e-6, atol=1e-6)

@@ -115,9 +115,9 @@ def test_parameters_are_constants_again_once_they_have_settled(images, monkeypat
         assert first is not None
         module[0].weight.mul_(2)
         module[1].running_mean = module[1].running_mean + 1
-        for call in range(_backend.SETTLED + 2):
+        for call in range(_backend.FREEZE_AFTER_CALLS + 2):
             close(run(images), module(images))
-            assert (graph._run is None) == (call < _backend.SETTLED)
+            assert (graph._run is None) == (call < _backend.FREEZE_AFTER_CALLS)
         assert graph._run is not first
 
 
@@ -211,8 +211,8 @@ def test_results_that_share_memory_do_with_dlc():
 
 @torch.no_grad()
 def test_sizes_that_do_not_come_again_stay_in_pytorch(monkeypatch):
-    monkeypatch.setattr(_backend, "AT_ONCE", 1)
-    monkeypatch.setattr(_backend, "KEPT", 2)
+    monkeypatch.setattr(_backend, "EAGER_COMPILE_LIMIT", 1)
+    monkeypatch.setattr(_backend, "MAX_SPECIALIZATIONS", 2)
     # A program takes as long to make as PyTorch takes for a call.
     monkeypatch.setattr(_backend, "perf_counter", itertools.count().__next__)
     module = net().eval()
@@ -234,7 +234,7 @@ def test_sizes_that_come_seldom_stay_in_pytorch():
             x, y = torch.randn(1, 8), torch.randn(size, 8)
             close(run(x, y), torch.softmax(x @ y.T, -1) @ y)
     notes = [note for graph in dlc.report() for note in graph.notes]
-    assert sum("programs only for" in note for note in notes) == _backend.AT_ONCE
+    assert sum("programs only for" in note for note in notes) == _backend.EAGER_COMPILE_LIMIT
 
 
 @torch.no_grad()

@@ -35,12 +35,12 @@ struct Expected {
   Numbers y, lse, dq, dk, dv;
 };
 
-/// An operand of shape [heads, rows, size] or, if `turned`, [rows, heads, size], which is the
+/// An operand of shape [heads, rows, size] or, if `transposed`, [rows, heads, size], which is the
 /// layout of a projection's result.
 struct Operand {
-  Operand(int64_t heads, int64_t rows, int64_t size, bool turned, unsigned seed)
-      : rows(rows), size(size), head(turned ? size : rows * size),
-        row(turned ? heads * size : size), values(random(heads * rows * size, seed)) {}
+  Operand(int64_t heads, int64_t rows, int64_t size, bool transposed, unsigned seed)
+      : rows(rows), size(size), head(transposed ? size : rows * size),
+        row(transposed ? heads * size : size), values(random(heads * rows * size, seed)) {}
   size_t index(int64_t h, int64_t r, int64_t i) const {
     return static_cast<size_t>(h * head + r * row + i);
   }

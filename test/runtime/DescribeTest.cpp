@@ -101,7 +101,7 @@ TEST(Describe, Convolutions) {
   auto read = [&] { return Convolution::read(Fields(desc, "test"), kWindowWords); };
   Convolution c = read();
   EXPECT_EQ(c.weightElements(), 6 * 4 * 9);
-  EXPECT_TRUE(c.isPacked && c.hasBias && !c.isTurned);
+  EXPECT_TRUE(c.isPacked && c.hasBias && !c.isTransposed);
   ASSERT_EQ(c.steps.size(), 2u);
   EXPECT_EQ(c.steps[0].alpha, 0.5f);
   uint64_t src = 2 * 8 * 63 * 4, dst = 2 * 6 * 20 * 4;

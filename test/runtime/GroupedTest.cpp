@@ -19,7 +19,9 @@ struct How {
 
   bool isHere() const { return parts ? tiles::available() : vectors::lanes() >= lanes; }
   const char *library() const { return parts ? "tiles" : lanes ? "vectors" : "builtin"; }
-  products::Form form() const { return parts ? tiles::formOf(parts) : vectors::groupedForm(lanes); }
+  products::KernelConfig form() const {
+    return parts ? tiles::configOf(parts) : vectors::groupedConfig(lanes);
+  }
   json describe(const char *kind) const {
     json desc = {{"kind", kind}};
     if (parts)
@@ -68,7 +70,7 @@ std::vector<double> numbersOf(const Bytes &bytes, bool isNarrow) {
   return numbers;
 }
 
-enum class Lie { Rows, Columns, Packed };
+enum class OperandLayout { Rows, Columns, Packed };
 
 struct Call {
   How how;
@@ -114,20 +116,24 @@ struct Worst {
   }
 };
 
-double productError(const Call &call, Lie lie) {
+double productError(const Call &call, OperandLayout layout) {
   const Size &s = call.s;
   Bytes a = bytesOf(random(s.rows * s.k, 1), call.isNarrow),
         b = bytesOf(random(s.groups() * s.k * s.n, 2), call.isNarrow);
-  const json more = {{"b", lie == Lie::Rows ? "rows" : lie == Lie::Columns ? "columns" : "packed"}};
-  const products::Form form = lie == Lie::Packed ? call.how.form() : products::Form();
-  Aligned packed(lie == Lie::Packed ? uint64_t(s.groups()) * form.packedBytes(s.k, s.n) : 0);
-  if (lie == Lie::Packed) {
+  const json more = {{"b", layout == OperandLayout::Rows      ? "rows"
+                           : layout == OperandLayout::Columns ? "columns"
+                                                              : "packed"}};
+  const products::KernelConfig form =
+      layout == OperandLayout::Packed ? call.how.form() : products::KernelConfig();
+  Aligned packed(layout == OperandLayout::Packed ? uint64_t(s.groups()) * form.packedBytes(s.k, s.n)
+                                                 : 0);
+  if (layout == OperandLayout::Packed) {
     products::packMatrices(form, b.data(), call.isNarrow ? DType::BF16 : DType::F32, false,
                            s.groups(), s.k, s.n, packed.data.get());
     EXPECT_FALSE(packed.isOverrun());
   }
   const Bytes y =
-      lie == Lie::Packed
+      layout == OperandLayout::Packed
           ? call.run("grouped_product", a, packed.data.get(), packed.bytes, s.rows * s.n, more)
           : call.run("grouped_product", a, b.data(), b.size(), s.rows * s.n, more);
   const auto left = numbersOf(a, call.isNarrow), right = numbersOf(b, call.isNarrow),
@@ -139,7 +145,8 @@ double productError(const Call &call, Lie lie) {
     for (int64_t j = 0; j < s.n; ++j) {
       double sum = 0, size = 0;
       for (int64_t p = 0; p < s.k && row < borders.back(); ++p) {
-        int64_t place = group * s.k * s.n + (lie == Lie::Columns ? j * s.k + p : p * s.n + j);
+        int64_t place =
+            group * s.k * s.n + (layout == OperandLayout::Columns ? j * s.k + p : p * s.n + j);
         double term = left[size_t(row * s.k + p)] * right[size_t(place)];
         sum += term;
         size += std::fabs(term);
@@ -224,10 +231,11 @@ template <typename Check> void forEachCall(How how, const Check &check) {
 
 TEST_P(Groups, EachRowMeetsItsMatrix) {
   forEachCall(GetParam(), [](const Call &call, double bound) {
-    for (Lie lie : {Lie::Rows, Lie::Columns, Lie::Packed}) {
-      if (lie == Lie::Packed && (!call.how.parts && !call.how.lanes))
+    for (OperandLayout layout :
+         {OperandLayout::Rows, OperandLayout::Columns, OperandLayout::Packed}) {
+      if (layout == OperandLayout::Packed && (!call.how.parts && !call.how.lanes))
         continue;
-      EXPECT_LT(productError(call, lie), bound) << "lies " << int(lie);
+      EXPECT_LT(productError(call, layout), bound) << "lies " << int(layout);
     }
   });
 }
@@ -243,7 +251,7 @@ TEST_P(Groups, ManyRowsComeInRounds) {
     GTEST_SKIP() << "row by row";
   const bool isNarrow = GetParam().parts == 1;
   const Size tall{17000, 1024, 1, {100, 16900, 16900, 16999}};
-  EXPECT_LT(productError({GetParam(), tall, isNarrow, true, 2}, Lie::Rows), 0x1p-14);
+  EXPECT_LT(productError({GetParam(), tall, isNarrow, true, 2}, OperandLayout::Rows), 0x1p-14);
   EXPECT_LT(gradientError({GetParam(), tall, isNarrow, true, 2}), 0x1p-14);
 }
 

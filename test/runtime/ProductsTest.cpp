@@ -33,8 +33,8 @@ struct How {
       desc["strassen"] = true;
     return desc;
   }
-  products::Form form(int64_t rows) const {
-    return parts ? tiles::formOf(describe(rows, 1, 1)) : vectors::formOf(lanes, rows);
+  products::KernelConfig form(int64_t rows) const {
+    return parts ? tiles::configOf(describe(rows, 1, 1)) : vectors::configOf(lanes, rows);
   }
   bool takes(Size s) const { return !isStrassen || (s.m >= 28 && s.n > 32 && s.k > 1); }
   /// Error bound relative to the sum of the magnitudes of the terms. In Strassen's algorithm the
@@ -56,16 +56,16 @@ struct How {
 };
 
 /// Layout of a's and b's elements: row-major, column-major, or with gaps between elements.
-enum class Lie { Rows, Columns, Apart };
+enum class OperandLayout { Rows, Columns, Apart };
 
 struct Operand {
-  Operand(int64_t rows, int64_t columns, Lie lie, unsigned seed)
-      : row(lie == Lie::Rows      ? columns
-            : lie == Lie::Columns ? 1
-                                  : 2 * columns + 3),
-        column(lie == Lie::Rows      ? 1
-               : lie == Lie::Columns ? rows
-                                     : 2),
+  Operand(int64_t rows, int64_t columns, OperandLayout layout, unsigned seed)
+      : row(layout == OperandLayout::Rows      ? columns
+            : layout == OperandLayout::Columns ? 1
+                                               : 2 * columns + 3),
+        column(layout == OperandLayout::Rows      ? 1
+               : layout == OperandLayout::Columns ? rows
+                                                  : 2),
         values(random((rows - 1) * row + (columns - 1) * column + 1, seed)) {}
   double at(int64_t i, int64_t j) const {
     return static_cast<double>(values[static_cast<size_t>(i * row + j * column)]);
@@ -75,7 +75,7 @@ struct Operand {
 };
 
 /// Returns the largest error against f64, relative to the sum of the magnitudes of the terms.
-double errorOf(Size s, How how, Lie a, Lie b, bool packed, int threads) {
+double errorOf(Size s, How how, OperandLayout a, OperandLayout b, bool packed, int threads) {
   Operand x(s.m, s.k, a, 1), w(s.k, s.n, b, 2);
   std::vector<float> y(static_cast<size_t>(s.m * s.n), NAN);
   json desc = how.describe(s.m, s.n, s.k);
@@ -135,12 +135,13 @@ INSTANTIATE_TEST_SUITE_P(Forms, Products,
 TEST_P(Products, PackedOperandsEndWhereTheySay) {
   for (int64_t rows : {1, 2, 3, 4, 5, 7, 8, 13, 14, 33})
     for (int64_t depths : {1, 2, 3, 15, 16, 17, 31, 64})
-      for (Lie lie : {Lie::Rows, Lie::Columns, Lie::Apart}) {
-        SCOPED_TRACE(testing::Message() << rows << "x" << depths << " lies " << int(lie));
-        const products::Form form = GetParam().form(rows);
+      for (OperandLayout layout :
+           {OperandLayout::Rows, OperandLayout::Columns, OperandLayout::Apart}) {
+        SCOPED_TRACE(testing::Message() << rows << "x" << depths << " layout " << int(layout));
+        const products::KernelConfig form = GetParam().form(rows);
         const int64_t steps = (depths + form.depth - 1) / form.depth;
         auto check = [&](auto pack, int64_t lanes, int64_t width, int64_t stepBytes) {
-          Operand x(lanes, depths, lie, 1);
+          Operand x(lanes, depths, layout, 1);
           Aligned packed(static_cast<uint64_t>((lanes + width - 1) / width * steps * stepBytes));
           pack(form, {x.values.data(), x.row, x.column, lanes, depths}, {}, packed.data.get());
           EXPECT_FALSE(packed.isOverrun());
@@ -157,26 +158,27 @@ constexpr Size kSizes[] = {{1, 1, 1},       {5, 3, 2},        {16, 16, 32},   {1
 
 TEST_F(Tiles, ThreeProductsKeepSixteenBits) {
   for (Size size : kSizes)
-    for (Lie a : {Lie::Rows, Lie::Columns, Lie::Apart})
-      for (Lie b : {Lie::Rows, Lie::Columns, Lie::Apart})
+    for (OperandLayout a : {OperandLayout::Rows, OperandLayout::Columns, OperandLayout::Apart})
+      for (OperandLayout b : {OperandLayout::Rows, OperandLayout::Columns, OperandLayout::Apart})
         for (bool packed : {false, true}) {
-          SCOPED_TRACE(testing::Message() << size.m << "x" << size.n << "x" << size.k << " lies "
+          SCOPED_TRACE(testing::Message() << size.m << "x" << size.n << "x" << size.k << " layout "
                                           << int(a) << int(b) << (packed ? " packed" : ""));
           double error = errorOf(size, {2}, a, b, packed, size.m % 2 ? 2 : 1);
           // With few terms the errors do not average out.
           EXPECT_LT(error, size.k < 16 ? 0x1p-15 : 0x1p-16);
         }
-  EXPECT_GT(errorOf({64, 64, 64}, {2}, Lie::Rows, Lie::Rows, false, 2), 0x1p-22);
+  EXPECT_GT(errorOf({64, 64, 64}, {2}, OperandLayout::Rows, OperandLayout::Rows, false, 2),
+            0x1p-22);
 }
 
 TEST_P(Products, AreAsGoodAsF32) {
   for (Size size : kSizes)
-    for (Lie a : {Lie::Rows, Lie::Columns, Lie::Apart})
-      for (Lie b : {Lie::Rows, Lie::Columns, Lie::Apart})
+    for (OperandLayout a : {OperandLayout::Rows, OperandLayout::Columns, OperandLayout::Apart})
+      for (OperandLayout b : {OperandLayout::Rows, OperandLayout::Columns, OperandLayout::Apart})
         for (bool packed : {false, true}) {
           if (!GetParam().takes(size) || (packed && GetParam().isStrassen))
             continue;
-          SCOPED_TRACE(testing::Message() << size.m << "x" << size.n << "x" << size.k << " lies "
+          SCOPED_TRACE(testing::Message() << size.m << "x" << size.n << "x" << size.k << " layout "
                                           << int(a) << int(b) << (packed ? " packed" : ""));
           EXPECT_LT(errorOf(size, GetParam(), a, b, packed, size.m % 2 ? 3 : 1),
                     GetParam().bound());
@@ -191,13 +193,15 @@ TEST_P(Products, PanelsNeedNotDivideByThreads) {
           continue;
         SCOPED_TRACE(testing::Message() << size.m << "x" << size.n << "x" << size.k << " for "
                                         << threads << (packed ? " packed" : ""));
-        EXPECT_LT(errorOf(size, GetParam(), Lie::Rows, Lie::Rows, packed, threads),
-                  GetParam().bound());
+        EXPECT_LT(
+            errorOf(size, GetParam(), OperandLayout::Rows, OperandLayout::Rows, packed, threads),
+            GetParam().bound());
       }
 }
 
 TEST_F(Tiles, OnePartIsRounding) {
-  EXPECT_GT(errorOf({16, 16, 64}, {1}, Lie::Rows, Lie::Rows, false, 1), 0x1p-14);
+  EXPECT_GT(errorOf({16, 16, 64}, {1}, OperandLayout::Rows, OperandLayout::Rows, false, 1),
+            0x1p-14);
 }
 
 TEST_P(Products, ABatchRunsOneByOne) {
@@ -412,14 +416,14 @@ struct Made {
 
 /// Checks y = made · w or madeᵀ · w (if `left`), or w · made or w · madeᵀ, and the sums of made's
 /// columns.
-void checkPrologue(const Made &made, bool left, bool turned, int64_t other, int threads) {
-  int64_t lanes = turned == left ? made.columns : made.rows;
-  int64_t k = turned == left ? made.rows : made.columns, m = left ? lanes : other,
+void checkPrologue(const Made &made, bool left, bool transposed, int64_t other, int threads) {
+  int64_t lanes = transposed == left ? made.columns : made.rows;
+  int64_t k = transposed == left ? made.rows : made.columns, m = left ? lanes : other,
           n = left ? other : lanes;
   Made source = made;
   std::vector<float> w = random(other * k, 3), y(static_cast<size_t>(m * n), NAN),
                      sums(static_cast<size_t>(made.columns), NAN);
-  bool across = left == turned;
+  bool across = left == transposed;
   json own = across ? json{1, made.columns} : json{made.columns, 1};
   if (!left)
     own = json{own[1], own[0]};
@@ -472,13 +476,13 @@ TEST_F(Tiles, OperandsMayBeMadeAsTheyArePacked) {
                                       {40, 1100, 70},
                                       {16, 32, 1030}})
     for (bool left : {true, false})
-      for (bool turned : {true, false})
+      for (bool transposed : {true, false})
         for (bool hot : {true, false}) {
           SCOPED_TRACE(testing::Message()
                        << rows << "x" << columns << " by " << other << (left ? " left" : " right")
-                       << (turned ? " turned" : ""));
-          Made made(rows, columns, hot || left, hot != turned, hot);
-          checkPrologue(made, left, turned, other, rows % 2 ? 3 : 2);
+                       << (transposed ? " turned" : ""));
+          Made made(rows, columns, hot || left, hot != transposed, hot);
+          checkPrologue(made, left, transposed, other, rows % 2 ? 3 : 2);
         }
 }
 
@@ -512,7 +516,7 @@ TEST_F(Tiles, OperandsOfABatchAreMadeInTheirOwnRows) {
 TEST_F(Tiles, OnlyWhatIsFiniteStaysFinite) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   constexpr float most = 0x1.fefep+127f; // larger values may be rounded to infinity in bf16
-  for (Lie lie : {Lie::Rows, Lie::Columns})
+  for (OperandLayout layout : {OperandLayout::Rows, OperandLayout::Columns})
     for (int parts : {2, 3}) {
       constexpr int64_t size = 64;
       std::vector<float> x(size * size), one(size * size), y(size * size);
@@ -524,7 +528,7 @@ TEST_F(Tiles, OnlyWhatIsFiniteStaysFinite) {
       x[3 * size + 3] = most;
       x[4 * size + 4] = -most;
       json desc = {{"kind", "product"}, {"parts", parts}, {"m", size}, {"n", size}, {"k", size}};
-      desc["a"] = lie == Lie::Rows ? json{size, 1} : json{1, size};
+      desc["a"] = layout == OperandLayout::Rows ? json{size, 1} : json{1, size};
       desc["b"] = desc["a"];
       desc["dst"] = {size, 1};
       run(desc, {&x, &one, &y}, 2, 1);
@@ -538,7 +542,7 @@ TEST_F(Tiles, OnlyWhatIsFiniteStaysFinite) {
 /// Checks the sums of an operand's columns, computed while it is packed, and that the matmul's
 /// result does not change.
 void checkSums(How how, bool left, int64_t depth, int64_t lanes, int64_t other, int threads) {
-  Operand x(depth, lanes, Lie::Rows, 1);
+  Operand x(depth, lanes, OperandLayout::Rows, 1);
   std::vector<float> w = random(depth * other, 2);
   const int64_t m = left ? lanes : other, n = left ? other : lanes;
   std::vector<float> plain(static_cast<size_t>(m * n), NAN), y = plain,
@@ -584,7 +588,7 @@ TEST(ProductSums, AreMadeAsOperandsArePacked) {
 }
 
 void parse(const json &desc) {
-  auto form = desc.contains("lanes") ? vectors::formOf(desc) : tiles::formOf(desc);
+  auto form = desc.contains("lanes") ? vectors::configOf(desc) : tiles::configOf(desc);
   products::Product::parse(desc, form);
 }
 

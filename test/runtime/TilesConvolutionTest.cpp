@@ -38,8 +38,8 @@ struct Sum {
   double value = 0, size = 0;
 };
 
-Sum sumAt(const Geometry &g, const std::vector<float> &x, const std::vector<float> &w, bool turned,
-          int64_t image, int64_t oy, int64_t ox, int64_t o) {
+Sum sumAt(const Geometry &g, const std::vector<float> &x, const std::vector<float> &w,
+          bool transposed, int64_t image, int64_t oy, int64_t ox, int64_t o) {
   Sum sum;
   for (int64_t r = 0; r < g.window[0]; ++r)
     for (int64_t s = 0; s < g.window[1]; ++s) {
@@ -49,8 +49,8 @@ Sum sumAt(const Geometry &g, const std::vector<float> &x, const std::vector<floa
         continue;
       for (int64_t c = 0; c < g.channels; ++c) {
         int64_t tap = r * g.window[1] + s, area = g.window[0] * g.window[1];
-        int64_t weight = turned ? (c * g.features + o) * area + area - 1 - tap
-                                : (o * g.channels + c) * area + tap;
+        int64_t weight = transposed ? (c * g.features + o) * area + area - 1 - tap
+                                    : (o * g.channels + c) * area + tap;
         double product =
             static_cast<double>(x[at(((image * g.height + y) * g.width + xx) * g.channels + c)]) *
             static_cast<double>(w[at(weight)]);
@@ -62,12 +62,12 @@ Sum sumAt(const Geometry &g, const std::vector<float> &x, const std::vector<floa
 }
 
 /// Returns the largest error against f64, relative to the sum of the magnitudes of the terms.
-double errorOf(const Geometry &g, int parts, bool packed, bool turned, int threads) {
+double errorOf(const Geometry &g, int parts, bool packed, bool transposed, int threads) {
   std::vector<float> x = random(g.images * g.height * g.width * g.channels, 1),
                      w = random(g.features * g.channels * g.window[0] * g.window[1], 2),
                      y(at(g.images * g.out(0) * g.out(1) * g.features), NAN);
   json desc = g.desc(parts);
-  desc["turned"] = turned;
+  desc["turned"] = transposed;
   if (packed) {
     desc["weights"] = "packed";
     auto convolution = tiles::Convolution::parse(desc);
@@ -80,8 +80,8 @@ double errorOf(const Geometry &g, int parts, bool packed, bool turned, int threa
   double worst = 0;
   for (int64_t i = 0; i < static_cast<int64_t>(y.size()); ++i) {
     int64_t pixel = i / g.features, row = pixel / g.out(1);
-    Sum sum =
-        sumAt(g, x, w, turned, row / g.out(0), row % g.out(0), pixel % g.out(1), i % g.features);
+    Sum sum = sumAt(g, x, w, transposed, row / g.out(0), row % g.out(0), pixel % g.out(1),
+                    i % g.features);
     double error = std::fabs(sum.value - static_cast<double>(y[at(i)]));
     worst = std::isnan(error) ? HUGE_VAL : std::max(worst, error / std::max(sum.size, 1e-30));
   }
@@ -127,7 +127,7 @@ TEST_F(TilesConvolution, SumsEveryTapOnce) {
       }
 }
 
-TEST_F(TilesConvolution, TurnedWindowsAreGradients) {
+TEST_F(TilesConvolution, TransposedWindowsAreGradients) {
   for (const Geometry &g : kGeometries)
     for (bool packed : {false, true}) {
       SCOPED_TRACE(g.desc(2).dump());

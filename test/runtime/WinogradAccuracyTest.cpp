@@ -23,16 +23,16 @@ TEST(Accuracy, Convolutions) {
       int64_t pad = window / 2;
       Layer l{1, channels, 16, 13, 13, window, pad, pad, pad, pad};
       Operands operands(l);
-      auto direct = [&](bool turned, bool gradient) {
-        return directSums(l, block, turned, operands.x, operands.w, gradient, operands.dy);
+      auto direct = [&](bool transposed, bool gradient) {
+        return directSums(l, block, transposed, operands.x, operands.w, gradient, operands.dy);
       };
       Numbers sums[] = {direct(false, false), direct(true, false), direct(false, true)};
       for (int tile : {2, 4}) {
-        auto errors = [&](const char *kind, bool turned, const Numbers &plain) {
+        auto errors = [&](const char *kind, bool transposed, const Numbers &plain) {
           json desc = describe(l, kind, tile, block);
-          desc["turned"] = turned;
+          desc["turned"] = transposed;
           bool gradient = desc["kind"] == "convolution_weights";
-          const auto &want = operands.want(l, block, turned, gradient);
+          const auto &want = operands.want(l, block, transposed, gradient);
           Numbers faster = resultOf(desc, 1, operands);
           EXPECT_LE(errorOf(faster, want), (gradient ? 2 : 1) * bound(tile, window)) << desc;
           return std::array{errorOf(plain, want), errorOf(faster, want), apart(faster, plain)};

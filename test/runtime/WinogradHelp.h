@@ -53,18 +53,19 @@ template <typename Sum> void convolve(const Layer &l, int block, const Numbers &
             }
 }
 
-inline size_t weightAt(const Layer &l, bool turned, int64_t o, int64_t c, int64_t ky, int64_t kx) {
-  if (turned)
+inline size_t weightAt(const Layer &l, bool transposed, int64_t o, int64_t c, int64_t ky,
+                       int64_t kx) {
+  if (transposed)
     return size_t(((c * l.o + o) * l.window + l.window - 1 - ky) * l.window + l.window - 1 - kx);
   return size_t(((o * l.c + c) * l.window + ky) * l.window + kx);
 }
 
-inline std::vector<double> reference(const Layer &l, int block, bool turned, const Numbers &x,
+inline std::vector<double> reference(const Layer &l, int block, bool transposed, const Numbers &x,
                                      const Numbers &w, bool gradient, const Numbers &dy) {
   std::vector<double> want(size_t(gradient ? l.o * l.c * l.window * l.window
                                            : l.n * l.o * l.outHeight() * l.outWidth()));
   convolve(l, block, x, [&](size_t y, int64_t o, int64_t c, int64_t ky, int64_t kx, float value) {
-    size_t weight = weightAt(l, turned, o, c, ky, kx);
+    size_t weight = weightAt(l, transposed, o, c, ky, kx);
     if (gradient)
       want[weight] += double(value) * double(dy[y]);
     else
@@ -85,11 +86,11 @@ inline double bound(const Layer &l, int tile) {
 }
 
 /// Returns f32 sums, with the products added one after the other.
-inline Numbers directSums(const Layer &l, int block, bool turned, const Numbers &x,
+inline Numbers directSums(const Layer &l, int block, bool transposed, const Numbers &x,
                           const Numbers &w, bool gradient, const Numbers &dy) {
   Numbers got(gradient ? w.size() : dy.size());
   convolve(l, block, x, [&](size_t y, int64_t o, int64_t c, int64_t ky, int64_t kx, float value) {
-    size_t weight = weightAt(l, turned, o, c, ky, kx);
+    size_t weight = weightAt(l, transposed, o, c, ky, kx);
     got[gradient ? weight : y] += value * (gradient ? dy[y] : w[weight]);
   });
   return got;
@@ -101,11 +102,11 @@ struct Operands {
   /// are slow.
   mutable std::map<std::string, std::vector<double>> wanted;
 
-  const std::vector<double> &want(const Layer &l, int block, bool turned, bool gradient) const {
+  const std::vector<double> &want(const Layer &l, int block, bool transposed, bool gradient) const {
     auto [found, isNew] =
-        wanted.try_emplace(std::to_string(block) + (turned ? "t" : "") + (gradient ? "g" : ""));
+        wanted.try_emplace(std::to_string(block) + (transposed ? "t" : "") + (gradient ? "g" : ""));
     if (isNew)
-      found->second = reference(l, block, turned, x, w, gradient, dy);
+      found->second = reference(l, block, transposed, x, w, gradient, dy);
     return found->second;
   }
 
@@ -149,10 +150,10 @@ inline Numbers resultOf(const json &desc, int threads, const Operands &operands)
 
 /// Returns the largest error, relative to the largest result.
 inline double run(const Layer &l, const json &desc, int threads, const Operands &operands) {
-  bool gradient = desc["kind"] == "convolution_weights", turned = desc.value("turned", false);
+  bool gradient = desc["kind"] == "convolution_weights", transposed = desc.value("turned", false);
   Numbers result = resultOf(desc, threads, operands);
   return result.empty() ? INFINITY
-                        : errorOf(result, operands.want(l, blockIn(desc), turned, gradient));
+                        : errorOf(result, operands.want(l, blockIn(desc), transposed, gradient));
 }
 
 } // namespace dlc::test::winograd

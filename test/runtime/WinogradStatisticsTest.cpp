@@ -73,13 +73,13 @@ void everyForm(const Layer &l, const std::vector<int> &threads, const json &step
   for (int block : blocks())
     for (int tile : {2, 4})
       for (bool last : {false, true})
-        for (bool turned : {false, true})
+        for (bool transposed : {false, true})
           for (int count : threads) {
             if (l.c % block != 0 || l.o % block != 0)
               continue;
             json desc = describe(l, "convolution", tile, block);
             desc["channels_last"] = last;
-            desc["turned"] = turned;
+            desc["turned"] = transposed;
             desc["bias"] = mean != 0;
             desc["steps"] = steps;
             Statistics plain = compute(desc, count, operands, bias, addend);

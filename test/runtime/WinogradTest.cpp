@@ -25,9 +25,9 @@ void everyForm(const Layer &l, const std::vector<int> &threads = {1, 2}) {
             EXPECT_LE(run(l, desc, count, operands), factor * bound(l, tile))
                 << desc << ", " << count << " threads";
           };
-          for (auto [turned, packed] :
+          for (auto [transposed, packed] :
                {std::pair(false, false), {false, true}, {true, true}, {true, false}}) {
-            desc["turned"] = turned;
+            desc["turned"] = transposed;
             desc["packed"] = packed;
             check(1);
           }

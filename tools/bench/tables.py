@@ -164,7 +164,7 @@ def ranks(measurements):
     return lines
 
 
-def beside_ddp(measurements):
+def versus_ddp(measurements):
     lines = ["| network | batch of each | ranks | dlc ms | DDP ms, contiguous / channels last | ratio |", "|---|--:|--:|--:|--:|--:|"]
     for m in measurements:
         peers = " / ".join(number(m["torch_ms"].get(layout)) for layout in ("contiguous", "channels-last"))
@@ -172,7 +172,7 @@ def beside_ddp(measurements):
     return lines
 
 
-def beside_torch_on_gpu(measurements):
+def versus_torch_on_gpu(measurements):
     tools = list(dict.fromkeys(tool for m in measurements for tool in m["gpu"]))
     lines = [f"| network | | type | batch | {' | '.join(f'dlc ms | {tool} ms | ratio' for tool in tools)} |", f"|---|---|---|--:|{'--:|--:|--:|' * len(tools)}"]
     for m in measurements:
@@ -187,7 +187,7 @@ def beside_torch_on_gpu(measurements):
     return lines
 
 
-def beside_torch_compile(measurements):
+def versus_torch_compile(measurements):
     lines = ["| network | batch | dlc ms | eager ms | Inductor ms | ratio | error | ready s, dlc / Inductor |", "|---|--:|--:|--:|--:|--:|--:|--:|"]
     timed = sorted((m for m in measurements if "ratio" in m), key=lambda m: m["ratio"])
     time_of = lambda m, tool, key="median_ms", form="{:.2f}": number(m["compiled"].get(tool, {}).get(key), form)
@@ -241,9 +241,9 @@ def table(name):
         return "\n".join([head, "", *zoo(results["networks"]), ""])
     measurements = results["measurements"]
     if "gpu" in measurements[0]:
-        return "\n".join([head, "", *beside_torch_on_gpu(measurements), ""])
+        return "\n".join([head, "", *versus_torch_on_gpu(measurements), ""])
     if "compiled" in measurements[0]:
-        return "\n".join([head, "", *beside_torch_compile(measurements), ""])
+        return "\n".join([head, "", *versus_torch_compile(measurements), ""])
     if "first" in measurements[0] and "time" in measurements[0]:
         return "\n".join([head, "", *first_results(measurements), ""])
     if "quantised" in measurements[0]:
@@ -251,7 +251,7 @@ def table(name):
     if "slow_down" in measurements[0]:
         return "\n".join([head, "", *manners(measurements), ""])
     if "torch_ms" in measurements[0]:
-        return "\n".join([head, "", *beside_ddp(measurements), ""])
+        return "\n".join([head, "", *versus_ddp(measurements), ""])
     if "ranks" in measurements[0]:
         return "\n".join([head, "", *ranks(measurements), ""])
     made = training(measurements) if "precision" in measurements[0] else inference(measurements)

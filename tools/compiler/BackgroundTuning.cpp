@@ -12,7 +12,7 @@
 
 namespace dlc {
 
-BackgroundTuning::BackgroundTuning(std::shared_ptr<const Ready> first, double seconds)
+BackgroundTuning::BackgroundTuning(std::shared_ptr<const ReadyProgram> first, double seconds)
     : ready(std::move(first)), seconds(seconds) {}
 
 BackgroundTuning::~BackgroundTuning() {
@@ -50,7 +50,7 @@ void BackgroundTuning::work(const BackgroundWork &how) {
     slice *= 2;
     if (stopped)
       break;
-    if (std::shared_ptr<const Ready> better = how.compile(*now())) {
+    if (std::shared_ptr<const ReadyProgram> better = how.compile(*now())) {
       std::lock_guard lock(mutex);
       ready = std::move(better);
       ++swapped;
@@ -58,7 +58,7 @@ void BackgroundTuning::work(const BackgroundWork &how) {
   }
 }
 
-std::shared_ptr<const Ready> BackgroundTuning::now() const {
+std::shared_ptr<const ReadyProgram> BackgroundTuning::now() const {
   std::lock_guard lock(mutex);
   return ready;
 }
@@ -75,7 +75,7 @@ std::string BackgroundTuning::error() const {
 
 /// Returns true if two programs call the same kernels in the same order. Also compares the
 /// generated code, because a generated kernel has the same name for every loop schedule.
-static bool sameKernels(const Ready &a, const Ready &b) {
+static bool sameKernels(const ReadyProgram &a, const ReadyProgram &b) {
   std::vector<runtime::CommandInfo> left = a.session->commands(), right = b.session->commands();
   const runtime::Span &code = a.program->code, &other = b.program->code;
   return std::equal(left.begin(), left.end(), right.begin(), right.end(),
@@ -89,11 +89,11 @@ std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> sourc
                                                    const CompileOptions &options,
                                                    const Shapes &shapes, const Values &values,
                                                    const std::set<std::string> &bound,
-                                                   std::shared_ptr<const Ready> first) {
+                                                   std::shared_ptr<const ReadyProgram> first) {
   if (databaseOf(options).empty())
     throw Error(
         "tuning in the background requires a cache folder or a tuning database; found: neither");
-  auto behind = std::make_shared<BackgroundTuning>(first, options.tuneInBackground);
+  auto background = std::make_shared<BackgroundTuning>(first, options.tuneInBackground);
   CompileOptions quiet = options;
   quiet.progress = nullptr;
   quiet.afterPhase = nullptr;
@@ -101,12 +101,13 @@ std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> sourc
   quiet.tuning.onMiss = OnMiss::Model;
   quiet.tuning.pinned = false;
   BackgroundWork work;
-  work.measure = [=, raw = behind.get(), turns = first->turns](double slice) {
+  work.measure = [=, raw = background.get(),
+                  measurementMutex = first->measurementMutex](double slice) {
     CompileOptions measuring = quiet;
     measuring.to = Phase::Select;
     measuring.tuning.onMiss = OnMiss::Measure;
     measuring.tuning.budgetSeconds = slice;
-    measuring.tuning.turn = [turns] { return turns->forMeasurement(); };
+    measuring.tuning.turn = [measurementMutex] { return measurementMutex->lockForMeasurement(); };
     measuring.tuning.stop = [raw] { return raw->isStopped(); };
     bool more = false;
     measuring.tuning.report = [&](const TunedOperation &about, size_t, size_t) {
@@ -116,17 +117,18 @@ std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> sourc
     compileSource(*source, shapes, values, measuring, own);
     return more;
   };
-  work.compile = [=, turns = first->turns](const Ready &now) -> std::shared_ptr<const Ready> {
+  work.compile = [=, measurementMutex = first->measurementMutex](
+                     const ReadyProgram &now) -> std::shared_ptr<const ReadyProgram> {
     std::set<std::string> own = bound;
-    auto made = std::make_shared<Ready>();
+    auto made = std::make_shared<ReadyProgram>();
     made->program = compileSource(*source, shapes, values, quiet, own);
     made->session = std::make_shared<runtime::Session>(
         made->program, runtime::SessionOptions{now.session->threads(), now.session.get()});
-    made->turns = turns;
+    made->measurementMutex = measurementMutex;
     return sameKernels(*made, now) ? nullptr : made;
   };
-  behind->start(std::move(work));
-  return behind;
+  background->start(std::move(work));
+  return background;
 }
 
 } // namespace dlc

@@ -2,8 +2,8 @@
 #ifndef DLC_TOOLS_COMPILER_BACKGROUNDTUNING_H
 #define DLC_TOOLS_COMPILER_BACKGROUNDTUNING_H
 
+#include "tools/compiler/MeasurementMutex.h"
 #include "tools/compiler/Source.h"
-#include "tools/compiler/Turns.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -15,7 +15,7 @@
 namespace dlc {
 
 struct CompileOptions;
-struct Ready;
+struct ReadyProgram;
 
 /// Callbacks with which a background thread measures kernels and recompiles the running program.
 struct BackgroundWork {
@@ -23,7 +23,7 @@ struct BackgroundWork {
   /// waits for its turn before each measurement. Returns false if nothing remains to be measured.
   std::function<bool(double seconds)> measure;
   /// Compiles with the measurements made so far. Returns null if the program would not change.
-  std::function<std::shared_ptr<const Ready>(const Ready &now)> compile;
+  std::function<std::shared_ptr<const ReadyProgram>(const ReadyProgram &now)> compile;
 };
 
 /// Thread that repeatedly measures kernels, recompiles and swaps the program, until everything is
@@ -31,12 +31,12 @@ struct BackgroundWork {
 /// its run has ended, so a swap takes effect between two runs.
 class BackgroundTuning {
 public:
-  BackgroundTuning(std::shared_ptr<const Ready> first, double seconds);
+  BackgroundTuning(std::shared_ptr<const ReadyProgram> first, double seconds);
   ~BackgroundTuning();
   BackgroundTuning(const BackgroundTuning &) = delete;
 
   void start(BackgroundWork work);
-  std::shared_ptr<const Ready> now() const;
+  std::shared_ptr<const ReadyProgram> now() const;
   /// Returns true once the destructor has requested the thread to stop.
   bool isStopped() const { return stopped; }
   size_t swaps() const { return swapped; }
@@ -52,7 +52,7 @@ private:
 
   mutable std::mutex mutex;
   std::condition_variable over;
-  std::shared_ptr<const Ready> ready;
+  std::shared_ptr<const ReadyProgram> ready;
   double seconds;
   std::atomic<bool> stopped{false}, done{false};
   std::atomic<size_t> swapped{0};
@@ -67,7 +67,7 @@ std::shared_ptr<BackgroundTuning> tuneInBackground(std::shared_ptr<Source> sourc
                                                    const CompileOptions &options,
                                                    const Shapes &shapes, const Values &values,
                                                    const std::set<std::string> &bound,
-                                                   std::shared_ptr<const Ready> first);
+                                                   std::shared_ptr<const ReadyProgram> first);
 
 } // namespace dlc
 

@@ -190,7 +190,7 @@ std::shared_ptr<Source> graphStep(const std::string &text,
     MLIRContext context;
     auto module = moduleIn(context);
     inputs = inputsOf(module->lookupSymbol<mlir::func::FuncOp>("main"));
-    if (step.syncBatchNorm && !takesStatistics(*module))
+    if (step.syncBatchNorm && !usesBatchStatistics(*module))
       throw Error("sync_batch_norm has no effect on a module without batch norm in training mode; "
                   "remove it");
   }

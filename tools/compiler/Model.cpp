@@ -3,9 +3,9 @@
 
 #include "runtime/program/Writer.h"
 #include "runtime/session/Binder.h"
-#include "runtime/session/FoundShape.h"
+#include "runtime/session/ResultShape.h"
 #include "runtime/session/State.h"
-#include "runtime/session/Together.h"
+#include "runtime/session/WorldState.h"
 #include "tools/compiler/Model.h"
 
 namespace dlc {
@@ -54,7 +54,7 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
   for (const ValueInfo &v : source.inputs())
     if (!given.count(v.name))
       throw Error(source.path() + ": input '" + v.name + "' is missing; required: " + v.text());
-  std::shared_ptr<const Ready> ready = impl->programs.get(source.complete(shapes), values);
+  std::shared_ptr<const ReadyProgram> ready = impl->programs.get(source.complete(shapes), values);
 
   const runtime::Plan &plan = ready->session->plan();
   std::vector<runtime::Argument> inputs, outputs;
@@ -74,14 +74,15 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
         Tensor(info.dtype, info.shape, plan.devices[info.device].name);
     outputs.push_back(argumentOf(tensor));
   }
-  std::shared_ptr<void> turn = ready->turns ? ready->turns->forRun() : nullptr;
+  std::shared_ptr<void> lock =
+      ready->measurementMutex ? ready->measurementMutex->lockForRun() : nullptr;
   ready->session->runOn(inputs, outputs);
   for (const runtime::TensorInfo &info : plan.outputs) {
     if (info.counter < 0)
       continue;
     Tensor whole = results[info.name];
     int64_t count = int64_t(results[plan.outputs[size_t(info.counter)].name].item());
-    results[info.name] = Tensor::view(whole.raw(), whole.dtype(), runtime::foundShape(info, count),
+    results[info.name] = Tensor::view(whole.raw(), whole.dtype(), runtime::resultShape(info, count),
                                       std::make_shared<Tensor>(whole), whole.device());
   }
   for (size_t i = plan.results(); i < plan.outputs.size(); ++i)
@@ -91,7 +92,8 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor> &gi
 
 double Model::prepare(const std::map<std::string, std::vector<int64_t>> &shapes) const {
   size_t before = impl->programs.size();
-  std::shared_ptr<const Ready> ready = impl->programs.get(impl->source->complete(shapes), {});
+  std::shared_ptr<const ReadyProgram> ready =
+      impl->programs.get(impl->source->complete(shapes), {});
   return impl->programs.size() > before ? ready->compileSeconds : 0;
 }
 
@@ -155,7 +157,7 @@ void Model::saveState(const std::string &path) const {
   std::shared_ptr<runtime::StateSet> states = stateOf(impl->programs, *impl->source);
   const runtime::Session &session = *impl->programs.stateful()->session;
   if (runtime::World *world = session.world())
-    runtime::saveTogether(*world, *states, session.plan(), path);
+    runtime::saveWorldState(*world, *states, session.plan(), path);
   else
     states->save(path);
 }
@@ -168,7 +170,7 @@ void Model::joinWorld(const std::vector<std::string> &lines) const {
   runtime::World *world = session->world();
   if (!world)
     return;
-  std::vector<std::string> all = runtime::meaningOf(session->plan());
+  std::vector<std::string> all = runtime::interfaceLines(session->plan());
   all.insert(all.begin(), lines.begin(), lines.end());
   world->agree("program", all, "start all ranks with the same program and settings");
   runtime::shareStates(*world, session->states(), session->plan());

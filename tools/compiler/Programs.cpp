@@ -75,7 +75,7 @@ std::string Programs::keyOf(const Shapes &shapes, const Values &values) const {
   return key;
 }
 
-std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &values) {
+std::shared_ptr<const ReadyProgram> Programs::get(const Shapes &shapes, const Values &values) {
   std::lock_guard lock(mutex);
   std::string key = keyOf(shapes, values);
   for (auto it = programs.begin(); it != programs.end(); ++it) {
@@ -95,7 +95,7 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
         "; give every batch the same shape, or compile the model again and share the state");
   }
   auto start = std::chrono::steady_clock::now();
-  auto ready = std::make_shared<Ready>();
+  auto ready = std::make_shared<ReadyProgram>();
   std::set<std::string> bound = boundInputs;
   std::erase_if(bound, [&](const std::string &name) { return !values.count(name); });
   ready->program = compileSource(*source, shapes, values, options, bound);
@@ -106,7 +106,7 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
   boundInputs.insert(bound.begin(), bound.end());
   std::shared_ptr<BackgroundTuning> measuring;
   if (options.tuneInBackground > 0 && !source->isProgram()) {
-    ready->turns = std::make_shared<Turns>();
+    ready->measurementMutex = std::make_shared<MeasurementMutex>();
     measuring = tuneInBackground(source, options, shapes, values, bound, ready);
   }
   programs.push_front({keyOf(shapes, values), ready, std::move(measuring)});
@@ -115,7 +115,7 @@ std::shared_ptr<const Ready> Programs::get(const Shapes &shapes, const Values &v
   return ready;
 }
 
-std::shared_ptr<const Ready> Programs::stateful() {
+std::shared_ptr<const ReadyProgram> Programs::stateful() {
   {
     std::lock_guard lock(mutex);
     if (!programs.empty())
@@ -133,14 +133,15 @@ size_t Programs::swaps() const {
   std::lock_guard lock(mutex);
   size_t sum = 0;
   for (const Kept &kept : programs)
-    sum += kept.behind ? kept.behind->swaps() : 0;
+    sum += kept.background ? kept.background->swaps() : 0;
   return sum;
 }
 
 bool Programs::isTuned() const {
   std::lock_guard lock(mutex);
-  return std::all_of(programs.begin(), programs.end(),
-                     [](const Kept &kept) { return !kept.behind || kept.behind->isDone(); });
+  return std::all_of(programs.begin(), programs.end(), [](const Kept &kept) {
+    return !kept.background || kept.background->isDone();
+  });
 }
 
 } // namespace dlc

@@ -13,13 +13,13 @@
 namespace dlc {
 
 /// A program that is ready to run, and the time that compiling took.
-struct Ready {
+struct ReadyProgram {
   std::shared_ptr<runtime::Program> program;
   std::shared_ptr<runtime::Session> session;
   double compileSeconds = 0;
-  /// Turns shared with background tuning; each run takes one. Null if nothing is tuned in the
-  /// background.
-  std::shared_ptr<Turns> turns = nullptr;
+  /// MeasurementMutex shared with background tuning; each run takes one. Null if nothing is tuned
+  /// in the background.
+  std::shared_ptr<MeasurementMutex> measurementMutex = nullptr;
 };
 
 /// Compiles the source's module. Returns null if `options.to` is a phase before program creation;
@@ -42,10 +42,10 @@ public:
 
   /// Returns the program for these shapes and values, and compiles it if necessary. Thread-safe: a
   /// caller waits while another thread compiles.
-  std::shared_ptr<const Ready> get(const Shapes &shapes, const Values &values);
+  std::shared_ptr<const ReadyProgram> get(const Shapes &shapes, const Values &values);
   /// Returns the only program of a stateful source. Compiles it for the static input shapes if it
   /// has not been run yet.
-  std::shared_ptr<const Ready> stateful();
+  std::shared_ptr<const ReadyProgram> stateful();
   size_t size() const;
   /// swaps() returns the number of programs that background tuning has replaced with faster ones.
   /// isTuned() returns true if no background tuning is running.
@@ -55,9 +55,11 @@ public:
 private:
   struct Kept {
     std::string key;
-    std::shared_ptr<const Ready> ready;
-    std::shared_ptr<BackgroundTuning> behind;
-    std::shared_ptr<const Ready> now() const { return behind ? behind->now() : ready; }
+    std::shared_ptr<const ReadyProgram> ready;
+    std::shared_ptr<BackgroundTuning> background;
+    std::shared_ptr<const ReadyProgram> now() const {
+      return background ? background->now() : ready;
+    }
   };
 
   std::string keyOf(const Shapes &shapes, const Values &values) const;

@@ -7,7 +7,7 @@
 #include "frontend/table/FrontEnds.h"
 #include "runtime/program/Checker.h"
 #include "runtime/program/Reader.h"
-#include "runtime/session/FoundShape.h"
+#include "runtime/session/ResultShape.h"
 #include "tools/compiler/Diagnostics.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -162,7 +162,7 @@ void Source::openProgram() {
   auto convert = [](std::span<const runtime::TensorInfo> list, std::vector<ValueInfo> &infos) {
     for (const runtime::TensorInfo &v : list)
       infos.push_back(
-          {v.name, v.dtype, std::string(dtypeName(v.dtype)), true, runtime::openShape(v), {}});
+          {v.name, v.dtype, std::string(dtypeName(v.dtype)), true, runtime::dynamicShape(v), {}});
   };
   convert(plan.inputs, ins);
   convert(std::span(plan.outputs).first(plan.results()), outs);

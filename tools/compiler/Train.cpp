@@ -89,15 +89,15 @@ struct Step::Impl {
 
   std::map<std::string, Tensor> checked(const std::vector<Tensor> &batch) const;
   /// A step, and a description of a non-finite value in its batch. Empty if there is none.
-  struct Blame {
+  struct NonFiniteInput {
     int64_t step = 0;
     std::string what = {};
   };
   /// The first step with a non-finite input whose loss has not been fetched yet.
-  Blame suspect = {};
+  NonFiniteInput suspect = {};
 
-  Blame inspect(const std::vector<Tensor> &batch) const;
-  void explain(const Blame &blame, float found) const;
+  NonFiniteInput inspect(const std::vector<Tensor> &batch) const;
+  void explain(const NonFiniteInput &blame, float found) const;
   void fetch();
 };
 
@@ -131,7 +131,7 @@ template <typename T> int64_t firstNotFinite(const Tensor &tensor) {
   return -1;
 }
 
-Step::Impl::Blame Step::Impl::inspect(const std::vector<Tensor> &batch) const {
+Step::Impl::NonFiniteInput Step::Impl::inspect(const std::vector<Tensor> &batch) const {
   for (size_t i = 0; i < batch.size(); ++i) {
     // Skips batches on a device while losses are logged: checking them would require a copy to the
     // host at every step.
@@ -152,7 +152,7 @@ Step::Impl::Blame Step::Impl::inspect(const std::vector<Tensor> &batch) const {
 }
 
 /// Throws an error about the batch if the batch had a non-finite value.
-void Step::Impl::explain(const Blame &blame, float found) const {
+void Step::Impl::explain(const NonFiniteInput &blame, float found) const {
   if (!blame.what.empty())
     throw Error("step " + std::to_string(blame.step) + ": " + blame.what + ", and so the loss is " +
                 std::to_string(found) +
@@ -171,7 +171,7 @@ void Step::Impl::fetch() {
       suspected = *line;
   }
   fetched = steps;
-  Blame blame = std::exchange(suspect, {});
+  NonFiniteInput blame = std::exchange(suspect, {});
   if (lines.empty())
     return;
   loss = lines.back()[0];
@@ -201,7 +201,7 @@ float Step::run(const std::vector<Tensor> &batch) {
   for (size_t i = 1; i < impl->figures.size(); ++i)
     impl->metrics[impl->figures[i]] = float(results.at(impl->figures[i]).item());
   if (!std::isfinite(impl->loss)) {
-    Impl::Blame blame = impl->inspect(batch);
+    Impl::NonFiniteInput blame = impl->inspect(batch);
     --blame.step;
     impl->explain(blame, impl->loss);
   }

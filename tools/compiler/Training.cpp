@@ -144,7 +144,7 @@ optim::Optimizer optimizerOf(const TrainingOptions &o) {
 }
 
 /// Inputs and first output of the model for given shapes.
-struct Border {
+struct ModelSignature {
   std::vector<trace::Spec> inputs;
   trace::Spec output;
   bool endsInSoftmax = false;
@@ -157,8 +157,8 @@ trace::Spec specOf(const std::string &name, Type type) {
           *dtypeOf(tensor.getElementType())};
 }
 
-Border borderOf(Source &model, func::FuncOp function) {
-  Border border;
+ModelSignature borderOf(Source &model, func::FuncOp function) {
+  ModelSignature border;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     if (function.getArgAttr(i, "dlc.state") || function.getArgAttr(i, "dlc.parameter"))
       continue;
@@ -242,7 +242,7 @@ std::shared_ptr<Source> sourceOfStep(const std::string &path,
   return std::make_shared<Source>(path, traced.context, std::move(traced.module));
 }
 
-bool takesStatistics(ModuleOp module) {
+bool usesBatchStatistics(ModuleOp module) {
   return module.walk([](BatchNormTrainOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
@@ -264,11 +264,11 @@ TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOpt
           "'; required for training: a model whose shapes depend only on the shapes of its inputs");
     return module;
   };
-  Border border;
+  ModelSignature border;
   {
     auto module = moduleIn(model.context(), shapes);
     border = borderOf(model, module->lookupSymbol<func::FuncOp>("main"));
-    bool hasStatistics = takesStatistics(*module);
+    bool hasStatistics = usesBatchStatistics(*module);
     if (options.dataParallel && hasStatistics && !options.syncBatchNorm)
       llvm::errs()
           << "dlc: " << model.path()

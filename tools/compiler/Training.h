@@ -43,7 +43,7 @@ struct TrainingStep {
 TrainingStep trainingStep(Source &model, const Shapes &shapes, const TrainingOptions &options);
 
 /// Returns true if the module has a batch norm in training mode, which uses batch statistics.
-bool takesStatistics(mlir::ModuleOp module);
+bool usesBatchStatistics(mlir::ModuleOp module);
 
 /// Prepares a traced step, which contains an inlined module (frontend/trace/Inline.h), for
 /// compilation. `trace` returns the step. Ops with locations in the compiler's own source get the

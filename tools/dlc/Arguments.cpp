@@ -267,7 +267,7 @@ void addQuantizeCommand(CLI::App &app, QuantizeArguments &a) {
       ->take_all()
       ->allow_extra_args(false);
   c->add_option(
-       "--least-snr", o.leastSnr,
+       "--least-snr", o.minSnr,
        "do not quantize layers whose signal-to-noise ratio over the data would be lower, in dB")
       ->capture_default_str();
   c->add_option("--threads", o.compile.threads,

@@ -8,8 +8,8 @@
 #include "runtime/program/Checker.h"
 #include "runtime/program/Packed.h"
 #include "runtime/session/Collectives.h"
-#include "runtime/session/FoundShape.h"
-#include "runtime/session/Together.h"
+#include "runtime/session/ResultShape.h"
+#include "runtime/session/WorldState.h"
 #include "tools/compiler/Programs.h"
 
 #include "llvm/ADT/APFloat.h"
@@ -115,9 +115,9 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   const bool prints = !world || world->rank() == 0;
   // Compilation is not a command of the step and may take longer on one rank than on others, so it
   // needs heartbeats.
-  std::optional<Breathing> breathing;
+  std::optional<HeartbeatThread> heartbeats;
   if (world)
-    breathing.emplace(*world);
+    heartbeats.emplace(*world);
   Progress progress;
   CompileOptions options = arguments.options;
   options.afterPhase = [&](Phase phase, mlir::ModuleOp, double) {
@@ -129,22 +129,22 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   Values values = readInputs(arguments.inputs, *source);
   Shapes shapes = completeWithOnes(*source, shapesOf(arguments, values));
   std::set<std::string> bound;
-  auto ready = std::make_shared<Ready>();
+  auto ready = std::make_shared<ReadyProgram>();
   ready->program = compileSource(*source, shapes, values, options, bound);
   ready->session = std::make_shared<runtime::Session>(
       ready->program, runtime::SessionOptions{.threads = options.threads,
                                               .plainLaunches = arguments.plainLaunches,
                                               .world = world});
   runtime::Session &session = *ready->session;
-  breathing.reset();
+  heartbeats.reset();
   if (world && world->size() > 1)
-    world->agree("program", runtime::linesOf(*ready->program, session.plan()));
+    world->agree("program", runtime::programLines(*ready->program, session.plan()));
   double compileSeconds = secondsSince(start);
-  std::shared_ptr<BackgroundTuning> behind;
+  std::shared_ptr<BackgroundTuning> background;
   if (options.tuneInBackground > 0) {
     source->requireModel("--tune-in-background: ");
-    ready->turns = std::make_shared<Turns>();
-    behind = tuneInBackground(source, options, shapes, values, bound, ready);
+    ready->measurementMutex = std::make_shared<MeasurementMutex>();
+    background = tuneInBackground(source, options, shapes, values, bound, ready);
   }
   progress.clear();
 
@@ -165,12 +165,13 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   size_t swaps = 0, swappedAt = 0;
   for (int i = 0; i < arguments.repeat; ++i) {
     progress.show("running", i, arguments.repeat);
-    std::shared_ptr<const Ready> now = behind ? behind->now() : ready;
-    if (behind && behind->swaps() != swaps) {
-      swaps = behind->swaps();
+    std::shared_ptr<const ReadyProgram> now = background ? background->now() : ready;
+    if (background && background->swaps() != swaps) {
+      swaps = background->swaps();
       swappedAt = times.size();
     }
-    std::shared_ptr<void> turn = now->turns ? now->turns->forRun() : nullptr;
+    std::shared_ptr<void> lock =
+        now->measurementMutex ? now->measurementMutex->lockForRun() : nullptr;
     auto runStart = Clock::now();
     now->session->run(inputs, outputs);
     times.push_back(secondsSince(runStart) * 1e3);
@@ -184,7 +185,7 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
   std::vector<runtime::TensorInfo> infos;
   for (size_t i = 0; i < session.plan().results(); ++i) {
     infos.push_back(session.plan().outputs[i]);
-    infos[i].shape = runtime::foundShape(session.plan(), i, outputs);
+    infos[i].shape = runtime::resultShape(session.plan(), i, outputs);
     infos[i].bytes = tensorBytes(infos[i].dtype, infos[i].shape);
   }
   if (!arguments.outputDir.empty()) {
@@ -211,7 +212,7 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
                                      {"peak_mib", peakMib()},
                                      {"arena_mib", arenaMib},
                                      {"graph_launches", session.graphLaunches()}};
-    if (behind)
+    if (background)
       report["swaps"] = swaps;
     std::printf("%s\n", report.dump().c_str());
     return 0;
@@ -223,14 +224,14 @@ int run(const RunArguments &arguments, const std::shared_ptr<Source> &source,
     std::printf(", then %zu runs: min %.3f ms, median %.3f ms", later.size(), later[0], median);
   std::printf("; %d threads, arena %.1f MiB, peak %.0f MiB\n", session.threads(), arenaMib,
               peakMib());
-  if (behind) {
+  if (background) {
     std::vector<double> last(times.begin() + long(swappedAt), times.end());
     std::nth_element(last.begin(), last.begin() + long(last.size() / 2), last.end());
     std::printf(
         "tuned in the background: %zu kernel swaps, %s; the last %zu runs: median %.3f ms\n", swaps,
-        behind->isDone() ? "tuning is complete" : "tuning is not complete", last.size(),
+        background->isDone() ? "tuning is complete" : "tuning is not complete", last.size(),
         last[last.size() / 2]);
-    if (std::string error = behind->error(); !error.empty())
+    if (std::string error = background->error(); !error.empty())
       std::fprintf(stderr, "dlc: warning: tuning in the background stopped: %s\n", error.c_str());
   }
   return 0;

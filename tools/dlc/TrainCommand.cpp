@@ -13,7 +13,7 @@
 #include "runtime/session/Session.h"
 #include "runtime/session/Shares.h"
 #include "runtime/session/State.h"
-#include "runtime/session/Together.h"
+#include "runtime/session/WorldState.h"
 
 #include <cerrno>
 #include <cmath>
@@ -161,11 +161,11 @@ Metadata Training::identity() const {
 }
 
 void Training::save() {
-  Breathing breathing(ranks.world);
+  HeartbeatThread heartbeats(ranks.world);
   Metadata metadata = identity();
   metadata["dlc.train.steps"] = std::to_string(done);
-  runtime::saveTogether(ranks.world, session.states(), session.plan(), arguments.checkpoint,
-                        metadata);
+  runtime::saveWorldState(ranks.world, session.states(), session.plan(), arguments.checkpoint,
+                          metadata);
 }
 
 void Training::resume() {
@@ -189,7 +189,7 @@ void Training::resume() {
 }
 
 void Training::start() {
-  Breathing breathing(ranks.world);
+  HeartbeatThread heartbeats(ranks.world);
   std::vector<std::string> settings{"steps " + std::to_string(total)};
   for (const auto &[key, value] : identity())
     settings.push_back(key + " " + value);

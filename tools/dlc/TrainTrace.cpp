@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kKept = 8;
 
 /// Returns the minimum of `number` over all ranks.
-int64_t leastOfAll(runtime::World &world, int64_t number) {
+int64_t minOfAll(runtime::World &world, int64_t number) {
   int64_t most = -number;
   world.run({.type = DType::I64,
              .from = &most,
@@ -65,7 +65,7 @@ void TrainTrace::write() {
     return;
   }
   const int64_t offset = clockOffset(world).ns,
-                first = leastOfAll(world, runtime::firstOf(events) - offset);
+                first = minOfAll(world, runtime::firstOf(events) - offset);
   const std::string name =
       "rank " + std::to_string(world.rank()) + " of " + std::to_string(world.size());
   nlohmann::json rows =

@@ -3,7 +3,7 @@
 
 #include "dlc/Error.h"
 #include "runtime/session/Collectives.h"
-#include "runtime/session/Together.h"
+#include "runtime/session/WorldState.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -20,7 +20,7 @@ void TrainWorld::agree(const std::string &path, const runtime::Program &program,
     throw Error(path + ": " + std::to_string(world.size()) +
                 " processes were started, but the step is compiled for a single process; required: "
                 "a step compiled with dlc compile --train --data-parallel, or with --split");
-  world.agree("program", runtime::linesOf(program, plan));
+  world.agree("program", runtime::programLines(program, plan));
   world.agree("data and settings", settings);
 }
 
@@ -54,14 +54,14 @@ void TrainWorld::finish() {
     world.wait(question.ticket);
 }
 
-struct Breathing::Impl {
+struct HeartbeatThread::Impl {
   std::mutex mutex;
   std::condition_variable ended;
   bool over = false;
   std::thread thread;
 };
 
-Breathing::Breathing(runtime::World &world) : impl(std::make_unique<Impl>()) {
+HeartbeatThread::HeartbeatThread(runtime::World &world) : impl(std::make_unique<Impl>()) {
   if (world.size() == 1)
     return;
   impl->thread = std::thread([&world, &own = *impl] {
@@ -71,7 +71,7 @@ Breathing::Breathing(runtime::World &world) : impl(std::make_unique<Impl>()) {
   });
 }
 
-Breathing::~Breathing() {
+HeartbeatThread::~HeartbeatThread() {
   {
     std::lock_guard lock(impl->mutex);
     impl->over = true;

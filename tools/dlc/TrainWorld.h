@@ -45,11 +45,11 @@ private:
 
 /// Sends heartbeats from a thread while this rank performs long work outside of the step's
 /// commands.
-class Breathing {
+class HeartbeatThread {
 public:
-  explicit Breathing(runtime::World &world);
-  ~Breathing();
-  Breathing(const Breathing &) = delete;
+  explicit HeartbeatThread(runtime::World &world);
+  ~HeartbeatThread();
+  HeartbeatThread(const HeartbeatThread &) = delete;
 
 private:
   struct Impl;

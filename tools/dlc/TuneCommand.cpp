@@ -19,7 +19,7 @@ namespace {
 using From = TunedOperation::From;
 
 /// Statistics over all operations.
-struct Tally {
+struct TuningSummary {
   std::map<From, size_t> operations;
   size_t uncertain = 0, all = 0, withChoice = 0;
   int64_t resumed = 0;
@@ -88,7 +88,7 @@ bool matches(const std::string &pattern, const TunedOperation &about) {
 
 TuneArguments::TuneArguments() {
   options.tuning.onMiss = OnMiss::Measure;
-  options.tuning.sittings = 8;
+  options.tuning.sessions = 8;
   options.tuning.spreadSeconds = 2;
 }
 
@@ -140,7 +140,7 @@ int tuneCommand(const TuneArguments &arguments) {
   spoilAsAsked(tuning);
 
   Progress progress;
-  Tally tally;
+  TuningSummary tally;
   std::vector<std::string> explained;
   tuning.report = [&](const TunedOperation &about, size_t done, size_t of) {
     tally.add(about, of);

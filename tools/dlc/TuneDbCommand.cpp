@@ -2,7 +2,7 @@
 #include "tools/dlc/Options.h"
 #include "tools/dlc/TuneText.h"
 
-#include "codegen/select/Contest.h"
+#include "codegen/select/InterleavedBenchmark.h"
 #include "dlc/Error.h"
 #include "passes/OpNames.h"
 
@@ -59,7 +59,7 @@ int merge(const TuneDbArguments &arguments) {
 double behindHere(const TuningEntry &entry, const TunedCandidate &own,
                   const TunedCandidate &other) {
   const TunedCandidate *found = entry.find(other.implementation);
-  return found && found->rejected.empty() ? found->behind / own.behind : 1e30;
+  return found && found->rejected.empty() ? found->slowdown / own.slowdown : 1e30;
 }
 
 int diff(const TuneDbArguments &arguments) {

@@ -19,7 +19,7 @@ __attribute__((format(printf, 1, 2))) std::string formatted(const char *format, 
   return text;
 }
 
-std::string factsText(const Facts &facts) {
+std::string factsText(const NamedValues &facts) {
   std::string text;
   for (const auto &[name, value] : facts)
     text += (text.empty() ? "" : ", ") + name + " " + value;
@@ -33,12 +33,12 @@ std::string errorText(const TunedCandidate &c) {
 } // namespace
 
 std::string contestText(const TuningEntry &entry, const std::string &name) {
-  size_t sittings = 0;
+  size_t sessions = 0;
   for (const TunedCandidate &c : entry.candidates)
-    sittings = std::max(sittings, c.sittings.size());
+    sessions = std::max(sessions, c.sessions.size());
   std::string text = name + "  #" + entry.key.id() + (entry.certain ? "" : "  (order uncertain)");
-  if (sittings > 1)
-    text += "  " + std::to_string(sittings) + " sessions";
+  if (sessions > 1)
+    text += "  " + std::to_string(sessions) + " sessions";
   text += "\n  " + endOf(entry.key.operation.substr(0, entry.key.operation.find('\n')), 160);
   text += "\n  " + factsText(entry.key.settings);
   text += "\n  " + entry.key.machineText() + "\n";
@@ -53,11 +53,12 @@ std::string contestText(const TuningEntry &entry, const std::string &name) {
       text += "rejected: " + c.rejected + "\n";
       continue;
     }
-    std::string behind = c.behindLow == 1 && c.behindHigh == 1
-                             ? "the best"
-                             : formatted("%.3f (%.3f-%.3f)", c.behind, c.behindLow, c.behindHigh);
+    std::string slowdown =
+        c.slowdownLow == 1 && c.slowdownHigh == 1
+            ? "the best"
+            : formatted("%.3f (%.3f-%.3f)", c.slowdown, c.slowdownLow, c.slowdownHigh);
     text += formatted("%11.1f %11.1f %6.1f%% %6d  %-21s %8s\n", c.min, c.median, 100 * c.spread,
-                      c.runs, behind.c_str(), errorText(c).c_str());
+                      c.runs, slowdown.c_str(), errorText(c).c_str());
     if (c.disturbed)
       text += formatted("  %-34s %d timings during other work were repeated\n", "", c.disturbed);
     checked = c.checked;

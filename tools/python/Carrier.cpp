@@ -195,22 +195,22 @@ int testCall(void *world, void *given, int *done, char *error, size_t size) {
   return isLost;
 }
 
-int sendLetter(void *world, int to, const void *data, uint32_t bytes, char *error, size_t size) {
+int sendMessage(void *world, int to, const void *data, uint32_t bytes, char *error, size_t size) {
   return told(error, size, [&] {
     static_cast<Carrier *>(world)->object.attr("send")(to, nb::bytes(data, bytes));
   });
 }
 
-int receiveLetter(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
+int receiveMessage(void *world, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
   return told(error, size, [&] {
     *from = -1;
-    nb::object letter = static_cast<Carrier *>(world)->object.attr("receive")();
-    if (letter.is_none())
+    nb::object message = static_cast<Carrier *>(world)->object.attr("receive")();
+    if (message.is_none())
       return;
-    nb::bytes text = nb::cast<nb::bytes>(letter[1]);
+    nb::bytes text = nb::cast<nb::bytes>(message[1]);
     *bytes = static_cast<uint32_t>(std::min<size_t>(text.size(), DLC_ENGINE_MESSAGE));
     std::memcpy(data, text.data(), *bytes);
-    *from = nb::cast<int>(letter[0]);
+    *from = nb::cast<int>(message[0]);
   });
 }
 
@@ -223,14 +223,8 @@ void abortAll(void *, const char *message) {
 
 } // namespace
 
-const dlc_engine_table carrierEngine = {DLC_ENGINE_TABLE_VERSION,
-                                        "torch",
-                                        openWorld,
-                                        closeWorld,
-                                        startCall,
-                                        testCall,
-                                        sendLetter,
-                                        receiveLetter,
-                                        abortAll};
+const dlc_engine_table carrierEngine = {
+    DLC_ENGINE_TABLE_VERSION, "torch", openWorld, closeWorld, startCall, testCall, sendMessage,
+    receiveMessage,           abortAll};
 
 } // namespace dlc::python

@@ -44,7 +44,7 @@ struct Cancelled {};
 nb::tuple quantized(const std::string &model, const std::optional<std::vector<Array>> &data,
                     const std::string &output, const std::string &weights, int64_t block,
                     const std::string &ranges, double percentile,
-                    const std::vector<std::string> &keep, double leastSnr, int threads,
+                    const std::vector<std::string> &keep, double minSnr, int threads,
                     nb::handle show) {
   quantize::Options options;
   options.model = model;
@@ -55,7 +55,7 @@ nb::tuple quantized(const std::string &model, const std::optional<std::vector<Ar
   options.block = block;
   options.ranges = {ranges, percentile};
   options.keep = keep;
-  options.leastSnr = leastSnr;
+  options.minSnr = minSnr;
   options.compile.threads = threads;
   Waiting waiting;
   options.progress = [&](const char *what, int64_t done, int64_t total) {

@@ -14,7 +14,7 @@ ResultMemory &ResultMemory::ofProcess() {
 runtime::Block ResultMemory::take(size_t bytes) {
   const size_t now = out += bytes;
   if (std::unique_lock lock(mutex, std::try_to_lock); lock) {
-    mostOut = std::max(mostOut, now);
+    maxOut = std::max(maxOut, now);
     auto found = std::find_if(kept.begin(), kept.end(),
                               [&](const runtime::Block &block) { return block.size() == bytes; });
     if (found != kept.end()) {
@@ -40,7 +40,7 @@ void ResultMemory::giveBack(runtime::Block block) {
     return;
   keptNow += block.size();
   kept.push_front(std::move(block));
-  while (keptNow > mostOut) {
+  while (keptNow > maxOut) {
     keptNow -= kept.back().size();
     gone.splice(gone.begin(), kept, std::prev(kept.end()));
   }
@@ -53,7 +53,7 @@ void ResultMemory::clear() {
     return;
   gone.swap(kept);
   keptNow = 0;
-  mostOut = out;
+  maxOut = out;
 }
 
 } // namespace dlc::python

@@ -22,7 +22,7 @@ namespace dlc::python {
 class ResultMemory {
 public:
   /// Minimum size in bytes of pooled blocks. The general allocator reuses smaller blocks itself.
-  static constexpr size_t kLeast = size_t(2) << 20;
+  static constexpr size_t kMin = size_t(2) << 20;
   static ResultMemory &ofProcess();
 
   /// Returns a pooled block of this size, or a new one. Throws dlc::MemoryError.
@@ -36,7 +36,7 @@ private:
   /// blocking would never end.
   std::mutex mutex;
   std::list<runtime::Block> kept; ///< most recently returned first
-  size_t keptNow = 0, mostOut = 0;
+  size_t keptNow = 0, maxOut = 0;
   std::atomic<size_t> out = 0;
 };
 

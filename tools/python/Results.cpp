@@ -38,7 +38,7 @@ nb::object Results::makeNumpy(void *&address) const {
   static PyObject *empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
   if (!numpyType.is_valid())
     numpyType = nb::module_::import_("numpy").attr("dtype")(numpyName(stored));
-  if (info.bytes >= ResultMemory::kLeast) {
+  if (info.bytes >= ResultMemory::kMin) {
     auto block = std::make_unique<ReusedBlock>(info.bytes);
     address = block->data();
     nb::capsule owner(block.release(),
@@ -94,7 +94,7 @@ VersionedTensor *Results::makePacked(const ExchangeTable &table) const {
   like.ndim = int32_t(dims.size());
   like.dtype = detail::toDlpack(stored);
   like.shape = const_cast<int64_t *>(dims.data());
-  if (info.bytes >= ResultMemory::kLeast)
+  if (info.bytes >= ResultMemory::kMin)
     return &(new Reused(like, info.bytes))->packed;
   VersionedTensor *made = nullptr;
   if (table.allocate(&like, &made, nullptr, setErrorOf) != 0) {

@@ -2,7 +2,7 @@
 #include "tools/python/Runner.h"
 
 #include "runtime/device/cpu/Parallel.h"
-#include "runtime/session/FoundShape.h"
+#include "runtime/session/ResultShape.h"
 #include "tools/python/Raise.h"
 
 #include "dlc/Error.h"
@@ -21,9 +21,9 @@ namespace nb = nanobind;
 namespace dlc::python {
 
 /// Capacity of the session cache; equal to the default of dlc::ModelOptions::maxPrograms.
-static constexpr size_t kMostPrograms = 16;
+static constexpr size_t kMaxPrograms = 16;
 /// Maximum number of elements of an input whose values may determine shapes.
-static constexpr int64_t kMostValues = 1 << 16;
+static constexpr int64_t kMaxValues = 1 << 16;
 
 static size_t indexOf(const std::vector<Value> &values, const std::string &name) {
   auto found = std::find_if(values.begin(), values.end(),
@@ -50,7 +50,7 @@ void Runner::add(std::shared_ptr<Session> session) {
     return program->session->shared() == session->shared();
   });
   programs.push_front(std::make_shared<Program>(std::move(session), ins, outs));
-  while (programs.size() > kMostPrograms)
+  while (programs.size() > kMaxPrograms)
     programs.pop_back();
 }
 
@@ -138,7 +138,7 @@ std::shared_ptr<Runner::Program> Runner::make(const std::vector<View> &views,
     for (int d = 0; d < views[i].rank(); ++d)
       shape.append(views[i].shape()[d]);
     shapes[ins[i].name.c_str()] = nb::tuple(shape);
-    if (int64_t count = views[i].elements(); count <= kMostValues)
+    if (int64_t count = views[i].elements(); count <= kMaxValues)
       values[ins[i].name.c_str()] = nb::make_tuple(
           ins[i].typeName, nb::bytes(addresses[i], tensorBytes(*ins[i].dtype, views[i].sizes())));
   }
@@ -208,7 +208,7 @@ std::vector<nb::object> Runner::runOn(const std::vector<nb::object> &arrays) {
   for (size_t output : program->outputOf) {
     lastOutputs.push_back(to[output]);
     outputs.push_back(program->results[output].finish(family, made[output], to[output],
-                                                      runtime::foundShape(plan, output, to)));
+                                                      runtime::resultShape(plan, output, to)));
   }
   lastInputs = std::move(addresses);
   return outputs;

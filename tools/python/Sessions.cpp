@@ -6,7 +6,7 @@
 #include "runtime/program/Reader.h"
 #include "runtime/program/Writer.h"
 #include "runtime/session/State.h"
-#include "runtime/session/Together.h"
+#include "runtime/session/WorldState.h"
 #include "tools/dlc/Graph.h"
 #include "tools/python/Raise.h"
 #include "tools/python/Value.h"
@@ -181,8 +181,9 @@ static void bindStates(nb::class_<Session> &session) {
       .def("state_bytes", stateBytes, nb::arg("index"))
       .def("bind_state", bindState, nb::arg("index"), nb::arg("address"), nb::arg("bytes"))
       .def("share_states", shareStates)
-      .def_prop_ro("meaning",
-                   [](const Session &self) { return runtime::meaningOf(self.shared()->plan()); })
+      .def_prop_ro(
+          "meaning",
+          [](const Session &self) { return runtime::interfaceLines(self.shared()->plan()); })
       .def("save_started", saveStarted, nb::arg("path"), nb::arg("training"));
 }
 

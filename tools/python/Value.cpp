@@ -1,7 +1,7 @@
 //===- Value.cpp - description of a model's input or output ---------------===//
 #include "tools/python/Value.h"
 
-#include "runtime/session/FoundShape.h"
+#include "runtime/session/ResultShape.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -44,7 +44,7 @@ Value valueOf(const runtime::Plan &plan, const runtime::TensorInfo &info) {
           info.dtype,
           std::string(dtypeName(info.dtype)),
           true,
-          runtime::openShape(info),
+          runtime::dynamicShape(info),
           std::vector<std::string>(info.shape.size()),
           plan.devices[info.device].name,
           info.layout};

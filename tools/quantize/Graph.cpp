@@ -114,8 +114,8 @@ onnx::ModelProto readModel(const std::string &path) {
 }
 
 void writeModel(const onnx::ModelProto &model, const std::string &path) {
-  constexpr size_t kMost = size_t(2) << 30;
-  if (model.ByteSizeLong() >= kMost)
+  constexpr size_t kMax = size_t(2) << 30;
+  if (model.ByteSizeLong() >= kMax)
     throw Error(
         path + ": the model has " + std::to_string(model.ByteSizeLong()) +
         " bytes; required: at most 2 GiB, the limit of an ONNX file; quantise a part of it");

@@ -11,7 +11,7 @@ namespace dlc::quantize {
 namespace {
 
 /// How an operation between layers propagates quantized values.
-enum class Passing {
+enum class Propagation {
   No,
   /// Only moves elements, so the result has the operand's scale.
   Moves,
@@ -21,25 +21,26 @@ enum class Passing {
   Activation
 };
 
-Passing passingOf(const onnx::NodeProto &node) {
-  static const std::map<llvm::StringRef, Passing> table = {{"MaxPool", Passing::Moves},
-                                                           {"Reshape", Passing::Moves},
-                                                           {"Transpose", Passing::Moves},
-                                                           {"Flatten", Passing::Moves},
-                                                           {"Squeeze", Passing::Moves},
-                                                           {"Unsqueeze", Passing::Moves},
-                                                           {"Slice", Passing::Moves},
-                                                           {"Add", Passing::Computes},
-                                                           {"Concat", Passing::Computes},
-                                                           {"AveragePool", Passing::Computes},
-                                                           {"GlobalAveragePool", Passing::Computes},
-                                                           {"Resize", Passing::Computes},
-                                                           {"LeakyRelu", Passing::Computes},
-                                                           {"Relu", Passing::Activation},
-                                                           {"Clip", Passing::Activation}};
+Propagation passingOf(const onnx::NodeProto &node) {
+  static const std::map<llvm::StringRef, Propagation> table = {
+      {"MaxPool", Propagation::Moves},
+      {"Reshape", Propagation::Moves},
+      {"Transpose", Propagation::Moves},
+      {"Flatten", Propagation::Moves},
+      {"Squeeze", Propagation::Moves},
+      {"Unsqueeze", Propagation::Moves},
+      {"Slice", Propagation::Moves},
+      {"Add", Propagation::Computes},
+      {"Concat", Propagation::Computes},
+      {"AveragePool", Propagation::Computes},
+      {"GlobalAveragePool", Propagation::Computes},
+      {"Resize", Propagation::Computes},
+      {"LeakyRelu", Propagation::Computes},
+      {"Relu", Propagation::Activation},
+      {"Clip", Propagation::Activation}};
   auto found = node.domain().empty() || node.domain() == "ai.onnx" ? table.find(node.op_type())
                                                                    : table.end();
-  return found == table.end() ? Passing::No : found->second;
+  return found == table.end() ? Propagation::No : found->second;
 }
 
 /// Returns the number of data operands.
@@ -102,8 +103,8 @@ std::optional<Layer> layerOf(const Graph &graph, const onnx::NodeProto &node) {
     layer.kept = "its weights are empty";
   if (isConv)
     return layer;
-  bool isTurned = isGemm && integer(node, "transB", 0);
-  layer.channels = isTurned ? 0 : 1;
+  bool isTransposed = isGemm && integer(node, "transB", 0);
+  layer.channels = isTransposed ? 0 : 1;
   layer.depth = 1 - layer.channels;
   if (isGemm && (integer(node, "transA", 0) || number(node, "alpha", 1) != 1))
     layer.kept = "it has transA or alpha";
@@ -149,7 +150,7 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     // Runtimes compute a convolution with integers only if its result is quantized as well.
     std::string result = layer.node->output(0);
     const onnx::NodeProto *next = graph.onlyUser(result);
-    if (next && passingOf(*next) == Passing::Activation)
+    if (next && passingOf(*next) == Propagation::Activation)
       result = next->output(0);
     if (!graph.isOutput(result))
       add(result);
@@ -158,10 +159,10 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     std::string value = open.back();
     open.pop_back();
     const onnx::NodeProto *maker = graph.producer(value);
-    if (maker && passingOf(*maker) == Passing::Activation && graph.onlyUser(maker->input(0)))
+    if (maker && passingOf(*maker) == Propagation::Activation && graph.onlyUser(maker->input(0)))
       maker = graph.producer(maker->input(0));
-    Passing passing = maker ? passingOf(*maker) : Passing::No;
-    if (passing == Passing::No || quantised.count(maker))
+    Propagation passing = maker ? passingOf(*maker) : Propagation::No;
+    if (passing == Propagation::No || quantised.count(maker))
       continue;
     // An Add with a constant operand is not quantized at its operands: only the sum is.
     auto isConstant = [&](const std::string &operand) { return graph.isConstant(operand); };
@@ -170,7 +171,7 @@ std::map<std::string, std::string> valuesIn8Bits(const Graph &graph,
     for (int i = 0; i < dataOperands(*maker) && i < maker->input_size(); ++i)
       if (!isPaddedWithInfinity(graph, maker->input(i)))
         add(maker->input(i));
-    if (passing == Passing::Moves && maker->output_size() && maker->output(0) == value &&
+    if (passing == Propagation::Moves && maker->output_size() && maker->output(0) == value &&
         values.count(maker->input(0)))
       values[value] = maker->input(0);
   }

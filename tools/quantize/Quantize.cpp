@@ -18,7 +18,7 @@ namespace dlc::quantize {
 namespace {
 
 /// First opset in which QuantizeLinear supports per-channel scales.
-constexpr int64_t kLeastOpset = 13;
+constexpr int64_t kMinOpset = 13;
 
 std::string listed(const std::vector<std::string> &names) {
   std::string text;
@@ -50,9 +50,9 @@ class Quantizer {
 public:
   explicit Quantizer(const Options &options)
       : options(options), model(readModel(options.model)), graph(model) {
-    if (opsetOf(model) < kLeastOpset)
+    if (opsetOf(model) < kMinOpset)
       throw Error(options.model + ": has opset " + std::to_string(opsetOf(model)) +
-                  "; required: " + std::to_string(kLeastOpset) +
+                  "; required: " + std::to_string(kMinOpset) +
                   " or later, which supports a scale per channel; convert it with "
                   "onnx.version_converter.convert_version(model, 17)");
     report.bytesBefore = model.ByteSizeLong();
@@ -172,16 +172,16 @@ private:
   }
 
   static double decibels(double signal, double noise) {
-    constexpr double kMost = 200;
-    return noise > 0 && signal > 0 ? std::min(10 * std::log10(signal / noise), kMost)
-           : noise > 0             ? -kMost
-                                   : kMost;
+    constexpr double kMax = 200;
+    return noise > 0 && signal > 0 ? std::min(10 * std::log10(signal / noise), kMax)
+           : noise > 0             ? -kMax
+                                   : kMax;
   }
 
   /// Measures the loss of each layer when only this layer is quantized.
   void measureLayers() {
     std::vector<LossOutputs> outputs;
-    onnx::ModelProto both = besideEachOther(model, layers, scheme, outputs);
+    onnx::ModelProto both = mergedModels(model, layers, scheme, outputs);
     std::vector<std::pair<double, double>> sums(outputs.size());
     over("measuring the error of each layer", both, [&](const Arrays &arrays) {
       for (size_t i = 0; i < outputs.size(); ++i) {
@@ -195,9 +195,9 @@ private:
         continue;
       auto [signal, noise] = sums[next++];
       layer.snr = decibels(signal, noise);
-      if (*layer.snr < options.leastSnr || !std::isfinite(noise)) {
+      if (*layer.snr < options.minSnr || !std::isfinite(noise)) {
         char text[64];
-        std::snprintf(text, sizeof text, "below %g dB", options.leastSnr);
+        std::snprintf(text, sizeof text, "below %g dB", options.minSnr);
         layer.kept = text;
       }
     }

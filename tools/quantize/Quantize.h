@@ -24,7 +24,7 @@ struct Options {
   /// matches one).
   std::vector<std::string> keep;
   /// Layers with a lower signal-to-noise ratio, in dB, remain in f32.
-  double leastSnr = 15;
+  double minSnr = 15;
   ModelOptions compile;
   /// Called with the current activity and the number of finished batches. An exception that it
   /// throws aborts the quantization.

@@ -88,7 +88,7 @@ double divergence(const std::vector<double> &counts, const Part &part) {
 
 /// Returns the part with the least divergence. Candidate parts extend equally far to both sides of
 /// `zero`, the bin of 0.
-Part leastDivergence(std::vector<double> counts, int zero) {
+Part minDivergence(std::vector<double> counts, int zero) {
   // Zero is represented exactly, so its count is ignored.
   counts[size_t(std::min(zero, kBins - 1))] = 0;
   Part best;
@@ -110,7 +110,7 @@ Part leastDivergence(std::vector<double> counts, int zero) {
 
 /// Returns the range with the least square error. Coordinate descent: moves each end in turn
 /// towards zero as long as the error decreases.
-std::pair<double, double> leastError(const std::vector<double> &counts, double low, double high) {
+std::pair<double, double> minError(const std::vector<double> &counts, double low, double high) {
   constexpr int kSteps = 64, kRounds = 3;
   double width = (high - low) / kBins, from = low, to = high;
   double best = snrWithin(counts, low, width, from, to);
@@ -158,12 +158,12 @@ void Seen::addCounts(const float *values, size_t count) {
 Scale Seen::scaleBy(const RangeRule &rule) const {
   double from = low, to = high;
   if (rule.kind == "mse" && !counts.empty() && high > low) {
-    std::tie(from, to) = leastError(counts, low, high);
+    std::tie(from, to) = minError(counts, low, high);
   } else if (rule.kind != "minmax" && !counts.empty() && high > low) {
     double width = (double(high) - low) / kBins;
     int zero = std::clamp(int(-low / width), 0, kBins);
     Part part = rule.kind == "percentile" ? withoutOutliers(counts, 1 - rule.percentile / 100)
-                                          : leastDivergence(counts, zero);
+                                          : minDivergence(counts, zero);
     // Zero must be representable, because padding consists of zeros.
     double least = std::min(low + width * part.first, 0.0),
            most = std::max(low + width * part.last, 0.0);

@@ -44,7 +44,7 @@ public:
     return done();
   }
 
-  onnx::ModelProto besideEachOther(std::vector<LossOutputs> &outputs) {
+  onnx::ModelProto mergedModels(std::vector<LossOutputs> &outputs) {
     result.mutable_graph()->clear_output();
     for (const onnx::ValueInfoProto &input : graph.proto().input())
       throughBytes(input.name());
@@ -138,7 +138,7 @@ private:
 
   /// Emits com.microsoft.MatMulNBits for opsets in which DequantizeLinear does not support blocks.
   void byColumns(const Layer &layer, const onnx::TensorProto &weights, onnx::NodeProto node) {
-    Integers numbers = inBlocksTurned(layer, weights, scheme.block);
+    Integers numbers = inBlocksTransposed(layer, weights, scheme.block);
     onnx::NodeProto product;
     product.set_name(node.name());
     product.set_op_type("MatMulNBits");
@@ -243,9 +243,9 @@ onnx::ModelProto quantised(const onnx::ModelProto &model, const std::vector<Laye
   return Rewriter(model, layers, scheme).quantised();
 }
 
-onnx::ModelProto besideEachOther(const onnx::ModelProto &model, const std::vector<Layer> &layers,
-                                 const Scheme &scheme, std::vector<LossOutputs> &outputs) {
-  return Rewriter(model, layers, scheme).besideEachOther(outputs);
+onnx::ModelProto mergedModels(const onnx::ModelProto &model, const std::vector<Layer> &layers,
+                              const Scheme &scheme, std::vector<LossOutputs> &outputs) {
+  return Rewriter(model, layers, scheme).mergedModels(outputs);
 }
 
 onnx::ModelProto observing(const onnx::ModelProto &model, const std::vector<std::string> &values) {

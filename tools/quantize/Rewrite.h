@@ -30,8 +30,8 @@ struct LossOutputs {
 /// Returns the unchanged model with a quantized copy of each layer added. The copy reads the
 /// layer's input, quantized if the scheme has a scale for it. The outputs are the sums of squares
 /// in `outputs`.
-onnx::ModelProto besideEachOther(const onnx::ModelProto &model, const std::vector<Layer> &layers,
-                                 const Scheme &scheme, std::vector<LossOutputs> &outputs);
+onnx::ModelProto mergedModels(const onnx::ModelProto &model, const std::vector<Layer> &layers,
+                              const Scheme &scheme, std::vector<LossOutputs> &outputs);
 
 /// Returns the model with these f32 values as its only outputs.
 onnx::ModelProto observing(const onnx::ModelProto &model, const std::vector<std::string> &values);

@@ -16,7 +16,7 @@ namespace {
 
 /// Maximum batch size for models with a dynamic batch dimension; larger batches would only use more
 /// memory.
-constexpr int64_t kMostEach = 8;
+constexpr int64_t kMaxEach = 8;
 
 std::string typeText(const std::optional<DType> &type, const std::vector<int64_t> &shape) {
   return (type ? std::string(dtypeName(*type)) : "an unknown type") + " " + shapeText(shape);
@@ -93,7 +93,7 @@ Samples::Samples(const Data &data, const std::string &model,
     }
   }
   each = fixed;
-  for (int64_t size = kMostEach; each == 0 && size > 0; --size)
+  for (int64_t size = kMaxEach; each == 0 && size > 0; --size)
     if (count % size == 0)
       each = size;
   if (batches() < 1 || count < 1)

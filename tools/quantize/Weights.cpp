@@ -102,7 +102,7 @@ Integers inBlocks(const Layer &layer, const onnx::TensorProto &weights, int64_t 
   return result;
 }
 
-Integers inBlocksTurned(const Layer &layer, const onnx::TensorProto &weights, int64_t block) {
+Integers inBlocksTransposed(const Layer &layer, const onnx::TensorProto &weights, int64_t block) {
   Matrix m = matrixOf(layer, weights);
   int64_t blocks = (m.depth + block - 1) / block, bytes = block / 2;
   // MatMulNBits has a zero point of 8, so the padding of the last block is 8, too.
@@ -125,9 +125,9 @@ Integers biasOf(const onnx::TensorProto &bias, const Integers &weights, float xS
   for (size_t c = 0; c < weights.perChannel.size(); ++c) {
     float scale = xScale * weights.perChannel[c];
     result.perChannel.push_back(scale);
-    constexpr double kMost = std::numeric_limits<int32_t>::max();
+    constexpr double kMax = std::numeric_limits<int32_t>::max();
     double number = scale > 0 ? std::nearbyint(double(floatsOf(bias)[c]) / scale) : 0;
-    values.push_back(int32_t(std::clamp(number, -kMost, kMost)));
+    values.push_back(int32_t(std::clamp(number, -kMax, kMax)));
   }
   auto count = int64_t(values.size());
   fill(result.values, onnx::TensorProto::INT32, {count}, values);

@@ -24,7 +24,7 @@ Integers inBlocks(const Layer &layer, const onnx::TensorProto &weights, int64_t 
 
 /// Like inBlocks(), but in the layout of com.microsoft.MatMulNBits: [columns, blocks, bytes], with
 /// a zero point of 8.
-Integers inBlocksTurned(const Layer &layer, const onnx::TensorProto &weights, int64_t block);
+Integers inBlocksTransposed(const Layer &layer, const onnx::TensorProto &weights, int64_t block);
 
 /// Quantizes the bias to INT32 with scales equal to the weight scales times `xScale`, and returns
 /// these scales.

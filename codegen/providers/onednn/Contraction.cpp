@@ -1,5 +1,5 @@
 //===- Contraction.cpp - matmuls, convolutions and pools as oneDNN calls ---===//
-#include "codegen/providers/onednn/Words.h"
+#include "codegen/providers/onednn/Describe.h"
 #include "passes/fuse/StateUpdate.h"
 #include "runtime/library/onednn/Describe.h"
 
@@ -146,7 +146,7 @@ struct Builder {
   Pending call;
   const Query &query;
 
-  std::nullopt_t no(const Twine &reason) { return query.no(reason); }
+  std::nullopt_t refuse(const Twine &reason) { return query.refuse(reason); }
 
   void addSource(StringRef name, Value inner) {
     call.sources.push_back({name.str(), sourceOf(fusion, inner)});
@@ -279,13 +279,13 @@ std::optional<Answer> convolution(Builder &b) {
   if (ConstantOp weights = constantOf(outside(b.fusion, w))) {
     auto plain = ref::Tensor::fromAttr(weights.getValue());
     if (failed(plain))
-      return b.no("its weights cannot be read");
+      return b.refuse("its weights cannot be read");
     if (e.isInteger() && (e.rhsZeroPoint || !plain->getElementType().isSignlessInteger(8)))
-      return b.no("integer convolutions require i8 weights without a zero point");
+      return b.refuse("integer convolutions require i8 weights without a zero point");
     desc["weights"] = argument(wDims, element, "any");
     b.call.packs.push_back({"weights", *plain, wTag});
   } else if (e.isInteger()) {
-    return b.no("integer convolutions require constant weights");
+    return b.refuse("integer convolutions require constant weights");
   } else if (StringRef tag = layoutOf(w.getType()); tag.empty()) {
     desc["weights"] = packedInside(wDims, element, wTag);
     b.addSource("weights", w);
@@ -293,13 +293,13 @@ std::optional<Answer> convolution(Builder &b) {
     // Layouts refer to the dimensions of the operation. The library's dimensions are the same only
     // if there are no groups to split off.
     if (groups > 1 || (transposed && bias))
-      return b.no("weights in layout '" + tag +
-                  "', which oneDNN does not support for this operation");
+      return b.refuse("weights in layout '" + tag +
+                      "', which oneDNN does not support for this operation");
     desc["weights"] = argument(w);
     b.addSource("weights", w);
   }
   if (e.lhsZeroPoint && !isInt32(e.lhsZeroPoint.getType()))
-    return b.no("zero points must have type i32");
+    return b.refuse("zero points must have type i32");
   b.addSource("src", x);
   b.addResult();
   addZeroPoint("src", b.fusion, e.lhsZeroPoint, b.call);
@@ -307,13 +307,13 @@ std::optional<Answer> convolution(Builder &b) {
     desc["bias"] = argument({yType.getDimSize(1)}, typeOf(bias).getElementType());
     b.addSource("bias", bias);
   }
-  auto operandOf = [&](const PostOp &step) -> std::optional<TensorForm> {
+  auto operandOf = [&](const PostOp &step) -> std::optional<TensorDesc> {
     auto type = typeOf(step.operand);
-    TensorForm one{SmallVector<int64_t>(rank, 1), type.getElementType()};
+    TensorDesc one{SmallVector<int64_t>(rank, 1), type.getElementType()};
     if (type.getNumElements() == 1)
       return one;
     if (type.getShape() == yType.getShape())
-      return TensorForm::of(step.operand);
+      return TensorDesc::of(step.operand);
     if (type.getNumElements() != yType.getDimSize(1))
       return std::nullopt;
     one.dims[1] = yType.getDimSize(1);
@@ -321,7 +321,7 @@ std::optional<Answer> convolution(Builder &b) {
   };
   std::vector<EpilogueStep> steps;
   if (!describeSteps(b.fusion, e, operandOf, steps, b.call.accumulates))
-    return b.no("an epilogue operand has a shape or factor that oneDNN does not support");
+    return b.refuse("an epilogue operand has a shape or factor that oneDNN does not support");
   if (e.isInteger()) {
     addIntegerBias(b, bias, steps, wDims.size() > size_t(rank));
     leaveToConversion(steps, yType.getElementType());
@@ -345,10 +345,10 @@ std::optional<Answer> pool(Builder &b) {
   auto max = dyn_cast<MaxPoolOp>(op);
   auto avg = dyn_cast<AvgPoolOp>(op);
   if (!(max ? addPoolGeometry(desc, max) : addPoolGeometry(desc, avg)))
-    return b.no("the padding is at least as large as the window");
+    return b.refuse("the padding is at least as large as the window");
   auto algorithm = max ? std::optional<std::string>("max") : averageOf(avg);
   if (!algorithm)
-    return b.no("count_include_pad covers only a part of the padding");
+    return b.refuse("count_include_pad covers only a part of the padding");
   desc["alg"] = *algorithm;
   b.call.flops = tapsInside(op);
   b.addSource("src", op->getOperand(0));
@@ -362,20 +362,20 @@ std::optional<Answer> contraction(FusionOp fusion, const Query &query) {
   Type element = typeOf(fusion.getResult(0)).getElementType();
   bool isInteger = element.isInteger(32) || element.isInteger(8);
   if (!isInteger && !element.isF32() && !element.isBF16() && !element.isF16())
-    return query.no("element type " + elementName(element) + " is not supported by oneDNN");
+    return query.refuse("element type " + elementName(element) + " is not supported by oneDNN");
   if (isProduct(fusion)) {
     auto product = describeProduct(fusion, /*own=*/false, Refusal{query.why});
     if (product && product->src.element.isInteger(8) && !onednn::sumsInt8Exactly())
-      return query.no("without VNNI its sums of 8-bit integers saturate");
+      return query.refuse("without VNNI its sums of 8-bit integers saturate");
     return product ? matmul(*product, query) : std::nullopt;
   }
   auto epilogue = matchEpilogue(fusion);
   if (!epilogue)
-    return query.no("not a single matmul or convolution with an epilogue");
+    return query.refuse("not a single matmul or convolution with an epilogue");
   if (epilogue->isInteger() && (!isa<ConvOp>(epilogue->anchor) || !onednn::sumsInt8Exactly()))
-    return query.no("without VNNI its sums of 8-bit integers saturate");
+    return query.refuse("without VNNI its sums of 8-bit integers saturate");
   if (typeOf(fusion.getResult(0)).getNumElements() == 0)
-    return query.no("the result is empty");
+    return query.refuse("the result is empty");
   if (fusion->hasAttr(kUpdatesAttr))
     foldUpdate(*epilogue);
   Builder b{fusion, *epilogue, {}, query};

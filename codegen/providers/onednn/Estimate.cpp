@@ -1,5 +1,5 @@
 //===- Estimate.cpp - analytical cost model of oneDNN ---------------------===//
-#include "codegen/providers/onednn/Words.h"
+#include "codegen/providers/onednn/Describe.h"
 
 using namespace mlir;
 
@@ -205,7 +205,7 @@ double product(const LibraryCall &call, const CostModel &cost) {
   }
   if (packed) {
     nanoseconds /= machine.libraryPackedPart;
-    nanoseconds += cost.beside(call, nanoseconds, machine.libraryBesideGigabytes, cores);
+    nanoseconds += cost.streamedWeights(call, nanoseconds, machine.libraryBesideGigabytes, cores);
   }
   nanoseconds += batches * machine.libraryBatchNanoseconds / cores +
                  (packed ? 0 : productOf(weights) / (machine.libraryPacked * cores));

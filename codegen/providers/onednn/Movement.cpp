@@ -1,5 +1,5 @@
 //===- Movement.cpp - reorders and transposes as oneDNN calls -------===//
-#include "codegen/providers/onednn/Words.h"
+#include "codegen/providers/onednn/Describe.h"
 
 using namespace mlir;
 
@@ -23,7 +23,7 @@ static std::optional<std::string> movedName(Type element) {
 }
 
 std::optional<Answer> movement(Operation *op, const Query &query) {
-  auto no = [&](const char *reason) { return query.no(reason); };
+  auto refuse = [&](const char *reason) { return query.refuse(reason); };
   Pending call;
   call.op = op;
   call.desc["kind"] = "reorder";
@@ -40,12 +40,12 @@ std::optional<Answer> movement(Operation *op, const Query &query) {
     auto transpose = fusion ? dyn_cast<TransposeOp>(fusion.getBody().front().front())
                             : dyn_cast<TransposeOp>(op);
     if (!transpose)
-      return no("oneDNN has no primitive for this operation");
+      return refuse("oneDNN has no primitive for this operation");
     x = fusion ? outside(fusion, transpose.getX()) : transpose.getX();
     auto type = typeOf(x);
     auto name = movedName(type.getElementType());
     if (!name || type.getRank() < 2 || type.getRank() > 6 || type.getNumElements() == 0)
-      return no("oneDNN does not support reorders of this element type or rank");
+      return refuse("oneDNN does not support reorders of this element type or rank");
     // The result's dimension i is the operand's permutation[i]: the operand read in the result's
     // order.
     auto strides = ref::rowMajorStrides(type.getShape());

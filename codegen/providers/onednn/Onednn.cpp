@@ -1,6 +1,6 @@
 //===- Onednn.cpp - oneDNN implementations as candidates ------------------===//
 #include "codegen/providers/Provider.h"
-#include "codegen/providers/onednn/Words.h"
+#include "codegen/providers/onednn/Describe.h"
 #include "passes/layout/Tag.h"
 #include "runtime/library/onednn/Describe.h"
 
@@ -36,9 +36,9 @@ json packedInside(ArrayRef<int64_t> dims, Type element, StringRef plain) {
   return packed;
 }
 
-json argument(const TensorForm &form) {
-  return form.strides.empty() ? argument(form.dims, form.element, form.layout)
-                              : strided(form.dims, form.strides, form.element);
+json argument(const TensorDesc &desc) {
+  return desc.strides.empty() ? argument(desc.dims, desc.element, desc.layout)
+                              : strided(desc.dims, desc.strides, desc.element);
 }
 
 void addSteps(const std::vector<EpilogueStep> &steps, Pending &call) {
@@ -68,7 +68,7 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
   int threads = query.threads;
   std::shared_ptr<const onednn::Described> described = onednn::ask(pending.desc, threads);
   if (!described->ok)
-    return query.no(described->error);
+    return query.refuse(described->error);
   LibraryCall call;
   call.library = "onednn";
   call.implementation = kPrefix.str() + described->implementation;
@@ -104,8 +104,8 @@ std::optional<Answer> finish(Pending pending, const Query &query) {
       found = true;
     }
     if (!found)
-      return query.no("oneDNN requires an argument '" + argument.name +
-                      "' that the operation does not have");
+      return query.refuse("oneDNN requires an argument '" + argument.name +
+                          "' that the operation does not have");
   }
   if (described->scratchpadBytes > 0) {
     CallArgument scratch{CallArgument::Kind::Scratch};
@@ -199,19 +199,20 @@ bool worksAlone(Operation *op, const CostModel &cost) {
 class Onednn : public Provider {
 public:
   Onednn()
-      : Provider({.name = "onednn",
-                  .does = "oneDNN: matmuls, convolutions, pools, recurrent layers, reorders"}) {}
+      : Provider(
+            {.name = "onednn",
+             .description = "oneDNN: matmuls, convolutions, pools, recurrent layers, reorders"}) {}
 
-  void propose(Proposals &proposals) const override {
-    Builder b(proposals.op->getContext());
-    bool alone = worksAlone(proposals.op, proposals.cost);
-    int threads = alone ? 1 : proposals.situation.threads;
-    CostModel cost = proposals.cost;
+  void propose(CandidateCollector &collector) const override {
+    Builder b(collector.op->getContext());
+    bool alone = worksAlone(collector.op, collector.cost);
+    int threads = alone ? 1 : collector.selection.threads;
+    CostModel cost = collector.cost;
     cost.threads = alone ? 1 : cost.threads;
     std::string why;
-    auto answer = ask(proposals.op, {threads, "", &why, alone});
+    auto answer = ask(collector.op, {threads, "", &why, alone});
     if (!answer)
-      return proposals.refuse(about.name, why);
+      return collector.refuse(about.name, why);
     LibraryCall &call = answer->call;
     auto add = [&](const std::string &implementation, double factor) {
       call.implementation = kPrefix.str() + implementation;
@@ -219,12 +220,12 @@ public:
           b.getNamedAttr(kImplementation, b.getStringAttr(implementation))};
       if (alone)
         parameters.push_back(b.getNamedAttr(kAlone, b.getUnitAttr()));
-      proposals.add(about.name, call, estimate(call, cost) * factor,
+      collector.add(about.name, call, estimate(call, cost) * factor,
                     b.getDictionaryAttr(parameters));
     };
     std::string first = StringRef(call.implementation).drop_front(kPrefix.size()).str();
     add(first, 1);
-    if (!proposals.situation.every && !isRankable(call))
+    if (!collector.selection.every && !isRankable(call))
       return;
     // The model hardly distinguishes these implementations, so the library's own order is
     // preserved.

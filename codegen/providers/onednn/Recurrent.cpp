@@ -1,5 +1,5 @@
 //===- Recurrent.cpp - LSTM, GRU and RNN layers as oneDNN calls -----===//
-#include "codegen/providers/onednn/Words.h"
+#include "codegen/providers/onednn/Describe.h"
 
 using namespace mlir;
 
@@ -45,21 +45,21 @@ double flopsOfStep(Operation *recurrent) {
 }
 
 std::optional<Answer> recurrent(Operation *op, const Query &query) {
-  auto no = [&](const char *reason) { return query.no(reason); };
+  auto refuse = [&](const char *reason) { return query.refuse(reason); };
   Value x = op->getOperand(0), h0 = op->getOperand(4);
   auto xType = typeOf(x), rType = typeOf(op->getOperand(2));
   Type element = xType.getElementType();
   if (!element.isF32())
-    return no("required: f32; other recurrent layers are decomposed into matmuls");
+    return refuse("required: f32; other recurrent layers are decomposed into matmuls");
   if (rType.getDimSize(0) != 1)
-    return no("bidirectional layers are decomposed into two layers");
+    return refuse("bidirectional layers are decomposed into two layers");
   ref::Tensor constants[3];
   for (int i = 0; i < 3; ++i) {
     ConstantOp constant = constantOf(op->getOperand(i + 1));
     auto tensor =
         constant ? ref::Tensor::fromAttr(constant.getValue()) : FailureOr<ref::Tensor>(failure());
     if (failed(tensor))
-      return no("its weights are not constant");
+      return refuse("its weights are not constant");
     constants[i] = *tensor;
   }
   int64_t hidden = rType.getDimSize(2), gates = rType.getDimSize(1) / hidden;

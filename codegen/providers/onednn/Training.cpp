@@ -1,5 +1,5 @@
 //===- Training.cpp - operations of training as oneDNN calls --------------===//
-#include "codegen/providers/onednn/Words.h"
+#include "codegen/providers/onednn/Describe.h"
 
 using namespace mlir;
 
@@ -52,7 +52,7 @@ struct Training {
   Pending call;
   const Query &query;
 
-  std::nullopt_t no(const char *reason) { return query.no(reason); }
+  std::nullopt_t refuse(const char *reason) { return query.refuse(reason); }
 
   void reads(const char *name, Value inner) {
     call.desc[name] = argument(inner);
@@ -84,7 +84,7 @@ struct Training {
     if (layoutOf(type).empty())
       call.desc["diff_weights"] = packedInside(dims, type.getElementType(), plainTag(dims.size()));
     else if (op.getGroups() > 1)
-      return no("weights in a layout that oneDNN does not support for this operation");
+      return refuse("weights in a layout that oneDNN does not support for this operation");
     else
       call.desc["diff_weights"] = argument(dims, type.getElementType(), layoutOf(type));
     addGeometry(call.desc, op);
@@ -92,7 +92,7 @@ struct Training {
     call.flops = 2.0 * double(typeOf(op.getDy()).getNumElements()) * double(type.getNumElements()) /
                  double(type.getDimSize(0));
     if (!writes("diff_weights", op.getDw()))
-      return no("its result is not a result of the fusion");
+      return refuse("its result is not a result of the fusion");
     return finish(std::move(call), query);
   }
 
@@ -106,35 +106,35 @@ struct Training {
 
   std::optional<Answer> maxPool(MaxPoolPositionsOp op) {
     if (!poolOf("pooling", op, op.getY()))
-      return no("the padding is at least as large as the window");
+      return refuse("the padding is at least as large as the window");
     call.desc["alg"] = "max";
     reads("src", op.getX());
     if (!writes("dst", op.getY()) || !writes("workspace", op.getPosition()))
-      return no("one of its results is not a result of the fusion");
+      return refuse("one of its results is not a result of the fusion");
     return finish(std::move(call), query);
   }
 
   std::optional<Answer> maxPoolGradient(MaxPoolGradOp op) {
     if (!poolOf("pooling_backward", op, op.getDy()))
-      return no("the padding is at least as large as the window");
+      return refuse("the padding is at least as large as the window");
     call.desc["alg"] = "max";
     reads("diff_dst", op.getDy());
     reads("workspace", op.getPosition());
     if (!writes("diff_src", op.getDx()))
-      return no("its result is not a result of the fusion");
+      return refuse("its result is not a result of the fusion");
     return finish(std::move(call), query);
   }
 
   std::optional<Answer> averagePoolGradient(AvgPoolGradOp op) {
     if (!poolOf("pooling_backward", op, op.getDy()))
-      return no("the padding is at least as large as the window");
+      return refuse("the padding is at least as large as the window");
     auto algorithm = averageOf(op);
     if (!algorithm)
-      return no("count_include_pad covers only a part of the padding");
+      return refuse("count_include_pad covers only a part of the padding");
     call.desc["alg"] = *algorithm;
     reads("diff_dst", op.getDy());
     if (!writes("diff_src", op.getDx()))
-      return no("its result is not a result of the fusion");
+      return refuse("its result is not a result of the fusion");
     return finish(std::move(call), query);
   }
 };
@@ -143,18 +143,18 @@ struct Training {
 
 std::optional<Answer> training(Operation *op, const Query &query) {
   auto single = Single::of(op);
-  if (!single || !single->op->hasTrait<StandsAlone>())
+  if (!single || !single->op->hasTrait<StandaloneOp>())
     return std::nullopt;
   Training t{*single, {}, query};
   t.call.op = op;
   Type element = typeOf(single->op->getResult(0)).getElementType();
   if (!element.isF32() && !element.isBF16() && !element.isF16())
-    return t.no("an element type that oneDNN does not support");
+    return t.refuse("an element type that oneDNN does not support");
   for (ValueRange values :
        {ValueRange(single->op->getOperands()), ValueRange(single->op->getResults())})
     for (Value value : values)
       if (typeOf(value).getNumElements() == 0)
-        return t.no("an empty tensor");
+        return t.refuse("an empty tensor");
   if (auto math = single->op->getAttrOfType<StringAttr>("dlc.math"); math && math == "bf16")
     t.call.desc["math"] = math.str();
   if (auto gradient = dyn_cast<ConvWeightGradOp>(single->op))

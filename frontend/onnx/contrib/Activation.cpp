@@ -61,7 +61,7 @@ void linearAttentionGate(Node &n, Build &b) {
   Value a = n.in(0), rate = n.in(3);
   Value decay = b.mul(softplusOf(b, b.add(b.widen(a), b.widen(n.in(1)))), b.widen(n.in(2)));
   n.set(0, b.cast(decay, b.elem(a)));
-  if (n.wants(1) && b.require(bool(rate), "input 'b' is required if its output is used"))
+  if (n.hasOutput(1) && b.require(bool(rate), "input 'b' is required if its output is used"))
     n.set(1, b.cast(b.sigmoid(b.widen(rate)), b.elem(rate)));
 }
 

@@ -105,7 +105,7 @@ void projected(Node &n, Build &b, const Settings &s, Value all, Dims sizes, Valu
     v = b.concat({b.at(past, 0, 1), v}, 2);
   }
   n.set(0, attention(b, s, q, k, v));
-  if (n.wants(1))
+  if (n.hasOutput(1))
     n.set(1, b.stack({k, v}, 0));
 }
 

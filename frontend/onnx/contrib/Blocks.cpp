@@ -238,9 +238,9 @@ void gatherBlockQuantized(Node &n, Build &b) {
   Value y = dequantized(b, values, {scale, zero}, {last, p->block});
   // Reshapes the mask to [.., indices.., ..], so that it broadcasts over the dimensions after the
   // indices.
-  Dims beside = b.dims(indices);
-  beside.resize(beside.size() + size_t(rank - 1 - axis), 1);
-  n.set(0, b.select(b.reshape(inside, beside), y, b.like(y, 0)));
+  Dims broadcastShape = b.dims(indices);
+  broadcastShape.resize(broadcastShape.size() + size_t(rank - 1 - axis), 1);
+  n.set(0, b.select(b.reshape(inside, broadcastShape), y, b.like(y, 0)));
 }
 
 const Operator table[] = {

@@ -15,12 +15,12 @@ void setStatistics(Node &n, Build &b, Value sum, bool centre, double eps) {
   Value x = b.widen(sum);
   int64_t last = b.rank(x) - 1;
   auto mean = [&](Value v) { return b.reduce(ReduceKind::mean, v, {last}, true); };
-  if (centre && (n.wants(1) || n.wants(2))) {
+  if (centre && (n.hasOutput(1) || n.hasOutput(2))) {
     Value middle = mean(x);
     n.set(1, middle);
     x = b.sub(x, middle);
   }
-  if (n.wants(2))
+  if (n.hasOutput(2))
     n.set(2, b.unary<RsqrtOp>(b.add(mean(b.mul(x, x)), eps)));
 }
 

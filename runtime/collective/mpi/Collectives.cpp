@@ -88,7 +88,7 @@ MPI_Op operationOf(const dlc_engine_call &call) {
   return operation;
 }
 
-struct Going {
+struct RunningCollective {
   MPI_Comm all;
   int rank, size;
   const dlc_engine_call &call;
@@ -109,7 +109,7 @@ template <typename Body> void inPieces(uint64_t count, Body body) {
     body(first, static_cast<int>(std::min(kPiece, count - first)));
 }
 
-void allReduce(Going &going) {
+void allReduce(RunningCollective &going) {
   MPI_Op operation = operationOf(going.call);
   bool inPlace = going.call.from == going.call.to;
   inPieces(going.call.share, [&](uint64_t first, int count) {
@@ -119,7 +119,7 @@ void allReduce(Going &going) {
   });
 }
 
-void broadcast(Going &going) {
+void broadcast(RunningCollective &going) {
   const dlc_engine_call &call = going.call;
   if (going.rank == call.root && call.from != call.to)
     std::memmove(call.to, call.from, call.share * going.bytes);
@@ -129,7 +129,7 @@ void broadcast(Going &going) {
   });
 }
 
-void allGather(Going &going) {
+void allGather(RunningCollective &going) {
   uint64_t share = going.call.share;
   bool inPlace = going.call.from == going.to(static_cast<uint64_t>(going.rank) * share);
   inPieces(share, [&](uint64_t first, int count) {
@@ -148,7 +148,7 @@ void allGather(Going &going) {
   });
 }
 
-void reduceScatter(Going &going) {
+void reduceScatter(RunningCollective &going) {
   const dlc_engine_call &call = going.call;
   MPI_Op operation = operationOf(call);
   if (call.share * static_cast<uint64_t>(going.size) <= kPiece) {
@@ -172,12 +172,12 @@ void setCombine(dlc_engine_combine combine) { combineWith = combine; }
 
 std::vector<MPI_Request> start(MPI_Comm all, int rank, int size, const dlc_engine_call &call) {
   // Indexed by DLC_COLLECTIVE_*.
-  constexpr void (*kinds[])(Going &) = {allReduce, allGather, reduceScatter, broadcast};
+  constexpr void (*kinds[])(RunningCollective &) = {allReduce, allGather, reduceScatter, broadcast};
   if (call.collective < 0 || call.collective >= static_cast<int>(std::size(kinds)))
     throw Failure("unknown collective number " + std::to_string(call.collective));
   if (call.type < 0 || call.type >= kDTypeCount)
     throw Failure("unknown element type number " + std::to_string(call.type));
-  Going going{
+  RunningCollective going{
       all, rank, size, call, elements()[call.type].type, dtypeBytes(static_cast<DType>(call.type)),
       {}};
   kinds[call.collective](going);

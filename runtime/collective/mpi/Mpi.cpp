@@ -18,15 +18,15 @@ namespace {
 constexpr unsigned kAbortSeconds = 5;
 
 struct World {
-  MPI_Comm all = MPI_COMM_NULL;     ///< for collectives
-  MPI_Comm letters = MPI_COMM_NULL; ///< for messages between two ranks
-  bool mine = false;                ///< whether MPI was initialized here and must be finalized here
+  MPI_Comm all = MPI_COMM_NULL;      ///< for collectives
+  MPI_Comm messages = MPI_COMM_NULL; ///< for messages between two ranks
+  bool mine = false; ///< whether MPI was initialized here and must be finalized here
   int rank = 0, size = 1;
-  struct Letter {
+  struct PeerMessage {
     MPI_Request request = MPI_REQUEST_NULL;
     char text[DLC_ENGINE_MESSAGE];
   };
-  std::deque<Letter> sent; ///< messages whose sends may be pending
+  std::deque<PeerMessage> sent; ///< messages whose sends may be pending
 };
 
 /// Converts an exception to the engine's error convention.
@@ -61,7 +61,7 @@ void begin(World &world) {
   if (!world.mine && level != MPI_THREAD_MULTIPLE)
     throw Failure("MPI was initialized outside dlc with a lower thread level than dlc requires; "
                   "initialize it with MPI_THREAD_MULTIPLE, or after dlc's world");
-  for (MPI_Comm *own : {&world.all, &world.letters}) {
+  for (MPI_Comm *own : {&world.all, &world.messages}) {
     check(MPI_Comm_dup(MPI_COMM_WORLD, own), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
@@ -99,18 +99,18 @@ void dropSent(World &world) {
   }
 }
 
-int receiveLetter(void *opened, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
+int receiveMessage(void *opened, int *from, void *data, uint32_t *bytes, char *error, size_t size) {
   auto &world = *static_cast<World *>(opened);
   return told(error, size, [&] {
     *from = -1;
     dropSent(world);
     int there = 0, count = 0;
     MPI_Status status;
-    check(MPI_Iprobe(MPI_ANY_SOURCE, 0, world.letters, &there, &status), "MPI_Iprobe");
+    check(MPI_Iprobe(MPI_ANY_SOURCE, 0, world.messages, &there, &status), "MPI_Iprobe");
     if (!there)
       return;
     check(
-        MPI_Recv(data, DLC_ENGINE_MESSAGE, MPI_BYTE, status.MPI_SOURCE, 0, world.letters, &status),
+        MPI_Recv(data, DLC_ENGINE_MESSAGE, MPI_BYTE, status.MPI_SOURCE, 0, world.messages, &status),
         "MPI_Recv");
     check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
     *from = status.MPI_SOURCE;
@@ -118,14 +118,14 @@ int receiveLetter(void *opened, int *from, void *data, uint32_t *bytes, char *er
   });
 }
 
-int sendLetter(void *opened, int to, const void *data, uint32_t bytes, char *error, size_t size) {
+int sendMessage(void *opened, int to, const void *data, uint32_t bytes, char *error, size_t size) {
   auto &world = *static_cast<World *>(opened);
   return told(error, size, [&] {
     dropSent(world);
-    World::Letter &letter = world.sent.emplace_back();
-    std::memcpy(letter.text, data, bytes);
-    check(MPI_Isend(letter.text, static_cast<int>(bytes), MPI_BYTE, to, 0, world.letters,
-                    &letter.request),
+    World::PeerMessage &message = world.sent.emplace_back();
+    std::memcpy(message.text, data, bytes);
+    check(MPI_Isend(message.text, static_cast<int>(bytes), MPI_BYTE, to, 0, world.messages,
+                    &message.request),
           "MPI_Isend");
   });
 }
@@ -141,13 +141,13 @@ void closeWorld(void *opened) {
     for (int done = 0; !done;) {
       uint32_t bytes = 0;
       for (int from = 0; from >= 0;)
-        if (receiveLetter(opened, &from, text, &bytes, error, sizeof error) != 0)
+        if (receiveMessage(opened, &from, text, &bytes, error, sizeof error) != 0)
           throw Failure(error);
       check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
       if (!done)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    check(MPI_Comm_free(&world->letters), "MPI_Comm_free");
+    check(MPI_Comm_free(&world->messages), "MPI_Comm_free");
     check(MPI_Comm_free(&world->all), "MPI_Comm_free");
     if (world->mine)
       check(MPI_Finalize(), "MPI_Finalize");
@@ -183,15 +183,9 @@ void abortAll(void *, const char *message) {
   _exit(1);
 }
 
-constexpr dlc_engine_table kTable = {DLC_ENGINE_TABLE_VERSION,
-                                     "mpi",
-                                     openWorld,
-                                     closeWorld,
-                                     startCall,
-                                     testCall,
-                                     sendLetter,
-                                     receiveLetter,
-                                     abortAll};
+constexpr dlc_engine_table kTable = {
+    DLC_ENGINE_TABLE_VERSION, "mpi",   openWorld, closeWorld, startCall, testCall, sendMessage,
+    receiveMessage,           abortAll};
 
 } // namespace
 } // namespace dlc::mpi

@@ -2,7 +2,7 @@
 #ifndef DLC_RUNTIME_DEVICE_CPU_PARALLEL_H
 #define DLC_RUNTIME_DEVICE_CPU_PARALLEL_H
 
-#include "runtime/threads/Team.h"
+#include "runtime/threads/ThreadPool.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace dlc::runtime {
 /// previous value. oneDNN reads this number when it creates and when it executes a primitive.
 class ThreadScope {
 public:
-  explicit ThreadScope(int count) : before(threads::most()) {
+  explicit ThreadScope(int count) : before(threads::defaultThreads()) {
     if (count > 0 && count != before)
       threads::set(count);
     else

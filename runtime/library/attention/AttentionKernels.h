@@ -81,7 +81,7 @@ template <int V, int R>
     blockOf<V, R, false>(p, a, b, dst);
 }
 
-template <int V, int mostRows> struct AttentionKernels {
+template <int V, int maxRows> struct AttentionKernels {
   using Block = void (*)(const Product &, const float *, const float *, float *);
 
   template <int R = 1>
@@ -89,12 +89,12 @@ template <int V, int mostRows> struct AttentionKernels {
                           float *dst) {
     if (rows == R)
       return block<V, R>(p, a, b, dst);
-    if constexpr (R < mostRows)
+    if constexpr (R < maxRows)
       blockOfRows<R + 1>(rows, p, a, b, dst);
   }
 
   static void multiply(const Product &p) {
-    int64_t blocks = (p.rows + mostRows - 1) / mostRows;
+    int64_t blocks = (p.rows + maxRows - 1) / maxRows;
     for (int64_t column = 0; column < p.columns; column += 2 * V) {
       const float *b = p.b + column / (2 * V) * p.panel;
       // The numbers of rows in two blocks differ by at most one.
@@ -108,7 +108,7 @@ template <int V, int mostRows> struct AttentionKernels {
 
   static void packRight(const float *from, int64_t lane, int64_t depth, int64_t lanes,
                         int64_t depths, int64_t panel, float *to) {
-    vectors::ProductKernels<V, mostRows>::pack(from, lane, depth, lanes, depths, 2 * V, panel, to);
+    vectors::ProductKernels<V, maxRows>::pack(from, lane, depth, lanes, depths, 2 * V, panel, to);
   }
 
   static float finishScores(float *scores, const float *bias, float scale, int64_t count,
@@ -198,8 +198,8 @@ template <int V, int mostRows> struct AttentionKernels {
   static const Kernels table;
 };
 
-template <int V, int mostRows>
-const Kernels AttentionKernels<V, mostRows>::table = {
+template <int V, int maxRows>
+const Kernels AttentionKernels<V, maxRows>::table = {
     V, 2 * V, packRight, multiply, finishScores, exponentials, gradients, scaled, widen, dot};
 
 } // namespace

@@ -35,7 +35,7 @@ int64_t Backward::place(Pieces pieces) {
   rightKBytes = pieces.bytes(units.bytes(r.keys, r.depth));
   rightVBytes = pieces.bytes(units.bytes(r.keys, r.width));
   deepKBytes = pieces.bytes(units.bytes(r.depth, r.keys));
-  turnedBytes = pieces.bytes(tiles * units.bytes(block, kQueries));
+  transposedBytes = pieces.bytes(tiles * units.bytes(block, kQueries));
   straightBytes = pieces.bytes(tiles * units.bytes(kQueries, block));
   wideQ = pieces.floats(wideElements(r.queries, r.depth));
   wideDy = pieces.floats(wideElements(r.queries, r.width));
@@ -103,11 +103,11 @@ bool Backward::scoresOf(int64_t head, int64_t query, int64_t key) {
 void Backward::addKeys(int64_t query, int64_t key, bool adds) {
   const Attention &r = request;
   int64_t rows = std::min(kQueries, r.queries - query), count = std::min(kKeys, r.keys - key);
-  Left turned = units.left({p, 1, scorePitch}, count, rows, turnedBytes);
-  units.multiply(turned, units.part(rightDy, 0, query), {count, r.width, rows}, dv, widthPitch,
+  Left transposed = units.left({p, 1, scorePitch}, count, rows, transposedBytes);
+  units.multiply(transposed, units.part(rightDy, 0, query), {count, r.width, rows}, dv, widthPitch,
                  adds);
-  turned = units.left({ds, 1, scorePitch}, count, rows, turnedBytes);
-  units.multiply(turned, units.part(rightQ, 0, query), {count, r.depth, rows}, dk, depthPitch,
+  transposed = units.left({ds, 1, scorePitch}, count, rows, transposedBytes);
+  units.multiply(transposed, units.part(rightQ, 0, query), {count, r.depth, rows}, dk, depthPitch,
                  adds);
 }
 

@@ -105,7 +105,7 @@ private:
   Packed rightQ, rightDy, rightK, rightV, deepK;
   char *leftQBytes = nullptr, *leftDyBytes = nullptr, *rightQBytes = nullptr,
        *rightDyBytes = nullptr, *rightKBytes = nullptr, *rightVBytes = nullptr,
-       *deepKBytes = nullptr, *turnedBytes = nullptr, *straightBytes = nullptr;
+       *deepKBytes = nullptr, *transposedBytes = nullptr, *straightBytes = nullptr;
   float *wideQ = nullptr, *wideDy = nullptr, *wide = nullptr;
   float *p = nullptr, *ds = nullptr, *dq = nullptr, *dk = nullptr, *dv = nullptr;
   float *mask = nullptr, *share = nullptr;

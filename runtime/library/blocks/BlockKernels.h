@@ -7,7 +7,7 @@
 #define DLC_RUNTIME_LIBRARY_BLOCKS_BLOCKKERNELS_H
 
 #include "runtime/library/blocks/Kernels.h"
-#include "runtime/library/simd/Ends.h"
+#include "runtime/library/simd/EpilogueApplier.h"
 #include "runtime/library/simd/Ints.h"
 
 namespace dlc::blocks {
@@ -19,8 +19,8 @@ using namespace simd;
 constexpr int64_t kAhead = 8192;
 /// Largest integer that D digits hold, with a margin for rounding.
 template <int D> constexpr float kLargest = D == 1 ? 127 : D == 2 ? 0x7f00 : 0x7f7f00;
-/// A block whose largest magnitude is below kLeast is quantized to 0.
-constexpr float kLeast = 0x1p-100f;
+/// A block whose largest magnitude is below kMin is quantized to 0.
+constexpr float kMin = 0x1p-100f;
 
 template <int V> struct BlockKernels {
   static constexpr bool kIsWide = V == 16;
@@ -31,7 +31,7 @@ template <int V> struct BlockKernels {
   template <int D> static constexpr int kTogether = (D == 3 ? 4 : 8) / (kIsWide ? 1 : 2);
 
   /// Maximum number of rows that are multiplied by two panels at a time.
-  template <int D> static constexpr int kBeside = D == 3 ? 2 : 4;
+  template <int D> static constexpr int kRowsOfTwoPanels = D == 3 ? 2 : 4;
 
   /// Calls `of` with the number of digits as a compile-time constant.
   template <int N> struct Number { static constexpr int value = N; };
@@ -40,8 +40,8 @@ template <int V> struct BlockKernels {
   }
 
   /// Digits and blocks of up to `most` rows from `first` on, and the number of these rows.
-  struct Some {
-    Some(const Shape &shape, const Rows &rows, int64_t first, int64_t most)
+  struct RowGroup {
+    RowGroup(const Shape &shape, const Rows &rows, int64_t first, int64_t most)
         : digits(rows.digits + first * shape.blocks * shape.digits * shape.depth),
           blocks(rows.blocks + first * shape.blocks),
           count(rows.count - first < most ? rows.count - first : most) {}
@@ -57,7 +57,7 @@ template <int V> struct BlockKernels {
   template <int D>
   static void digitsOf(const Shape &shape, const float *x, int64_t row, const Rows &rows) {
     const int64_t in = row % kTogether<D>;
-    const Some some(shape, rows, row - in, kTogether<D>);
+    const RowGroup some(shape, rows, row - in, kTogether<D>);
     for (int64_t g = 0; g < shape.blocks; ++g) {
       const int64_t at = g * some.count + in;
       block<D>(shape, x + g * shape.depth, shape.k - g * shape.depth,
@@ -79,7 +79,7 @@ template <int V> struct BlockKernels {
     float most;
     __builtin_memcpy(&most, &largest, sizeof most);
     constexpr int32_t kInfinite = 0x7f800000;
-    const bool isNone = most < kLeast || largest >= kInfinite;
+    const bool isNone = most < kMin || largest >= kInfinite;
     const float up = isNone ? 0 : kLargest<D> / most;
     // Infinities and NaN give the block a factor of NaN, so its results are NaN.
     float factor = largest >= kInfinite ? __builtin_nanf("") : isNone ? 0 : most / kLargest<D>;
@@ -238,9 +238,9 @@ template <int V> struct BlockKernels {
           add<16>(sums, at + k * (V * bits / 8), x + k, ahead);
 #pragma GCC unroll 4
         for (int p = 0; p < P; ++p) {
-          const auto *beside = reinterpret_cast<const float *>(at + p * panelBytes + scales);
-          const Vec<V> scale = load<V>(beside);
-          ask(reinterpret_cast<const char *>(beside) + ahead);
+          const auto *scaleAt = reinterpret_cast<const float *>(at + p * panelBytes + scales);
+          const Vec<V> scale = load<V>(scaleAt);
+          ask(reinterpret_cast<const char *>(scaleAt) + ahead);
 #pragma GCC unroll 8
           for (int r = 0; r < R; ++r)
             y[p][r] += value(sums[p][r], blocks[g * together + r]) * scale;
@@ -266,7 +266,7 @@ template <int V> struct BlockKernels {
 
     /// Computes R rows by P panels. `row` is the index of the first row among all rows.
     template <int bits, int D, int R, int P>
-    void one(const Some &from, int64_t in, int64_t row, int64_t panel) const {
+    void one(const RowGroup &from, int64_t in, int64_t row, int64_t panel) const {
       const int64_t panelBytes = shape.blocks * shape.record, zeroBytes = shape.blocks * V;
       const uint8_t *zeros =
           shape.hasZeros ? weights + shape.panels * panelBytes + panel * zeroBytes : nullptr;
@@ -282,14 +282,15 @@ template <int V> struct BlockKernels {
           .into(sums);
       for (int64_t p = 0; p < P; ++p) {
         const int64_t column = (panel + p) * V, left = shape.n - column;
-        Ends<V>::end({sums + p * V, P * V, R, left < V ? left : V},
-                     {to + row * toRow + column, toRow, row, column}, &epilogue, false);
+        EpilogueApplier<V>::finish({sums + p * V, P * V, R, left < V ? left : V},
+                                   {to + row * toRow + column, toRow, row, column}, &epilogue,
+                                   false);
       }
     }
 
     /// Computes R rows, or fewer if fewer remain. Returns the index after the last computed row.
     template <int bits, int D, int R, int P>
-    int64_t most(const Some &from, int64_t in, int64_t row, int64_t panel) const {
+    int64_t most(const RowGroup &from, int64_t in, int64_t row, int64_t panel) const {
       constexpr int kFewer = R == 8 ? 4 : R == 1 ? 1 : R - 1;
       if (R > 1 && from.count - in < R)
         return most<bits, D, kFewer, P>(from, in, row, panel);
@@ -300,7 +301,7 @@ template <int V> struct BlockKernels {
     template <int bits, int D, int R, int P> void panels(int64_t &begin, int64_t end) const {
       for (; begin + P <= end; begin += P)
         for (int64_t row = 0; row < rows.count; row += kTogether<D>) {
-          const Some from(shape, rows, row, kTogether<D>);
+          const RowGroup from(shape, rows, row, kTogether<D>);
           for (int64_t in = 0; in < from.count;)
             in = most<bits, D, R, P>(from, in, row, begin);
         }
@@ -308,8 +309,8 @@ template <int V> struct BlockKernels {
 
     template <int bits, int D> void all(int64_t begin, int64_t end) const {
       // A single row is memory bound: with AVX-512, reading one panel at a time is fastest.
-      if (kIsWide && rows.count > 1 && rows.count <= kBeside<D>)
-        panels<bits, D, kBeside<D>, 2>(begin, end);
+      if (kIsWide && rows.count > 1 && rows.count <= kRowsOfTwoPanels<D>)
+        panels<bits, D, kRowsOfTwoPanels<D>, 2>(begin, end);
       if (!kIsWide && bits == 4 && rows.count == 1)
         panels<bits, D, 1, 2>(begin, end);
       panels<bits, D, kTogether<D>, 1>(begin, end);

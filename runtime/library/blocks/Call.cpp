@@ -21,13 +21,13 @@ constexpr int64_t kTogether = 4;
 class Call : public runtime::LibraryCall {
 public:
   Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
-      : shape(shapeOf(desc)), form(formOf(shape, desc["lanes"])),
-        kernels(form.columns == 16 ? avx512Kernels : avx2Kernels),
-        operands(Product::parse(desc, form), buffers), threads(std::max(1, threads)) {
+      : shape(shapeOf(desc)), config(configOf(shape, desc["lanes"])),
+        kernels(config.columns == 16 ? avx512Kernels : avx2Kernels),
+        operands(Product::parse(desc, config), buffers), threads(std::max(1, threads)) {
     checkDescription(describe::Fields(desc, "blocks"), operands.product);
   }
 
-  std::string implementation() const override { return form.name; }
+  std::string implementation() const override { return config.name; }
 
   uint64_t scratchBytes() const override {
     return static_cast<uint64_t>(digitBytes() + blockBytes() + this->threads * copyBytes());
@@ -81,7 +81,7 @@ private:
   }
 
   Shape shape;
-  products::Form form;
+  products::KernelConfig config;
   const Kernels &kernels;
   Operands operands;
   int threads;

@@ -12,7 +12,7 @@ namespace dlc::blocks {
 DLC_EXPORT int64_t lanes();
 /// Maximum number of rows for which 8-bit weights are about as fast as f32 weights, or faster. With
 /// AVX2, each step of a row costs as much as several f32 steps. 0 if there are no kernels.
-DLC_EXPORT int64_t mostRows();
+DLC_EXPORT int64_t maxRows();
 
 /// Constant block-quantized weights [n, k], in blocks along k. Each block has a scale and may have
 /// a zero point.
@@ -48,7 +48,7 @@ DLC_EXPORT int64_t rowsOnTiles(int64_t k, int64_t parts);
 
 /// Throws dlc::Error.
 DLC_EXPORT Shape shapeOf(const nlohmann::json &desc);
-DLC_EXPORT products::Form formOf(const Shape &shape, int64_t lanes);
+DLC_EXPORT products::KernelConfig configOf(const Shape &shape, int64_t lanes);
 void checkDescription(const describe::Fields &fields, const products::Product &product);
 std::unique_ptr<runtime::LibraryCall> makeTilesCall(const nlohmann::json &desc,
                                                     std::span<const runtime::BufferInfo> buffers,

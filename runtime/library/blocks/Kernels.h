@@ -27,13 +27,13 @@
 
 namespace dlc::blocks {
 
-constexpr int kMostDigits = 3;
+constexpr int kMaxDigits = 3;
 
 struct Shape {
   int64_t n = 0, k = 0;
   int64_t depth = 0;  ///< depth of a block, a multiple of 16
   int64_t blocks = 0; ///< number of blocks of k; the last one is padded
-  int64_t bits = 4, digits = kMostDigits;
+  int64_t bits = 4, digits = kMaxDigits;
   bool hasZeros = false;
   int64_t shift = 0;  ///< added to all weights, if blocks have no zero points
   bool joins = false; ///< sums of two digits, combined, fit 32 bits
@@ -43,8 +43,8 @@ struct Shape {
 
 /// Factors and initial sums of one block of a row of x.
 struct Block {
-  float factors[kMostDigits]; ///< factor of each digit, the highest digit first
-  int32_t start[kMostDigits]; ///< sum of digits times shift; with zero points: negated sum
+  float factors[kMaxDigits]; ///< factor of each digit, the highest digit first
+  int32_t start[kMaxDigits]; ///< sum of digits times shift; with zero points: negated sum
 };
 
 /// `count` quantized rows, divided into runs of rows that are multiplied together: as many as fit

@@ -8,7 +8,7 @@
 
 #if defined(__AMX_BF16__) && defined(__AVX512BF16__)
 
-#include "runtime/library/simd/Ends.h"
+#include "runtime/library/simd/EpilogueApplier.h"
 #include "runtime/library/tiles/Sums.h"
 
 #include <cstring>
@@ -129,10 +129,10 @@ public:
       for (int64_t p = 0; p < panels; ++p) {
         const int64_t column = (panel + p) * kPanel, columns = shape.n - column,
                       some = rows.count - row < kBlock ? rows.count - row : kBlock;
-        simd::Ends<kPanel>::end({space.sums + row * kBlock + p * kPanel, kBlock, some,
-                                 columns < kPanel ? columns : kPanel},
-                                {to + row * toRow + column, toRow, rows.first + row, column},
-                                &epilogue, false);
+        simd::EpilogueApplier<kPanel>::finish(
+            {space.sums + row * kBlock + p * kPanel, kBlock, some,
+             columns < kPanel ? columns : kPanel},
+            {to + row * toRow + column, toRow, rows.first + row, column}, &epilogue, false);
       }
   }
 

@@ -26,7 +26,7 @@ bool hasTilesFor(int64_t depth) {
   return lanes() == kPanel && tiles::available() && depth % tiles::kDepth == 0;
 }
 
-int64_t mostRows() {
+int64_t maxRows() {
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max(), kWide = 64, kNarrow = 8;
   if (hasTilesFor(tiles::kDepth))
     return kAny;
@@ -79,7 +79,7 @@ Shape shapeOf(const json &desc) {
   shape.bits = fields.integer("bits", 4, 8);
   if (shape.bits != 4 && shape.bits != 8)
     fields.refuse("bits", "4 or 8");
-  shape.digits = fields.integer("digits", 1, kMostDigits);
+  shape.digits = fields.integer("digits", 1, kMaxDigits);
   shape.hasZeros = fields.flag("zeros");
   shape.shift = shape.hasZeros ? 0 : fields.integer("shift", -512, 512);
   shape.joins = joins(shape);
@@ -89,15 +89,15 @@ Shape shapeOf(const json &desc) {
   return shape;
 }
 
-products::Form formOf(const Shape &shape, int64_t lanes) {
-  products::Form form;
-  form.name = lanes == 16 ? "blocks:avx512" : "blocks:avx2";
-  form.columns = lanes;
-  form.depth = shape.depth;
-  form.rightBytes = shape.record + (shape.hasZeros ? lanes : 0);
-  form.isHere =
+products::KernelConfig configOf(const Shape &shape, int64_t lanes) {
+  products::KernelConfig config;
+  config.name = lanes == 16 ? "blocks:avx512" : "blocks:avx2";
+  config.columns = lanes;
+  config.depth = shape.depth;
+  config.rightBytes = shape.record + (shape.hasZeros ? lanes : 0);
+  config.isHere =
       lanes == 16 ? [] { return blocks::lanes() == 16; } : [] { return runtime::hostLanes() >= 8; };
-  return form;
+  return config;
 }
 
 static Shape shapeOf(const Plain &plain, const json &parameters) {
@@ -108,7 +108,7 @@ static Shape shapeOf(const Plain &plain, const json &parameters) {
 }
 
 uint64_t packedBytes(const Plain &plain, const json &parameters) {
-  return formOf(shapeOf(plain, parameters), parameters["lanes"])
+  return configOf(shapeOf(plain, parameters), parameters["lanes"])
       .packedBytes(plain.blocks * plain.depth, plain.n);
 }
 

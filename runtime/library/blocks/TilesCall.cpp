@@ -31,7 +31,7 @@ class Call : public runtime::LibraryCall {
 public:
   Call(const json &desc, std::span<const runtime::BufferInfo> buffers, int threads)
       : shape(shapeOf(desc)), parts(tiles::partsOf(describe::Fields(desc, "blocks"))),
-        operands(Product::parse(desc, formOf(shape, kPanel)), buffers),
+        operands(Product::parse(desc, configOf(shape, kPanel)), buffers),
         threads(std::max(1, threads)), steps(blocksOf(shape.k, kDepth)),
         rowsAtOnce(std::min(rowsOnTiles(shape.k, parts), upTo(operands.product.m, kBlock))) {
     const describe::Fields fields(desc, "blocks");

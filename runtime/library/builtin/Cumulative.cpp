@@ -57,7 +57,7 @@ public:
         options(options), threads(threads), stride(options.reverse ? -1 : 1) {
     constexpr int64_t shortest = 1024, few = 64;
     if (lines.outer > 0 && lines.outer < few)
-      pieces = std::clamp<int64_t>(lines.len / shortest, 1, kMost / lines.outer);
+      pieces = std::clamp<int64_t>(lines.len / shortest, 1, kMax / lines.outer);
     length = (lines.len + pieces - 1) / pieces;
   }
 
@@ -131,14 +131,14 @@ private:
         step(k, i);
   }
 
-  static constexpr int64_t kMost = 512;
+  static constexpr int64_t kMax = 512;
   const T *src;
   T *dst;
   const Lines &lines;
   O options;
   int threads;
   int64_t stride, pieces = 1, length = 0;
-  std::array<A, kMost> before; ///< running value before each piece of a line
+  std::array<A, kMax> before; ///< running value before each piece of a line
 };
 
 const CumulativeKernels *vectorKernels() {
@@ -175,7 +175,7 @@ void cumulateColumns(const CumulativeKernels &kernels, void *const *buffers, int
 template <typename T, typename O>
 void cumulate(void *const *buffers, const CallContext &context, const Lines &lines, O options) {
   using A = Accumulator<T>;
-  constexpr int64_t kFewest = 64, kMost = 1024;
+  constexpr int64_t kMin = 64, kMax = 1024;
   if (lines.inner == 1)
     return Rows<T, O>(buffers, lines, options, context.threads).run();
   if constexpr (std::is_same_v<T, float>)
@@ -186,7 +186,7 @@ void cumulate(void *const *buffers, const CallContext &context, const Lines &lin
   // A work item is a block of adjacent columns, so that memory is read along its cache lines. The
   // blocks are small enough to give each thread work.
   int64_t columns =
-      std::clamp(lines.outer * lines.inner / std::max(1, context.threads), kFewest, kMost);
+      std::clamp(lines.outer * lines.inner / std::max(1, context.threads), kMin, kMax);
   int64_t blocks = (lines.inner + columns - 1) / columns;
   int64_t perBlock = std::max<int64_t>(1, lines.len * std::min(lines.inner, columns));
   parallelFor(context.threads, lines.outer * blocks, std::max<int64_t>(1, 16384 / perBlock),
@@ -194,7 +194,7 @@ void cumulate(void *const *buffers, const CallContext &context, const Lines &lin
                 for (int64_t item = begin; item < end; ++item) {
                   int64_t o = item / blocks, first = item % blocks * columns;
                   int64_t width = std::min(columns, lines.inner - first);
-                  A sums[kMost];
+                  A sums[kMax];
                   std::fill(sums, sums + width, neutral<T>(options));
                   for (int64_t step = 0; step < lines.len; ++step) {
                     int64_t l = options.reverse ? lines.len - 1 - step : step;

@@ -30,7 +30,7 @@ template <typename T> void writeRow(const std::vector<Compute<T>> &sums, T *to) 
 template <typename T>
 void product(const Grouped &g, void *const *buffers, const CallContext &context) {
   const T *a = static_cast<const T *>(buffers[0]), *b = static_cast<const T *>(buffers[1]);
-  const bool turned = g.matrices == Grouped::Matrices::Columns;
+  const bool transposed = g.matrices == Grouped::Matrices::Columns;
   T *dst = static_cast<T *>(buffers[3]);
   const std::vector<int64_t> borders = g.borders(buffers[2]);
   parallelFor(context.threads, g.rows, 1, [&](int64_t begin, int64_t end, int) {
@@ -40,10 +40,10 @@ void product(const Grouped &g, void *const *buffers, const CallContext &context)
       const T *x = a + row * g.k, *matrix = b + group * g.k * g.n;
       std::fill(sums.begin(), sums.end(), Compute<T>(0));
       if (row < borders.back()) {
-        for (int64_t j = 0; turned && j < g.n; ++j)
+        for (int64_t j = 0; transposed && j < g.n; ++j)
           for (int64_t p = 0; p < g.k; ++p)
             sums[static_cast<size_t>(j)] += load(x[p]) * load(matrix[j * g.k + p]);
-        for (int64_t p = 0; !turned && p < g.k; ++p)
+        for (int64_t p = 0; !transposed && p < g.k; ++p)
           addRow<T>(load(x[p]), matrix + p * g.n, g.n, sums.data());
       }
       writeRow<T>(sums, dst + row * g.n);

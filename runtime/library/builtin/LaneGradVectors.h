@@ -16,7 +16,7 @@ namespace {
 
 struct LaneGradVectors {
   using Floats = simd::Vec<V>;
-  static constexpr int kMostTaps = V == 16 ? 28 : 13; ///< taps whose sums fit the registers
+  static constexpr int kMaxTaps = V == 16 ? 28 : 13; ///< taps whose sums fit the registers
 
   struct Range {
     int64_t begin, end;
@@ -102,7 +102,7 @@ struct LaneGradVectors {
       int64_t i = 0;
       auto rowsAtATime = [&](auto count) {
         constexpr int R = decltype(count)::value;
-        if constexpr (R * C <= kMostTaps)
+        if constexpr (R * C <= kMaxTaps)
           for (; i + R <= grad.kernel[0]; i += R)
             taps<R, C>(i, j);
       };

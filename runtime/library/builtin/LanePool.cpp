@@ -137,7 +137,7 @@ std::unique_ptr<LibraryCall> makeLanePool(Request &request) {
     auto at = [&](size_t i) { return static_cast<float *>(buffers[i]); };
     auto bytes = [&](size_t i) { return static_cast<uint8_t *>(buffers[i]); };
     LanePool p = geometry->pool;
-    p.storesPast =
+    p.nonTemporal =
         isLarge &&
         reinterpret_cast<uintptr_t>(buffers[last]) % (kernels->lanes * sizeof(float)) == 0;
     parallelFor(context.threads, rows, grain, [&](int64_t begin, int64_t end, int) {

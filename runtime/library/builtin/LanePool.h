@@ -44,7 +44,7 @@ struct LanePool {
   int64_t step[2] = {}; ///< stride between two taps, in elements
   /// Use non-temporal stores for a gradient that exceeds the caches. Its pixels must be aligned to
   /// a register.
-  bool storesPast = false;
+  bool nonTemporal = false;
   LanePitches src, dst;
   const LaneReach *reaches[2] = {};  ///< by output coordinate
   const LaneVisit *visits[2] = {};   ///< of all source coordinates, contiguous

@@ -22,7 +22,7 @@ struct LanePoolVectors {
 
   static Floats load(const float *from) { return simd::load<V>(from); }
   static void store(float *to, Floats v) { simd::store<V>(to, v); }
-  static void storePast(float *to, Floats v) {
+  static void storeNonTemporal(float *to, Floats v) {
 #ifdef __AVX512F__
     _mm512_stream_ps(to, __m512(v));
 #else
@@ -234,11 +234,11 @@ struct LanePoolVectors {
             for (int64_t j = 0; j < columns; ++j)
               add(sum, plane + c + down[i].offset + across[j].offset, down[i].tap + across[j].tap,
                   down[i].part * across[j].part);
-          pool.storesPast ? storePast(to + c, sum) : store(to + c, sum);
+          pool.nonTemporal ? storeNonTemporal(to + c, sum) : store(to + c, sum);
         }
       }
     }
-    if (pool.storesPast)
+    if (pool.nonTemporal)
       _mm_sfence();
   }
 

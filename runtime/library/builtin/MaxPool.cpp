@@ -131,13 +131,13 @@ void runPool(const Pooling &pool, void *const *buffers, const CallContext &conte
 /// Returns the index of a pixel if the first spatial dimension varies fastest (`storage_order` =
 /// 1).
 int64_t columnMajor(const Pooling &pool, int64_t pixel) {
-  int64_t step = pool.plane, turned = 0;
+  int64_t step = pool.plane, columnMajor = 0;
   for (size_t d = pool.rank(); d-- > 0;) {
     step /= pool.src[d];
-    turned += pixel % pool.src[d] * step;
+    columnMajor += pixel % pool.src[d] * step;
     pixel /= pool.src[d];
   }
-  return turned;
+  return columnMajor;
 }
 
 } // namespace

@@ -82,8 +82,8 @@ public:
       if (isFinite && length > 0 && number > double(cells.size())) {
         dimension = d;
         first = low;
-        scale = 1 / std::max(length, (high - low) / kMostCells);
-        cells.resize(static_cast<size_t>(std::min(number, kMostCells)) + 1);
+        scale = 1 / std::max(length, (high - low) / kMaxCells);
+        cells.resize(static_cast<size_t>(std::min(number, kMaxCells)) + 1);
       }
     }
     if (cells.empty())
@@ -103,7 +103,7 @@ public:
   }
 
 private:
-  static constexpr double kMostCells = 4096;
+  static constexpr double kMaxCells = 4096;
 
   size_t cellOf(const Box &box) const {
     return cells.size() == 1 ? 0

@@ -149,7 +149,7 @@ void scatterElements(const Elements &s, const Operands &buffers, const CallConte
   // Number of adjacent lines: the size of the last dimension, or 1 if the axis is the last
   // dimension.
   bool isLast = s.axis + 1 == s.indices.size();
-  int64_t beside = isLast ? 1 : s.indices.back();
+  int64_t adjacentLines = isLast ? 1 : s.indices.back();
   BadIndex bad;
   auto run = [&](auto reduction, int64_t line, int64_t lines) {
     int64_t rest = line, from = 0, to = 0;
@@ -175,7 +175,7 @@ void scatterElements(const Elements &s, const Operands &buffers, const CallConte
               [&](int64_t begin, int64_t end, int) {
                 withKnown(s.reduction, [&](auto reduction) {
                   for (int64_t line = begin, lines = 0; line < end; line += lines) {
-                    lines = std::min(end - line, beside - line % beside);
+                    lines = std::min(end - line, adjacentLines - line % adjacentLines);
                     run(reduction, line, lines);
                   }
                 });

@@ -36,7 +36,7 @@ Convolution Convolution::read(const Fields &fields, const Window::Words &words, 
     fields.complain(runtime::listed(c.window.sizes), " weights for ", c.channels, " and ",
                     c.features, " channels are too many");
   c.channelsLast = fields.flag("channels_last");
-  c.isTurned = fields.flag("turned");
+  c.isTransposed = fields.flag("turned");
   c.isPacked = fields.flag("packed") || fields.word("weights") == "packed";
   c.hasBias = fields.flag("bias");
   for (const Fields &step : fields.list("steps", 16))

@@ -11,7 +11,7 @@ namespace dlc::describe {
 struct DLC_EXPORT Convolution : Sliding {
   int64_t groups = 1;
   bool channelsLast = false; ///< images are channels last; otherwise in the library's layout
-  bool isTurned = false;     ///< weights are [C, O, ..] and the window is reversed
+  bool isTransposed = false; ///< weights are [C, O, ..] and the window is reversed
   bool isPacked = false;     ///< weights are packed by the library
   bool hasBias = false;
   std::vector<simd::Step> steps; ///< applied to each result; operand addresses are not set yet

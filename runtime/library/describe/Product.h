@@ -3,7 +3,7 @@
 #define DLC_RUNTIME_LIBRARY_DESCRIBE_PRODUCT_H
 
 #include "runtime/library/describe/Buffers.h"
-#include "runtime/library/describe/Posts.h"
+#include "runtime/library/describe/PostOps.h"
 
 #include <optional>
 

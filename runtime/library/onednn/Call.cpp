@@ -21,7 +21,7 @@ Call::Call(const nlohmann::json &desc, std::span<const runtime::BufferInfo> buff
     : alone(isAlone(desc)) {
   Operation operation = makeOperation(desc);
   name = operation.implementation;
-  partsStandAlone = operation.partsStandAlone;
+  partsAreIndependent = operation.partsAreIndependent;
   size_t count = operation.slots.size();
   uint64_t scratch = operation.scratchBytes(), staged = operation.scratchpadBytes();
   if (buffers.size() != count && buffers.size() != count + 1) {
@@ -92,11 +92,12 @@ Call::Staging Call::makeStaging(const Operation &operation, const Slot &slot, si
   return staging;
 }
 
-void Call::run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with, bool partsStandAlone) {
-  bool before = threads::setPartsStandAlone(partsStandAlone);
+void Call::run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with,
+               bool partsAreIndependent) {
+  bool before = threads::setPartsIndependent(partsAreIndependent);
   dnnl_status_t status =
       dnnl_primitive_execute(what, stream.get(), static_cast<int>(with.size()), with.data());
-  threads::setPartsStandAlone(before);
+  threads::setPartsIndependent(before);
   if (status != dnnl_success)
     fail("oneDNN (", name, ") failed: ", dnnl_status2str(status));
 }
@@ -132,7 +133,7 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
   for (const Staging &staging : stagings)
     if (!staging.isOutput)
       reorder(staging, buffers[staging.slot]);
-  run(primitive.get(), arguments, partsStandAlone);
+  run(primitive.get(), arguments, partsAreIndependent);
   for (const Staging &staging : stagings)
     if (staging.isOutput)
       reorder(staging, buffers[staging.slot]);

@@ -32,10 +32,10 @@ private:
   static Staging makeStaging(const Operation &operation, const Slot &slot, size_t index,
                              uint64_t offset);
   void reorder(const Staging &staging, void *buffer);
-  void run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with, bool partsStandAlone);
+  void run(dnnl_primitive_t what, std::span<const dnnl_exec_arg_t> with, bool partsAreIndependent);
 
   std::string name;
-  bool partsStandAlone = false;
+  bool partsAreIndependent = false;
   bool alone = false; // the call runs on one thread
   Primitive primitive;
   Stream stream;

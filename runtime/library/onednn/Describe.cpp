@@ -74,7 +74,7 @@ Described describeOperation(const json &desc, const Operation &operation) {
   // If the result is described again with another number of threads, the layouts remain those of
   // the first number.
   if (!described.desc.contains("threads"))
-    described.desc["threads"] = threads::most();
+    described.desc["threads"] = threads::defaultThreads();
   described.scratchpadBytes = operation.scratchBytes();
   for (const Slot &slot : operation.slots) {
     const_dnnl_memory_desc_t md = operation.layout(slot);
@@ -150,7 +150,7 @@ namespace {
 
 /// Cache of query results. Several phases of a compilation repeat the same queries, and oneDNN may
 /// take milliseconds for each. The oldest entries are evicted when the cache is full.
-template <typename Answer> class Remembered {
+template <typename Answer> class QueryCache {
 public:
   template <typename Find> Answer answer(const json &desc, int threads, Find &&find) {
     std::string question = std::to_string(threads) + desc.dump();
@@ -172,13 +172,13 @@ private:
     std::lock_guard<std::mutex> guard(mutex);
     if (answers.try_emplace(question, answer).second)
       order.push_back(std::move(question));
-    if (order.size() > kMost) {
+    if (order.size() > kMax) {
       answers.erase(order.front());
       order.pop_front();
     }
   }
 
-  static constexpr size_t kMost = 2048;
+  static constexpr size_t kMax = 2048;
   std::mutex mutex;
   std::unordered_map<std::string, Answer> answers;
   std::deque<std::string> order;
@@ -209,7 +209,7 @@ std::optional<json> settled(const json &desc, const Described &described) {
 
 std::shared_ptr<const Described> ask(const json &desc, int threads) {
   using Answer = std::shared_ptr<const Described>;
-  static auto *remembered = new Remembered<Answer>;
+  static auto *remembered = new QueryCache<Answer>;
   threads = threadsOr(threads);
   Answer answer;
   std::string error = guarded([&] {
@@ -241,7 +241,7 @@ std::shared_ptr<const Described> ask(const json &desc, int threads) {
 }
 
 std::vector<Described> describeAll(const json &desc, int threads) {
-  static auto *remembered = new Remembered<std::vector<Described>>;
+  static auto *remembered = new QueryCache<std::vector<Described>>;
   threads = threadsOr(threads);
   std::vector<Described> all;
   guarded([&] {

@@ -239,7 +239,7 @@ template <typename Visit> void walk(const json &desc, Visit &&visit) {
       int count = ++seen[name];
       operation.implementation = count == 1 ? name : name + "#" + std::to_string(count);
       // The threads of oneDNN's GEMM wait for panels that other threads pack.
-      operation.partsStandAlone = !kind.meets && name.find("gemm:") == std::string::npos;
+      operation.partsAreIndependent = !kind.meets && name.find("gemm:") == std::string::npos;
       if (keepsWorkspace(operation) && !visit(operation))
         return;
     } while (dnnl_primitive_desc_next_impl(operation.pd.get()) == dnnl_success);
@@ -251,7 +251,7 @@ template <typename Visit> void walk(const json &desc, Visit &&visit) {
 Operation copyOf(const Operation &operation) {
   Operation copy;
   copy.implementation = operation.implementation;
-  copy.partsStandAlone = operation.partsStandAlone;
+  copy.partsAreIndependent = operation.partsAreIndependent;
   dnnl_primitive_desc_t pd = nullptr;
   check(dnnl_primitive_desc_clone(&pd, operation.pd.get()), "copying a descriptor");
   copy.pd.reset(pd);

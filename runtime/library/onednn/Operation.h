@@ -103,7 +103,7 @@ struct Operation {
   PrimitiveDesc pd;
   std::string implementation;
   /// The threads of the primitive do not synchronize with one another during the execution.
-  bool partsStandAlone = false;
+  bool partsAreIndependent = false;
 
   /// Returns the layout that the primitive uses.
   const_dnnl_memory_desc_t layout(const Slot &slot) const;

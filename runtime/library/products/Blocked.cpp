@@ -34,7 +34,7 @@ class Call : public runtime::LibraryCall {
 public:
   Call(Operands given, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
-  std::string implementation() const override { return form.name; }
+  std::string implementation() const override { return config.name; }
   uint64_t scratchBytes() const override {
     return static_cast<uint64_t>(perTeam * teams + perThread * threads);
   }
@@ -50,8 +50,8 @@ private:
   int64_t panelsFor(int64_t team, int64_t widest) const;
   /// Returns the panel's first column, or n for the index after the last panel.
   int64_t columnOf(int64_t panel) const {
-    return std::min(product.n,
-                    firstBlock(panel, panels, blocksOf(product.n, form.columns)) * form.columns);
+    return std::min(product.n, firstBlock(panel, panels, blocksOf(product.n, config.columns)) *
+                                   config.columns);
   }
   template <typename Body>
   void forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const;
@@ -60,8 +60,8 @@ private:
                     const char *left) const;
   Place placeOf(const One &one, bool left, int64_t lane, int64_t depth) const;
   Operand leftOf(const Slab &slab, const One &one, int64_t block, int64_t some) const;
-  Ahead rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const;
-  Ahead columnsAhead(const Slab &slab, int64_t panel) const;
+  Prefetch rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const;
+  Prefetch columnsAhead(const Slab &slab, int64_t panel) const;
   void packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const;
   void multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const char *left,
                        char *own) const;
@@ -70,7 +70,7 @@ private:
 
   Operands operands;
   const Product &product;
-  const Form &form;
+  const KernelConfig &config;
   int threads = 1,
       teams = 1;            ///< several teams compute different matmuls, one thread each
   bool sharesRight = false; ///< all matmuls of the batch have the same right operand
@@ -83,13 +83,13 @@ private:
 };
 
 /// Returns the number of columns of a panel that takes half of a core's L2 cache.
-int64_t columnsNear(const Form &form, int64_t depth) {
-  return form.columns * std::clamp(runtime::nearBytes() / 2 / (depth * form.rightBytes), int64_t(2),
-                                   kColumnsAtOnce / form.columns);
+int64_t columnsNear(const KernelConfig &config, int64_t depth) {
+  return config.columns * std::clamp(runtime::nearBytes() / 2 / (depth * config.rightBytes),
+                                     int64_t(2), kColumnsAtOnce / config.columns);
 }
 
 Call::Call(Operands given, int threads)
-    : operands(std::move(given)), product(operands.product), form(product.form),
+    : operands(std::move(given)), product(operands.product), config(product.config),
       threads(std::max(1, threads)) {
   sharesRight = std::all_of(product.bStrides.begin(),
                             product.bStrides.begin() +
@@ -98,34 +98,35 @@ Call::Call(Operands given, int threads)
   // Threads that compute different matmuls of a batch need no synchronization.
   teams = operands.count >= this->threads && !sharesRight ? this->threads : 1;
   int64_t team = this->threads / teams,
-          rows = blocksOf(product.m, form.rows) * (sharesRight ? operands.count : 1);
-  const int64_t allSteps = blocksOf(product.k, form.depth);
+          rows = blocksOf(product.m, config.rows) * (sharesRight ? operands.count : 1);
+  const int64_t allSteps = blocksOf(product.k, config.depth);
   // A prepacked right operand with a single block of rows is read once, so its whole depth is
   // summed in one pass.
   const bool isOnce = product.isPacked && rows == 1;
   const int64_t depth =
-      isOnce ? allSteps : blocksOf(std::min(product.k, form.depthAtOnce), form.depth);
-  streams = isOnce && allSteps * blocksOf(product.n, form.columns) * form.rightBytes >
+      isOnce ? allSteps : blocksOf(std::min(product.k, config.depthAtOnce), config.depth);
+  streams = isOnce && allSteps * blocksOf(product.n, config.columns) * config.rightBytes >
                           runtime::nearBytes() * this->threads;
-  int64_t most = columnsNear(form, depth);
+  int64_t most = columnsNear(config, depth);
   // The cache holds a prepacked panel and the prefetched next panel.
   if (product.isPacked)
-    most = std::max<int64_t>(1, most / form.columns / 2) * form.columns;
+    most = std::max<int64_t>(1, most / config.columns / 2) * config.columns;
   ownRows = product.n <= most && rows >= 2 * team;
   blocksAtOnce = std::min(
-      rows, ownRows ? std::max<int64_t>(1, runtime::nearBytes() / 16 / (depth * form.leftBytes))
-                    : blocksOf(kRowsAtOnce, form.rows));
+      rows, ownRows ? std::max<int64_t>(1, runtime::nearBytes() / 16 / (depth * config.leftBytes))
+                    : blocksOf(kRowsAtOnce, config.rows));
   if (!ownRows)
-    panels = panelsFor(team, most / form.columns);
-  columnsAtOnce = blocksOf(blocksOf(product.n, form.columns), panels) * form.columns;
+    panels = panelsFor(team, most / config.columns);
+  columnsAtOnce = blocksOf(blocksOf(product.n, config.columns), panels) * config.columns;
   // Divide the depth into passes of nearly equal size.
   stepsAtOnce = blocksOf(allSteps, blocksOf(allSteps, depth));
-  readsLeft = product.n <= form.fewColumns && !(product.change && product.change->isOfLeft) &&
+  readsLeft = product.n <= config.fewColumns && !(product.change && product.change->isOfLeft) &&
               product.aStrides.back() == 1 && product.aStrides[product.batch.size()] > 0;
-  const int64_t left = readsLeft ? 0 : upTo(blocksAtOnce * stepsAtOnce * form.leftBytes, 64);
+  const int64_t left = readsLeft ? 0 : upTo(blocksAtOnce * stepsAtOnce * config.leftBytes, 64);
   perTeam = ownRows ? 0 : left;
-  perRight =
-      product.isPacked ? 0 : upTo(columnsAtOnce / form.columns * stepsAtOnce * form.rightBytes, 64);
+  perRight = product.isPacked
+                 ? 0
+                 : upTo(columnsAtOnce / config.columns * stepsAtOnce * config.rightBytes, 64);
   perThread = perRight + (ownRows ? left : 0);
 }
 
@@ -137,8 +138,8 @@ int64_t Call::panelsFor(int64_t team, int64_t widest) const {
   // before; otherwise it is packed again, which is expensive relative to tile kernels.
   constexpr double kRow = 0.05;
   constexpr int64_t kMorePanels = 64;
-  const double column = product.isPacked ? 0.1 : form.parts > 0 ? 2 : 0.5;
-  const int64_t rows = blocksAtOnce, blocks = blocksOf(product.n, form.columns),
+  const double column = product.isPacked ? 0.1 : config.parts > 0 ? 2 : 0.5;
+  const int64_t rows = blocksAtOnce, blocks = blocksOf(product.n, config.columns),
                 fewest = blocksOf(blocks, widest);
   int64_t best = fewest;
   double least = HUGE_VAL;
@@ -168,7 +169,7 @@ int64_t Call::panelsFor(int64_t team, int64_t widest) const {
 /// range.
 template <typename Body>
 void Call::forEachOne(const Slab &slab, int64_t begin, int64_t end, const Body &body) const {
-  int64_t each = blocksOf(product.m, form.rows);
+  int64_t each = blocksOf(product.m, config.rows);
   for (int64_t at = begin; at < end;) {
     int64_t block = (slab.block + at) % each, some = std::min(end - at, each - block);
     body(slab.ones[static_cast<size_t>((slab.block + at) / each)], block, some, at);
@@ -194,23 +195,23 @@ Place Call::placeOf(const One &one, bool left, int64_t lane, int64_t depth) cons
 Operand Call::leftOf(const Slab &slab, const One &one, int64_t block, int64_t some) const {
   const size_t rank = product.batch.size();
   const int64_t aRow = product.aStrides[rank], aColumn = product.aStrides[rank + 1];
-  const int64_t row = block * form.rows, depth = slab.step * form.depth;
+  const int64_t row = block * config.rows, depth = slab.step * config.depth;
   return {one.a + row * aRow + depth * aColumn, aRow, aColumn,
-          std::min(some * form.rows, product.m - row),
-          std::min(slab.steps * form.depth, product.k - depth)};
+          std::min(some * config.rows, product.m - row),
+          std::min(slab.steps * config.depth, product.k - depth)};
 }
 
 void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *left) const {
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
-    form.packLeft(form, leftOf(slab, one, block, some),
-                  placeOf(one, true, block * form.rows, slab.step * form.depth),
-                  left + at * slab.steps * form.leftBytes);
+    config.packLeft(config, leftOf(slab, one, block, some),
+                    placeOf(one, true, block * config.rows, slab.step * config.depth),
+                    left + at * slab.steps * config.leftBytes);
   });
 }
 
 /// Returns the memory of the left operand's blocks for prefetch, up to the end of the first matmul.
-Ahead Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const {
-  Ahead ahead;
+Prefetch Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const {
+  Prefetch ahead;
   forEachOne(slab, block, block + blocks,
              [&](const One &one, int64_t first, int64_t some, int64_t) {
                Operand x = leftOf(slab, one, first, some);
@@ -227,15 +228,15 @@ Ahead Call::rowsAhead(const Slab &slab, int64_t block, int64_t blocks) const {
 }
 
 /// Returns the memory of a panel of the prepacked right operand for prefetch.
-Ahead Call::columnsAhead(const Slab &slab, int64_t panel) const {
+Prefetch Call::columnsAhead(const Slab &slab, int64_t panel) const {
   constexpr int64_t kLine = 64;
   const int64_t column = columnOf(panel);
-  Ahead ahead;
-  ahead.row = blocksOf(product.k, form.depth) * form.rightBytes;
-  ahead.from = reinterpret_cast<const char *>(slab.ones[0].b) + column / form.columns * ahead.row +
-               slab.step * form.rightBytes;
-  ahead.lines = blocksOf(slab.steps * form.rightBytes, kLine);
-  ahead.end = ahead.lines * blocksOf(columnOf(panel + 1) - column, form.columns);
+  Prefetch ahead;
+  ahead.row = blocksOf(product.k, config.depth) * config.rightBytes;
+  ahead.from = reinterpret_cast<const char *>(slab.ones[0].b) +
+               column / config.columns * ahead.row + slab.step * config.rightBytes;
+  ahead.lines = blocksOf(slab.steps * config.rightBytes, kLine);
+  ahead.end = ahead.lines * blocksOf(columnOf(panel + 1) - column, config.columns);
   return ahead;
 }
 
@@ -247,34 +248,34 @@ Panel Call::packColumns(const Slab &slab, int64_t number, bool isFirst, char *ow
   const int64_t column = columnOf(number);
   const float *b = slab.ones[0].b;
   Panel panel;
-  panel.parts = form.parts;
-  panel.blockRows = form.rows;
+  panel.parts = config.parts;
+  panel.blockRows = config.rows;
   panel.steps = slab.steps;
-  panel.leftStride = slab.steps * form.leftBytes;
+  panel.leftStride = slab.steps * config.leftBytes;
   panel.dstRow = product.dstStrides[rank];
   panel.leftRow = readsLeft ? product.aStrides[rank] : 0;
   panel.columns = columnOf(number + 1) - column;
   panel.firstColumn = column;
   panel.isFirst = slab.step == 0;
-  panel.isLast = slab.step + slab.steps == blocksOf(product.k, form.depth);
+  panel.isLast = slab.step + slab.steps == blocksOf(product.k, config.depth);
   panel.each = product.addsUp();
   panel.streams = streams;
   if (product.isPacked) {
-    panel.rightStride = blocksOf(product.k, form.depth) * form.rightBytes;
-    panel.right = reinterpret_cast<const char *>(b) + column / form.columns * panel.rightStride +
-                  slab.step * form.rightBytes;
+    panel.rightStride = blocksOf(product.k, config.depth) * config.rightBytes;
+    panel.right = reinterpret_cast<const char *>(b) + column / config.columns * panel.rightStride +
+                  slab.step * config.rightBytes;
     return panel;
   }
   const int64_t row = product.bStrides[rank], lane = product.bStrides[rank + 1],
-                depth = slab.step * form.depth;
+                depth = slab.step * config.depth;
   Operand operand{b + depth * row + column * lane, lane, row, panel.columns,
-                  std::min(slab.steps * form.depth, product.k - depth)};
+                  std::min(slab.steps * config.depth, product.k - depth)};
   Place place = placeOf(slab.ones[0], false, column, depth);
   if (!isFirst)
     place.sums = nullptr;
-  form.packRight(form, operand, place, own);
+  config.packRight(config, operand, place, own);
   panel.right = own;
-  panel.rightStride = slab.steps * form.rightBytes;
+  panel.rightStride = slab.steps * config.rightBytes;
   return panel;
 }
 
@@ -282,14 +283,14 @@ Panel Call::packColumns(const Slab &slab, int64_t number, bool isFirst, char *ow
 void Call::multiplyRows(const Slab &slab, Panel panel, int64_t begin, int64_t end,
                         const char *left) const {
   forEachOne(slab, begin, end, [&](const One &one, int64_t block, int64_t some, int64_t at) {
-    panel.firstRow = block * form.rows;
+    panel.firstRow = block * config.rows;
     // A left operand that is read in place has no packed copy: `left` may be null.
     panel.left = readsLeft ? reinterpret_cast<const char *>(one.a + panel.firstRow * panel.leftRow +
-                                                            slab.step * form.depth)
+                                                            slab.step * config.depth)
                            : left + at * panel.leftStride;
-    panel.rows = std::min(some * form.rows, product.m - panel.firstRow);
+    panel.rows = std::min(some * config.rows, product.m - panel.firstRow);
     panel.dst = one.dst + panel.firstRow * panel.dstRow + panel.firstColumn;
-    form.multiply(panel, one.epilogue);
+    config.multiply(panel, one.epilogue);
   });
 }
 
@@ -299,7 +300,7 @@ void Call::multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const c
                            char *own) const {
   Slab later = slab;
   later.step += slab.steps;
-  later.steps = std::min(stepsAtOnce, blocksOf(product.k, form.depth) - later.step);
+  later.steps = std::min(stepsAtOnce, blocksOf(product.k, config.depth) - later.step);
   for (int64_t at = begin; at < end;) {
     const int64_t number = at / slab.blocks, block = at % slab.blocks,
                   some = std::min(end - at, slab.blocks - block);
@@ -318,7 +319,7 @@ void Call::multiplyColumns(const Slab &slab, int64_t begin, int64_t end, const c
 void Call::multiplyOwnRows(const Slab &slab, char *own, int team) const {
   runtime::parallelFor(team, slab.blocks, 1, [&](int64_t begin, int64_t end, int thread) {
     char *right = own + thread * perThread, *left = right + perRight;
-    form.enter();
+    config.enter();
     Panel panel = packColumns(slab, 0, begin == 0, right);
     for (int64_t block = begin; block < end; block += blocksAtOnce) {
       Slab some{slab.ones, block, std::min(blocksAtOnce, end - block), slab.step, slab.steps};
@@ -330,13 +331,13 @@ void Call::multiplyOwnRows(const Slab &slab, char *own, int team) const {
         panel.ahead = rowsAhead(slab, next, std::min(blocksAtOnce, end - next));
       multiplyRows(some, panel, 0, some.blocks, left);
     }
-    form.leave();
+    config.leave();
   });
 }
 
 void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int team) const {
-  int64_t allSteps = blocksOf(product.k, form.depth);
-  int64_t all = blocksOf(product.m, form.rows) * static_cast<int64_t>(ones.size());
+  int64_t allSteps = blocksOf(product.k, config.depth);
+  int64_t all = blocksOf(product.m, config.rows) * static_cast<int64_t>(ones.size());
   int64_t blocks = ownRows ? all : blocksAtOnce;
   for (int64_t block = 0; block < all; block += blocks)
     for (int64_t step = 0; step < allSteps; step += stepsAtOnce) {
@@ -352,9 +353,9 @@ void Call::multiplyAll(std::span<const One> ones, char *shared, char *own, int t
         });
       runtime::parallelFor(team, panels * slab.blocks, 1,
                            [&](int64_t begin, int64_t end, int thread) {
-                             form.enter();
+                             config.enter();
                              multiplyColumns(slab, begin, end, shared, own + thread * perThread);
-                             form.leave();
+                             config.leave();
                            });
     }
 }
@@ -379,8 +380,8 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 
 } // namespace
 
-int64_t panelColumns(const Form &form, int64_t k) {
-  return columnsNear(form, blocksOf(std::min(k, form.depthAtOnce), form.depth));
+int64_t panelColumns(const KernelConfig &config, int64_t k) {
+  return columnsNear(config, blocksOf(std::min(k, config.depthAtOnce), config.depth));
 }
 
 std::unique_ptr<runtime::LibraryCall> makeBlocked(Operands operands, int threads) {

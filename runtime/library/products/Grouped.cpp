@@ -49,9 +49,9 @@ struct Unit {
 
 class Call : public runtime::LibraryCall {
 public:
-  Call(const Grouped &described, const Form &form, int threads);
+  Call(const Grouped &described, const KernelConfig &config, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
-  std::string implementation() const override { return form.name; }
+  std::string implementation() const override { return config.name; }
   uint64_t scratchBytes() const override {
     return static_cast<uint64_t>(leftBytes + perThread * threads);
   }
@@ -60,52 +60,52 @@ private:
   struct Run; ///< state of one execution
 
   bool isNarrow() const { return g.dtype == DType::BF16; }
-  bool isLying() const {
-    return g.matrices == Matrices::Columns && readsColumns(form, g.dtype, g.k, g.n);
+  bool readsInPlace() const {
+    return g.matrices == Matrices::Columns && readsColumns(config, g.dtype, g.k, g.n);
   }
-  int64_t steps(int64_t depth) const { return blocksOf(depth, form.depth); }
+  int64_t steps(int64_t depth) const { return blocksOf(depth, config.depth); }
   /// Size in bytes of a packed block of left lanes (leftBlock) and of right columns (rightBlock).
   int64_t leftBlock(const Part &part) const {
-    return steps(part.depth) * (form.leftBytes / form.rows * part.blockLanes);
+    return steps(part.depth) * (config.leftBytes / config.rows * part.blockLanes);
   }
-  int64_t rightBlock(int64_t depth) const { return steps(depth) * form.rightBytes; }
+  int64_t rightBlock(int64_t depth) const { return steps(depth) * config.rightBytes; }
 
   Grouped g;
-  Form form;
+  KernelConfig config;
   int threads;
   int64_t blocksAtOnce = 0; ///< blocks of left lanes in a round
   int64_t leftBytes = 0, rightBytes = 0, outBytes = 0, perThread = 0;
 };
 
-Call::Call(const Grouped &described, const Form &given, int threads)
-    : g(described), form(given), threads(std::max(1, threads)) {
+Call::Call(const Grouped &described, const KernelConfig &given, int threads)
+    : g(described), config(given), threads(std::max(1, threads)) {
   const int64_t some = std::min(g.groups, g.rows); ///< maximum number of non-empty groups
   const int64_t deepest = g.isGradient ? g.rows : g.k;
   // Each group may end with a partial block or step, so `some` more are reserved.
   if (g.isGradient) {
-    const int64_t each = (g.rows / form.depth + some) * form.leftBytes;
+    const int64_t each = (g.rows / config.depth + some) * config.leftBytes;
     blocksAtOnce = std::clamp<int64_t>(kLeftAtOnce / std::max<int64_t>(1, each), 1,
-                                       std::max<int64_t>(1, blocksOf(g.k, form.rows)));
+                                       std::max<int64_t>(1, blocksOf(g.k, config.rows)));
     leftBytes = upTo(blocksAtOnce * each, 64);
   } else {
-    const int64_t each = steps(g.k) * form.leftBytes;
+    const int64_t each = steps(g.k) * config.leftBytes;
     blocksAtOnce = std::clamp<int64_t>(kLeftAtOnce / std::max<int64_t>(1, each), 1,
-                                       std::max<int64_t>(1, g.rows / form.rows + some));
+                                       std::max<int64_t>(1, g.rows / config.rows + some));
     leftBytes = upTo(blocksAtOnce * each, 64);
   }
-  if (isLying())
+  if (readsInPlace())
     return;
   if (g.matrices != Matrices::Packed)
     rightBytes = upTo(std::max(runtime::nearBytes() / 2, rightBlock(deepest)), 64);
   if (isNarrow())
-    outBytes = form.rows * kColumnsAtOnce * int64_t(sizeof(float));
+    outBytes = config.rows * kColumnsAtOnce * int64_t(sizeof(float));
   perThread = rightBytes + outBytes;
 }
 
 struct Call::Run {
   const Call &call;
   const Grouped &g = call.g;
-  const Form &form = call.form;
+  const KernelConfig &config = call.config;
   void *const *buffers;
   char *shared, *own;
   int threads;
@@ -130,9 +130,9 @@ private:
   std::vector<Unit> unitsOf(const std::vector<Part> &parts) const;
   const char *rightOf(const Unit &unit, char *own) const;
   int64_t placeOf(const Unit &unit, int64_t block) const;
-  Ahead aheadOf(const Unit &unit, const Unit *next) const;
+  Prefetch aheadOf(const Unit &unit, const Unit *next) const;
   void multiply(const Unit &unit, const Unit *next, char *own) const;
-  void multiplyLying(const Unit &unit) const;
+  void multiplyInPlace(const Unit &unit) const;
 
   /// Calls body with a value of the operands' element type (float or uint16_t).
   template <typename Body> void typed(const Body &body) const {
@@ -156,8 +156,8 @@ Part Call::Run::partOf(int64_t group, int64_t lane, int64_t lanes, int64_t left)
   part.lane = lane;
   part.lanes = lanes;
   part.depth = g.isGradient ? rowsOf(group) : g.k;
-  part.blocks = blocksOf(lanes, form.rows);
-  part.blockLanes = form.anyRows ? blocksOf(lanes, part.blocks) : form.rows;
+  part.blocks = blocksOf(lanes, config.rows);
+  part.blockLanes = config.anyRows ? blocksOf(lanes, part.blocks) : config.rows;
   part.blocks = blocksOf(lanes, part.blockLanes);
   part.left = left;
   return part;
@@ -169,7 +169,7 @@ void Call::Run::all() {
     for (int64_t group = 0; group < g.groups; ++group)
       if (rowsOf(group) == 0)
         clear(group * g.k * g.n, g.k * g.n);
-    const int64_t lanes = call.blocksAtOnce * form.rows;
+    const int64_t lanes = call.blocksAtOnce * config.rows;
     for (int64_t lane = 0; lane < g.k; lane += lanes) {
       int64_t left = 0;
       for (int64_t group = 0; group < g.groups; ++group)
@@ -188,14 +188,14 @@ void Call::Run::all() {
   for (int64_t group = 0; group < g.groups; ++group)
     for (int64_t at = 0; at < rowsOf(group);) {
       // Take as many rows as the buffer has capacity for.
-      const int64_t rows = std::min((call.blocksAtOnce - blocks) * form.rows, rowsOf(group) - at);
+      const int64_t rows = std::min((call.blocksAtOnce - blocks) * config.rows, rowsOf(group) - at);
       if (rows == 0) {
         round(parts);
         blocks = left = 0;
         continue;
       }
       parts.push_back(partOf(group, borders[size_t(group)] + at, rows, left));
-      blocks += blocksOf(rows, form.rows);
+      blocks += blocksOf(rows, config.rows);
       left += parts.back().blocks * call.leftBlock(parts.back());
       at += rows;
     }
@@ -245,11 +245,11 @@ void Call::Run::share(const std::vector<Unit> &units, const Body &body) const {
     before += cost;
   }
   runtime::parallelFor(int(team), team, 1, [&](int64_t begin, int64_t end, int thread) {
-    form.enter();
+    config.enter();
     const size_t last = begins[size_t(end)];
     for (size_t i = begins[size_t(begin)]; i < last; ++i)
       body(units[i], i + 1 < last ? &units[i + 1] : nullptr, own + thread * call.perThread);
-    form.leave();
+    config.leave();
   });
 }
 
@@ -257,7 +257,7 @@ void Call::Run::packLeft(const Unit &unit) const {
   const Part &part = *unit.part;
   const int64_t lane = part.lane + unit.block * part.blockLanes,
                 lanes = std::min(unit.blocks * part.blockLanes, part.lane + part.lanes - lane);
-  Form packing = form;
+  KernelConfig packing = config;
   packing.rows = part.blockLanes;
   char *to = shared + part.left + unit.block * call.leftBlock(part);
   typed([&](auto zero) {
@@ -267,27 +267,27 @@ void Call::Run::packLeft(const Unit &unit) const {
     if (g.isGradient)
       x = {a + part.row * g.k + lane, 1, g.k, lanes, part.depth};
     if constexpr (std::is_same_v<T, float>)
-      form.packLeft(packing, x, {}, to);
-    else if (call.isLying())
-      form.packRightNarrow(packing, x, to);
+      config.packLeft(packing, x, {}, to);
+    else if (call.readsInPlace())
+      config.packRightNarrow(packing, x, to);
     else
-      form.packLeftNarrow(packing, x, to);
+      config.packLeftNarrow(packing, x, to);
   });
 }
 
 /// Splits the parts into units whose right panel stays in the L2 cache, with nearly equal work for
 /// all threads.
 std::vector<Unit> Call::Run::unitsOf(const std::vector<Part> &parts) const {
-  const int64_t all = blocksOf(g.n, form.columns);
+  const int64_t all = blocksOf(g.n, config.columns);
   // The cache holds a prepacked panel and the prefetched next panel.
   const int64_t room = runtime::nearBytes() / (g.matrices == Matrices::Packed ? 4 : 2);
   const int64_t wanted = threads > 1 ? blocksOf(4 * threads, int64_t(parts.size())) : 1;
   std::vector<Unit> units;
   for (const Part &part : parts) {
     const int64_t most =
-        std::clamp<int64_t>(room / call.rightBlock(part.depth), 1, kColumnsAtOnce / form.columns);
+        std::clamp<int64_t>(room / call.rightBlock(part.depth), 1, kColumnsAtOnce / config.columns);
     const int64_t panels = std::min(all, std::max(blocksOf(all, most), wanted)),
-                  columns = blocksOf(all, panels) * form.columns;
+                  columns = blocksOf(all, panels) * config.columns;
     // If there are too few columns for all threads, split the rows, too.
     const int64_t groups = std::min(part.blocks, blocksOf(wanted, 2 * blocksOf(g.n, columns))),
                   each = blocksOf(part.blocks, groups);
@@ -304,7 +304,7 @@ const char *Call::Run::rightOf(const Unit &unit, char *own) const {
   const Part &part = *unit.part;
   if (g.matrices == Matrices::Packed)
     return static_cast<const char *>(buffers[1]) +
-           (part.group * blocksOf(g.n, form.columns) + unit.column / form.columns) *
+           (part.group * blocksOf(g.n, config.columns) + unit.column / config.columns) *
                call.rightBlock(g.k);
   typed([&](auto zero) {
     using T = decltype(zero);
@@ -315,9 +315,9 @@ const char *Call::Run::rightOf(const Unit &unit, char *own) const {
     else if (!g.isGradient)
       x = {b + (part.group * g.n + unit.column) * g.k, g.k, 1, unit.columns, part.depth};
     if constexpr (std::is_same_v<T, float>)
-      form.packRight(form, x, {}, own);
+      config.packRight(config, x, {}, own);
     else
-      form.packRightNarrow(form, x, own);
+      config.packRightNarrow(config, x, own);
   });
   return own;
 }
@@ -332,42 +332,42 @@ int64_t Call::Run::placeOf(const Unit &unit, int64_t block) const {
 /// Returns the packed columns to prefetch. With a single block of rows, these are the unit's own
 /// columns, shortly before they are used. Otherwise they are the next unit's columns, fetched while
 /// all rows of this unit are multiplied.
-Ahead Call::Run::aheadOf(const Unit &unit, const Unit *next) const {
+Prefetch Call::Run::aheadOf(const Unit &unit, const Unit *next) const {
   constexpr int64_t kLine = 64, kBefore = 16384;
   const bool isOnce = unit.blocks == 1;
   const Unit *of = isOnce ? &unit : next;
-  Ahead ahead;
+  Prefetch ahead;
   if (!of || (of == next && of->part == unit.part && of->column == unit.column))
     return ahead;
   ahead.from = rightOf(*of, nullptr) + (isOnce ? kBefore : 0);
-  ahead.lines = blocksOf(of->columns, form.columns) * call.rightBlock(g.k) / kLine;
+  ahead.lines = blocksOf(of->columns, config.columns) * call.rightBlock(g.k) / kLine;
   ahead.end = ahead.lines;
   return ahead;
 }
 
-void Call::Run::multiplyLying(const Unit &unit) const {
+void Call::Run::multiplyInPlace(const Unit &unit) const {
   const Part &part = *unit.part;
   const int64_t block = call.leftBlock(part);
-  Lying lying;
-  lying.left = shared + part.left + unit.block * block;
-  lying.stride = block;
-  lying.right = static_cast<const uint16_t *>(buffers[1]) + (part.group * g.n + unit.column) * g.k;
-  lying.depth = g.k;
-  lying.rows = std::min(unit.blocks * part.blockLanes, part.lanes - unit.block * part.blockLanes);
-  lying.columns = unit.columns;
-  lying.dst = static_cast<uint16_t *>(buffers[3]) + placeOf(unit, unit.block);
-  lying.dstRow = g.n;
-  form.multiplyLying(lying);
+  InPlaceProduct args;
+  args.left = shared + part.left + unit.block * block;
+  args.stride = block;
+  args.right = static_cast<const uint16_t *>(buffers[1]) + (part.group * g.n + unit.column) * g.k;
+  args.depth = g.k;
+  args.rows = std::min(unit.blocks * part.blockLanes, part.lanes - unit.block * part.blockLanes);
+  args.columns = unit.columns;
+  args.dst = static_cast<uint16_t *>(buffers[3]) + placeOf(unit, unit.block);
+  args.dstRow = g.n;
+  config.multiplyInPlace(args);
 }
 
 void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
-  if (call.isLying())
-    return multiplyLying(unit);
+  if (call.readsInPlace())
+    return multiplyInPlace(unit);
   const Part &part = *unit.part;
   const int64_t steps = call.steps(part.depth);
   const char *right = rightOf(unit, own);
   Panel panel;
-  panel.parts = form.parts;
+  panel.parts = config.parts;
   panel.blockRows = part.blockLanes;
   panel.leftStride = call.leftBlock(part);
   panel.rightStride = call.rightBlock(part.depth);
@@ -376,17 +376,17 @@ void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
     panel.ahead = aheadOf(unit, next);
   // If the columns' whole depth does not fit the L2 cache, it is summed in several passes.
   const int64_t depth = std::max<int64_t>(
-      1, runtime::nearBytes() / 2 / (blocksOf(unit.columns, form.columns) * form.rightBytes));
+      1, runtime::nearBytes() / 2 / (blocksOf(unit.columns, config.columns) * config.rightBytes));
   auto sumUp = [&](int64_t block, int64_t blocks) {
     panel.rows = std::min(blocks * part.blockLanes, part.lanes - block * part.blockLanes);
     for (int64_t step = 0; step < steps; step += depth) {
       panel.steps = std::min(depth, steps - step);
       panel.left =
           shared + part.left + block * panel.leftStride + step * (panel.leftStride / steps);
-      panel.right = right + step * form.rightBytes;
+      panel.right = right + step * config.rightBytes;
       panel.isFirst = step == 0;
       panel.isLast = step + panel.steps == steps;
-      form.multiply(panel, Epilogue());
+      config.multiply(panel, Epilogue());
       panel.ahead = {};
     }
   };
@@ -403,7 +403,7 @@ void Call::Run::multiply(const Unit &unit, const Unit *next, char *own) const {
     sumUp(block, std::min(atOnce, unit.block + unit.blocks - block));
     uint16_t *to = static_cast<uint16_t *>(buffers[3]) + placeOf(unit, block);
     for (int64_t i = 0; i < panel.rows; ++i)
-      form.narrow(panel.dst + i * unit.columns, unit.columns, to + i * g.n);
+      config.narrow(panel.dst + i * unit.columns, unit.columns, to + i * g.n);
   }
 }
 
@@ -413,42 +413,43 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 
 } // namespace
 
-std::unique_ptr<runtime::LibraryCall> makeGrouped(const json &desc, const Form &form,
+std::unique_ptr<runtime::LibraryCall> makeGrouped(const json &desc, const KernelConfig &config,
                                                   std::span<const runtime::BufferInfo> buffers,
                                                   int threads) {
   const char *name = "grouped product";
   const Grouped g = Grouped::read(describe::Fields(desc, name), /*canBePacked=*/true);
-  if (!form.isHere())
-    runtime::fail(form.name, ": this processor lacks the instructions that this kernel uses");
-  if (g.dtype != DType::F32 && !(g.dtype == DType::BF16 && form.narrow))
-    runtime::fail(form.name, ": grouped product: required: operands of f32",
-                  form.narrow ? " or bf16" : "");
+  if (!config.isHere())
+    runtime::fail(config.name, ": this processor lacks the instructions that this kernel uses");
+  if (g.dtype != DType::F32 && !(g.dtype == DType::BF16 && config.narrow))
+    runtime::fail(config.name, ": grouped product: required: operands of f32",
+                  config.narrow ? " or bf16" : "");
   describe::Buffers given(buffers, name);
-  g.check(given, form.packedBytes(g.k, g.n));
-  return std::make_unique<Call>(g, form, threads);
+  g.check(given, config.packedBytes(g.k, g.n));
+  return std::make_unique<Call>(g, config, threads);
 }
 
-bool readsColumns(const Form &form, DType dtype, int64_t k, int64_t n) {
-  return form.multiplyLying && dtype == DType::BF16 && k % form.depth == 0 && n % form.columns == 0;
+bool readsColumns(const KernelConfig &config, DType dtype, int64_t k, int64_t n) {
+  return config.multiplyInPlace && dtype == DType::BF16 && k % config.depth == 0 &&
+         n % config.columns == 0;
 }
 
-void packMatrices(const Form &form, const void *from, DType dtype, bool turned, int64_t groups,
-                  int64_t k, int64_t n, void *to) {
-  const auto each = static_cast<int64_t>(form.packedBytes(k, n));
-  runtime::parallelFor(threads::most(), groups, 1, [&](int64_t begin, int64_t end, int) {
+void packMatrices(const KernelConfig &config, const void *from, DType dtype, bool transposed,
+                  int64_t groups, int64_t k, int64_t n, void *to) {
+  const auto each = static_cast<int64_t>(config.packedBytes(k, n));
+  runtime::parallelFor(threads::defaultThreads(), groups, 1, [&](int64_t begin, int64_t end, int) {
     auto pack = [&](auto *matrices, auto by) {
       for (int64_t group = begin; group < end; ++group)
         by(OperandOf<std::remove_cvref_t<decltype(*matrices)>>{matrices + group * k * n,
-                                                               turned ? k : 1, turned ? 1 : n, n,
-                                                               k},
+                                                               transposed ? k : 1,
+                                                               transposed ? 1 : n, n, k},
            static_cast<char *>(to) + group * each);
     };
     if (dtype == DType::BF16)
       pack(static_cast<const uint16_t *>(from),
-           [&](const NarrowOperand &x, void *at) { form.packRightNarrow(form, x, at); });
+           [&](const NarrowOperand &x, void *at) { config.packRightNarrow(config, x, at); });
     else
       pack(static_cast<const float *>(from),
-           [&](const Operand &x, void *at) { form.packRight(form, x, {}, at); });
+           [&](const Operand &x, void *at) { config.packRight(config, x, {}, at); });
   });
 }
 

@@ -11,12 +11,12 @@ using runtime::fail;
 
 Operands::Operands(Product described, std::span<const runtime::BufferInfo> buffers)
     : product(std::move(described)) {
-  if (!product.form.isHere())
-    fail(product.form.name, ": this processor lacks the instructions that this kernel uses");
+  if (!product.config.isHere())
+    fail(product.config.name, ": this processor lacks the instructions that this kernel uses");
   for (int64_t size : product.batch)
     count *= size;
   describe::Buffers given(buffers, "product");
-  product.check(given, product.form.packedBytes(product.k, product.n));
+  product.check(given, product.config.packedBytes(product.k, product.n));
   given.end();
 }
 

@@ -12,7 +12,7 @@
 namespace dlc::products {
 
 using simd::Epilogue;
-using simd::kMostPosts;
+using simd::kMaxPosts;
 using simd::Matrix;
 using simd::Post;
 using simd::PostKind;
@@ -31,7 +31,7 @@ struct Place {
 
 /// Memory to prefetch: rows of `lines` cache lines each, with a stride of `row` bytes. Of all
 /// lines, numbered through the rows, those from `begin` up to `end` are prefetched.
-struct Ahead {
+struct Prefetch {
   const char *from = nullptr;
   int64_t row = 0, lines = 0, begin = 0, end = 0;
 };
@@ -55,13 +55,13 @@ struct Panel {
   int64_t firstRow = 0, firstColumn = 0; ///< position in the result, for the epilogue's operands
   int parts = 2;
   bool isFirst = true, isLast = true, each = false, streams = false;
-  Ahead ahead;
+  Prefetch ahead;
 };
 
 /// Computes dst[rows, columns] of bf16 bit patterns. The rows are packed in the layout of packed
 /// columns, with a stride of `stride` bytes between two blocks. The columns are read in place:
 /// contiguous, `depth` elements each.
-struct Lying {
+struct InPlaceProduct {
   const char *left = nullptr;
   int64_t stride = 0;
   const uint16_t *right = nullptr;
@@ -99,7 +99,7 @@ struct Strassen {
   Sums sums;
   /// Minimum number of rows of a block of the left operand. The last block may have fewer rows than
   /// the others.
-  int64_t leastRows;
+  int64_t minRows;
   /// Computes the 7 slots of a block from its quarters; each slot has `slot` elements.
   void (*left)(float *slots, int64_t slot);
   void (*right)(float *slots, int64_t slot);

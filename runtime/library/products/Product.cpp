@@ -10,18 +10,18 @@ namespace dlc::products {
 
 using nlohmann::json;
 
-Product Product::parse(const json &desc, const Form &form) {
+Product Product::parse(const json &desc, const KernelConfig &config) {
   const describe::Fields fields(desc, "product");
   Product product;
   static_cast<describe::Product &>(product) = describe::Product::read(fields);
-  product.form = form;
+  product.config = config;
   product.isStrassen = fields.flag("strassen");
   const Epilogue &epilogue = product.posts.epilogue;
   for (const Post &post : std::span(epilogue.posts, size_t(epilogue.count)))
     if (post.kind == PostKind::Sum && product.k > kSummedDepth &&
         (epilogue.count > 1 || post.alpha != 1))
       fields.complain("a sum must be the only prologue if k is more than ", kSummedDepth);
-  if (product.change && product.change->changes() && !form.parts)
+  if (product.change && product.change->changes() && !config.parts)
     fields.complain(
         "AMX tiles support prologues that change operands; vector kernels support only sums");
   if (product.isStrassen)
@@ -29,7 +29,7 @@ Product Product::parse(const json &desc, const Form &form) {
   return product;
 }
 
-uint64_t Form::packedBytes(int64_t k, int64_t n) const {
+uint64_t KernelConfig::packedBytes(int64_t k, int64_t n) const {
   return static_cast<uint64_t>(blocksOf(k, depth) * blocksOf(n, columns) * rightBytes);
 }
 
@@ -44,10 +44,10 @@ static int threadsFor(const Operands &operands, int threads) {
   return int(std::clamp<double>(work / kWork, 1, threads));
 }
 
-std::unique_ptr<runtime::LibraryCall> makeProduct(const json &desc, const Form &form,
+std::unique_ptr<runtime::LibraryCall> makeProduct(const json &desc, const KernelConfig &config,
                                                   std::span<const runtime::BufferInfo> buffers,
                                                   int threads) {
-  Operands operands(Product::parse(desc, form), buffers);
+  Operands operands(Product::parse(desc, config), buffers);
   threads = threadsFor(operands, threads);
   return operands.product.isStrassen ? makeStrassen(std::move(operands), threads)
                                      : makeBlocked(std::move(operands), threads);

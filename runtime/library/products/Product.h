@@ -20,7 +20,7 @@ using Operand = OperandOf<float>;
 using NarrowOperand = OperandOf<uint16_t>;
 
 /// Block sizes, packing functions and kernels of a matmul implementation.
-struct DLC_EXPORT Form {
+struct DLC_EXPORT KernelConfig {
   const char *name = "";
   int64_t rows = 0, columns = 0, depth = 0; ///< size of an operand's block, and depth of a step
   int64_t leftBytes = 0, rightBytes = 0;    ///< size of a packed step of a block
@@ -28,16 +28,17 @@ struct DLC_EXPORT Form {
   int64_t depthAtOnce = 512;  ///< depth that is summed in one pass, so that panels fit the L2 cache
   bool anyRows = false;       ///< blocks of a left operand may have fewer rows
   int64_t fewColumns = 0;     ///< up to this many columns, left rows are read in place
-  bool (*isHere)() = nullptr; ///< returns true if this machine supports the form
-  void (*packLeft)(const Form &, const Operand &, const Place &, void *to) = nullptr;
-  void (*packRight)(const Form &, const Operand &, const Place &, void *to) = nullptr;
+  bool (*isHere)() = nullptr; ///< returns true if this machine supports the configuration
+  void (*packLeft)(const KernelConfig &, const Operand &, const Place &, void *to) = nullptr;
+  void (*packRight)(const KernelConfig &, const Operand &, const Place &, void *to) = nullptr;
   /// The same functions for bf16, if the form supports it; `narrow` rounds sums to bf16.
-  void (*packLeftNarrow)(const Form &, const NarrowOperand &, void *to) = nullptr;
-  void (*packRightNarrow)(const Form &, const NarrowOperand &, void *to) = nullptr;
+  void (*packLeftNarrow)(const KernelConfig &, const NarrowOperand &, void *to) = nullptr;
+  void (*packRightNarrow)(const KernelConfig &, const NarrowOperand &, void *to) = nullptr;
   Narrow narrow = nullptr;
   void (*multiply)(const Panel &, const Epilogue &) = nullptr;
-  void (*multiplyLying)(const Lying &) = nullptr; ///< only full blocks of columns and full steps
-  const Strassen *strassen = nullptr;             ///< null if Strassen's algorithm is not supported
+  void (*multiplyInPlace)(const InPlaceProduct &) =
+      nullptr;                        ///< only full blocks of columns and full steps
+  const Strassen *strassen = nullptr; ///< null if Strassen's algorithm is not supported
   void (*enter)() = nullptr, (*leave)() = nullptr; ///< before and after a thread's multiply calls
 
   /// Size of a packed right operand of [k, n].
@@ -57,11 +58,11 @@ inline int64_t blocksOf(int64_t n, int64_t unit) { return (n + unit - 1) / unit;
 /// algorithm on vectors (Strassen.cpp), which requires that there is no batch and that no operand
 /// is packed before.
 struct DLC_EXPORT Product : describe::Product {
-  Form form;
+  KernelConfig config;
   bool isStrassen = false;
 
   /// Throws dlc::Error.
-  static Product parse(const nlohmann::json &desc, const Form &form);
+  static Product parse(const nlohmann::json &desc, const KernelConfig &config);
 };
 
 /// Minimum number of rows for Strassen's algorithm.
@@ -75,10 +76,11 @@ constexpr int64_t kSummedDepth = 512;
 
 /// Returns the maximum number of columns of the right operand that are packed together if k
 /// elements are summed. If the matmul has no more columns, each thread packs its own rows.
-DLC_EXPORT int64_t panelColumns(const Form &form, int64_t k);
+DLC_EXPORT int64_t panelColumns(const KernelConfig &config, int64_t k);
 
 /// Throws dlc::Error.
-std::unique_ptr<runtime::LibraryCall> makeProduct(const nlohmann::json &desc, const Form &form,
+std::unique_ptr<runtime::LibraryCall> makeProduct(const nlohmann::json &desc,
+                                                  const KernelConfig &config,
                                                   std::span<const runtime::BufferInfo> buffers,
                                                   int threads);
 

@@ -33,8 +33,8 @@ struct Halves {
 
 Halves leftHalves(int64_t m, int64_t k) { return {blocksOf(m, 2), blocksOf(k, 2)}; }
 /// The second half of dst's columns begins with a full block.
-Halves rightHalves(const Form &form, int64_t k, int64_t n) {
-  return {upTo(blocksOf(n, 2), form.columns), blocksOf(k, 2)};
+Halves rightHalves(const KernelConfig &config, int64_t k, int64_t n) {
+  return {upTo(blocksOf(n, 2), config.columns), blocksOf(k, 2)};
 }
 
 /// Divides the depth into passes of nearly equal size.
@@ -53,7 +53,8 @@ constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
 
 /// Packs a piece into 7 slots per block. `near` is the number of bytes that stay in the core's
 /// cache between packing the quarters and computing their sums.
-void packPiece(const Form &form, const Piece &piece, bool isLeft, int64_t near, char *to) {
+void packPiece(const KernelConfig &config, const Piece &piece, bool isLeft, int64_t near,
+               char *to) {
   const Operand &whole = piece.whole;
   const int64_t width = piece.width, slot = piece.steps * width * kFloat,
                 between = kStrassenSlots * slot, some = std::max<int64_t>(1, near / between);
@@ -71,14 +72,14 @@ void packPiece(const Form &form, const Piece &piece, bool isLeft, int64_t near, 
         if (lanes <= 0 || depths <= 0)
           continue;
         auto *packed = reinterpret_cast<float *>(at);
-        form.strassen->pack(whole.from + lane * whole.lane + depth * whole.depth, whole.lane,
-                            whole.depth, lanes, depths, width, between / kFloat, packed);
+        config.strassen->pack(whole.from + lane * whole.lane + depth * whole.depth, whole.lane,
+                              whole.depth, lanes, depths, width, between / kFloat, packed);
         if (piece.sums)
-          form.strassen->sums(packed, lanes, depths, width, between / kFloat,
-                              j > 0 || piece.step > 0, piece.sums + lane);
+          config.strassen->sums(packed, lanes, depths, width, between / kFloat,
+                                j > 0 || piece.step > 0, piece.sums + lane);
       }
     for (int64_t block = 0; block < blocks; ++block)
-      (isLeft ? form.strassen->left : form.strassen->right)(
+      (isLeft ? config.strassen->left : config.strassen->right)(
           reinterpret_cast<float *>(to + block * between), slot / kFloat);
   }
 }
@@ -88,7 +89,7 @@ public:
   Call(Operands given, int threads);
   void execute(void *const *buffers, const runtime::CallContext &context) override;
   std::string implementation() const override {
-    return std::string("strassen") + std::strchr(form.name, ':');
+    return std::string("strassen") + std::strchr(config.name, ':');
   }
   uint64_t scratchBytes() const override {
     return static_cast<uint64_t>(shared + perThread * threads);
@@ -112,7 +113,7 @@ private:
 
   Operands operands;
   const Product &product;
-  const Form &form;
+  const KernelConfig &config;
   int threads = 1;
   bool isOfLeft = false; ///< the prologue's sums are over the left operand, not the right one
   Halves left, right;
@@ -121,29 +122,29 @@ private:
 };
 
 Call::Call(Operands given, int threads)
-    : operands(std::move(given)), product(operands.product), form(product.form),
+    : operands(std::move(given)), product(operands.product), config(product.config),
       threads(std::max(1, threads)), isOfLeft(product.change && product.change->isOfLeft),
-      left(leftHalves(product.m, product.k)), right(rightHalves(form, product.k, product.n)) {
-  int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, form.rows);
+      left(leftHalves(product.m, product.k)), right(rightHalves(config, product.k, product.n)) {
+  int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, config.rows);
   // A panel's slots take half of a core's L2 cache.
   near = runtime::nearBytes() / 2;
-  columnsAtOnce = std::clamp(near / (kStrassenSlots * steps * form.rightBytes), int64_t(1),
-                             kColumns / form.columns);
-  rowsAtOnce = std::min(rows, blocksOf(kRows, form.rows));
-  shared = upTo(rowsAtOnce * kStrassenSlots * steps * form.leftBytes, 64);
-  perThread = columnsAtOnce * kStrassenSlots * steps * form.rightBytes;
+  columnsAtOnce = std::clamp(near / (kStrassenSlots * steps * config.rightBytes), int64_t(1),
+                             kColumns / config.columns);
+  rowsAtOnce = std::min(rows, blocksOf(kRows, config.rows));
+  shared = upTo(rowsAtOnce * kStrassenSlots * steps * config.leftBytes, 64);
+  perThread = columnsAtOnce * kStrassenSlots * steps * config.rightBytes;
 }
 
 /// Gives each thread the same number of column blocks. The remaining column blocks are shared by
 /// rows if that shortens the longest share.
 template <typename Body>
 void Call::forUnits(const Slab &slab, int64_t thread, int64_t team, const Body &body) const {
-  const int64_t all = blocksOf(right.lanes, form.columns), each = all / team, rest = all % team;
+  const int64_t all = blocksOf(right.lanes, config.columns), each = all / team, rest = all % team;
   for (int64_t done = 0; done < each; done += columnsAtOnce)
     body(Unit{thread * each + done, std::min(columnsAtOnce, each - done), 0, slab.blocks});
   int64_t parts = 1;
-  constexpr int64_t kMostParts = 4; // each part packs the columns again
-  for (int64_t more = 2; more <= std::min(kMostParts, slab.blocks); ++more)
+  constexpr int64_t kMaxParts = 4; // each part packs the columns again
+  for (int64_t more = 2; more <= std::min(kMaxParts, slab.blocks); ++more)
     if (blocksOf(rest * more, team) * parts < blocksOf(rest * parts, team) * more)
       parts = more;
   for (int64_t unit = thread; unit < rest * parts; unit += team) {
@@ -157,29 +158,29 @@ void Call::packRows(const Slab &slab, int64_t begin, int64_t end, char *to) cons
   Operand whole{slab.one.a, product.aStrides[0], product.aStrides[1], product.m, product.k};
   // The last block has only as many rows as needed, since rows after the end of a half are not
   // multiplied.
-  const int64_t full = left.lanes / form.rows;
+  const int64_t full = left.lanes / config.rows;
   auto pack = [&](int64_t first, int64_t last, int64_t width) {
     if (first < last)
-      packPiece(form,
-                {whole, left, width, first * form.rows, last - first, slab.step, slab.steps,
+      packPiece(config,
+                {whole, left, width, first * config.rows, last - first, slab.step, slab.steps,
                  isOfLeft ? slab.one.sums : nullptr},
                 true, near,
-                to + (first - slab.block) * kStrassenSlots * slab.steps * form.leftBytes);
+                to + (first - slab.block) * kStrassenSlots * slab.steps * config.leftBytes);
   };
   begin += slab.block, end += slab.block;
-  pack(begin, std::min(end, full), form.rows);
-  pack(std::max(begin, full), end, std::max(left.lanes % form.rows, form.strassen->leastRows));
+  pack(begin, std::min(end, full), config.rows);
+  pack(std::max(begin, full), end, std::max(left.lanes % config.rows, config.strassen->minRows));
 }
 
 void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char *own) const {
-  const int64_t column = unit.column * form.columns;
-  const int64_t firstRow = (slab.block + unit.row) * form.rows, dstRow = product.dstStrides[0];
+  const int64_t column = unit.column * config.columns;
+  const int64_t firstRow = (slab.block + unit.row) * config.rows, dstRow = product.dstStrides[0];
   Panel panel;
-  panel.blockRows = form.rows;
+  panel.blockRows = config.rows;
   panel.steps = slab.steps;
-  panel.leftStride = kStrassenSlots * slab.steps * form.leftBytes;
+  panel.leftStride = kStrassenSlots * slab.steps * config.leftBytes;
   panel.left = packed + unit.row * panel.leftStride;
-  panel.rightStride = kStrassenSlots * slab.steps * form.rightBytes;
+  panel.rightStride = kStrassenSlots * slab.steps * config.rightBytes;
   panel.dstRow = dstRow;
   panel.isFirst = slab.step == 0;
   panel.isLast = slab.step + slab.steps == left.depth;
@@ -187,7 +188,8 @@ void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char 
   Operand whole{slab.one.b, product.bStrides[1], product.bStrides[0], product.n, product.k};
   // Several units pack the same columns: only the first one computes the sums.
   float *sums = isOfLeft || slab.block + unit.row > 0 ? nullptr : slab.one.sums;
-  packPiece(form, {whole, right, form.columns, column, unit.columns, slab.step, slab.steps, sums},
+  packPiece(config,
+            {whole, right, config.columns, column, unit.columns, slab.step, slab.steps, sums},
             false, near, own);
   panel.right = own;
   Panel quarters[4];
@@ -195,19 +197,19 @@ void Call::runUnit(const Slab &slab, const Unit &unit, const char *packed, char 
     Panel &to = quarters[quarter] = panel;
     to.firstRow = quarter / 2 * left.lanes + firstRow;
     to.firstColumn = quarter % 2 * right.lanes + column;
-    int64_t below = std::min(unit.rows * form.rows, left.lanes - firstRow);
-    to.rows = std::min(below, product.m - to.firstRow);
-    int64_t beside = std::min(unit.columns * form.columns, right.lanes - column);
-    to.columns = std::min(beside, product.n - to.firstColumn);
+    int64_t height = std::min(unit.rows * config.rows, left.lanes - firstRow);
+    to.rows = std::min(height, product.m - to.firstRow);
+    int64_t width = std::min(unit.columns * config.columns, right.lanes - column);
+    to.columns = std::min(width, product.n - to.firstColumn);
     to.dst = slab.one.dst + to.firstRow * dstRow + to.firstColumn;
   }
-  form.strassen->multiply(quarters, slab.one.epilogue);
+  config.strassen->multiply(quarters, slab.one.epilogue);
 }
 
 void Call::execute(void *const *buffers, const runtime::CallContext &context) {
   auto *scratch = static_cast<char *>(context.scratch);
   One one = operands.at(0, buffers);
-  int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, form.rows);
+  int64_t steps = stepsAtOnce(left.depth), rows = blocksOf(left.lanes, config.rows);
   for (int64_t block = 0; block < rows; block += rowsAtOnce)
     for (int64_t step = 0; step < left.depth; step += steps) {
       Slab slab{one, block, std::min(rowsAtOnce, rows - block), step,
@@ -229,14 +231,14 @@ void Call::execute(void *const *buffers, const runtime::CallContext &context) {
 } // namespace
 
 void checkStrassen(const Product &product) {
-  const Form &form = product.form;
-  if (!form.strassen || !product.batch.empty() || product.isPacked)
+  const KernelConfig &config = product.config;
+  if (!config.strassen || !product.batch.empty() || product.isPacked)
     fail("product: Strassen's algorithm requires vector kernels, unpacked operands and no batch");
   // These limits make every half non-empty and give blocks of rows a size that has a kernel.
-  int64_t half = rightHalves(form, product.k, product.n).lanes;
+  int64_t half = rightHalves(config, product.k, product.n).lanes;
   if (product.m < kStrassenRows || product.n <= half || product.k < 2)
     fail("product: Strassen's algorithm requires at least ", kStrassenRows, " rows and ",
-         form.columns + 1, " columns, and a depth of 2; found ", product.m, ", ", product.n, ", ",
+         config.columns + 1, " columns, and a depth of 2; found ", product.m, ", ", product.n, ", ",
          product.k);
 }
 

@@ -36,13 +36,13 @@ struct Post {
   Matrix operand;            ///< for Add to ReluGradient; a stride of 0 broadcasts
 };
 
-constexpr int kMostPosts = 6;
+constexpr int kMaxPosts = 6;
 
 /// Computation of results from sums: dst = posts(scale · sum + bias).
 struct Epilogue {
   float scale = 1;
   const float *bias = nullptr;
-  Post posts[kMostPosts];
+  Post posts[kMaxPosts];
   int count = 0;
 };
 

@@ -42,7 +42,7 @@ Convolution Convolution::parse(const json &desc) {
 }
 
 bool Convolution::unfoldsRows() const {
-  return window.sizes[1] > 1 && window.dilations[1] == 1 && !isTurned &&
+  return window.sizes[1] > 1 && window.dilations[1] == 1 && !isTransposed &&
          window.sizes[1] * channels <= kDepth;
 }
 
@@ -92,7 +92,7 @@ void Convolution::packWeights(const float *weights, void *packed, int threads) c
               row[(s * channels + c) * kBlock + o] =
                   weights[((first + o) * channels + c) * area + tap * window.sizes[1] + s];
         packRight(row, 1, kBlock, lanes, depth(), parts, to);
-      } else if (isTurned) {
+      } else if (isTransposed) {
         packRight(weights + first * area + (area - 1 - tap), area, n * area, lanes, channels, parts,
                   to);
       } else {

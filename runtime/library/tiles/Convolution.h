@@ -3,7 +3,7 @@
 #define DLC_RUNTIME_LIBRARY_TILES_CONVOLUTION_H
 
 #include "runtime/library/describe/Convolution.h"
-#include "runtime/library/describe/Posts.h"
+#include "runtime/library/describe/PostOps.h"
 #include "runtime/library/tiles/Kernel.h"
 
 namespace dlc::tiles {

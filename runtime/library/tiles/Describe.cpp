@@ -8,7 +8,7 @@
 
 namespace dlc::tiles {
 
-using products::Form;
+using products::KernelConfig;
 using products::Operand;
 
 bool available() {
@@ -26,39 +26,41 @@ int partsOf(const describe::Fields &fields) {
   return static_cast<int>(fields.integer("parts", 1, 3, 2));
 }
 
-Form formOf(int parts) {
-  Form form;
-  form.name = parts == 3 ? "tiles:bf16x6" : parts == 2 ? "tiles:bf16x3" : "tiles:bf16x1";
-  form.rows = form.columns = kBlock;
-  form.depth = kDepth;
-  form.leftBytes = form.rightBytes = parts * kPartBytes;
-  form.parts = parts;
-  form.isHere = available;
-  form.packLeft = [](const Form &f, const Operand &x, const Place &place, void *to) {
+KernelConfig configOf(int parts) {
+  KernelConfig config;
+  config.name = parts == 3 ? "tiles:bf16x6" : parts == 2 ? "tiles:bf16x3" : "tiles:bf16x1";
+  config.rows = config.columns = kBlock;
+  config.depth = kDepth;
+  config.leftBytes = config.rightBytes = parts * kPartBytes;
+  config.parts = parts;
+  config.isHere = available;
+  config.packLeft = [](const KernelConfig &f, const Operand &x, const Place &place, void *to) {
     packLeft(x.from, x.lane, x.depth, x.lanes, x.depths, f.parts, to, place);
   };
-  form.packRight = [](const Form &f, const Operand &x, const Place &place, void *to) {
+  config.packRight = [](const KernelConfig &f, const Operand &x, const Place &place, void *to) {
     packRight(x.from, x.lane, x.depth, x.lanes, x.depths, f.parts, to, place);
   };
   if (parts == 1) {
-    form.packLeftNarrow = [](const Form &, const products::NarrowOperand &x, void *to) {
+    config.packLeftNarrow = [](const KernelConfig &, const products::NarrowOperand &x, void *to) {
       packLeft(x.from, x.lane, x.depth, x.lanes, x.depths, to);
     };
-    form.packRightNarrow = [](const Form &, const products::NarrowOperand &x, void *to) {
+    config.packRightNarrow = [](const KernelConfig &, const products::NarrowOperand &x, void *to) {
       packRight(x.from, x.lane, x.depth, x.lanes, x.depths, to);
     };
-    form.narrow = narrow;
-    form.multiplyLying = multiplyLying;
+    config.narrow = narrow;
+    config.multiplyInPlace = multiplyInPlace;
   }
-  form.multiply = multiply;
-  form.enter = enterTiles;
-  form.leave = leaveTiles;
-  return form;
+  config.multiply = multiply;
+  config.enter = enterTiles;
+  config.leave = leaveTiles;
+  return config;
 }
 
-Form formOf(const nlohmann::json &desc) { return formOf(partsOf(describe::Fields(desc, "tiles"))); }
+KernelConfig configOf(const nlohmann::json &desc) {
+  return configOf(partsOf(describe::Fields(desc, "tiles")));
+}
 
-uint64_t packedBytes(int64_t k, int64_t n, int parts) { return formOf(parts).packedBytes(k, n); }
+uint64_t packedBytes(int64_t k, int64_t n, int parts) { return configOf(parts).packedBytes(k, n); }
 
 void packWeights(const float *b, int64_t rowStride, int64_t columnStride, int64_t k, int64_t n,
                  int parts, void *packed) {
@@ -78,8 +80,8 @@ std::unique_ptr<LibraryCall> createTilesCall(const nlohmann::json &desc,
     return tiles::makeWeightGradient(desc, buffers, threads);
   if (describe::Grouped::isKind(kind))
     return products::makeGrouped(
-        desc, tiles::formOf(tiles::partsOf(describe::Fields(desc, "tiles"))), buffers, threads);
-  return products::makeProduct(desc, tiles::formOf(desc), buffers, threads);
+        desc, tiles::configOf(tiles::partsOf(describe::Fields(desc, "tiles"))), buffers, threads);
+  return products::makeProduct(desc, tiles::configOf(desc), buffers, threads);
 }
 
 } // namespace dlc::runtime

@@ -13,11 +13,11 @@ DLC_EXPORT bool available();
 /// Reads the field "parts" of a description. Throws dlc::Error.
 int partsOf(const describe::Fields &fields);
 
-/// Returns the form of matmuls whose f32 operands are split into 1, 2 or 3 bf16 parts. Matmuls of
-/// bf16 operands have one part.
-DLC_EXPORT products::Form formOf(int parts);
-/// Returns the form that a description selects. Throws dlc::Error.
-DLC_EXPORT products::Form formOf(const nlohmann::json &desc);
+/// Returns the kernel configuration of matmuls whose f32 operands are split into 1, 2 or 3 bf16
+/// parts. Matmuls of bf16 operands have one part.
+DLC_EXPORT products::KernelConfig configOf(int parts);
+/// Returns the kernel configuration that a description selects. Throws dlc::Error.
+DLC_EXPORT products::KernelConfig configOf(const nlohmann::json &desc);
 
 /// Size and packing of a right operand of [k, n], in the layout of the tiles.
 DLC_EXPORT uint64_t packedBytes(int64_t k, int64_t n, int parts);

@@ -114,13 +114,13 @@ inline __m512 applied(const Post &post, __m512 v, const float *old, int64_t row,
 }
 
 /// Epilogue of up to 16 columns of sums, beginning with `column`.
-struct Ending {
+struct ColumnEpilogue {
   const Epilogue &epilogue;
   __mmask16 mask;
   int64_t column;
   __m512 bias;
 
-  Ending(const Epilogue &epilogue, int64_t column, int64_t columns)
+  ColumnEpilogue(const Epilogue &epilogue, int64_t column, int64_t columns)
       : epilogue(epilogue), mask(firstLanes(columns)), column(column),
         bias(epilogue.bias ? _mm512_maskz_loadu_ps(mask, epilogue.bias + column)
                            : _mm512_setzero_ps()) {}
@@ -137,7 +137,7 @@ struct Ending {
 void end(const float *sums, const Panel &panel, const Epilogue &epilogue, int64_t row0,
          int64_t column0, int64_t rows, int64_t columns) {
   for (int64_t half = 0; half < columns; half += kHalf) {
-    Ending ending(epilogue, panel.firstColumn + column0 + half, columns - half);
+    ColumnEpilogue ending(epilogue, panel.firstColumn + column0 + half, columns - half);
     for (int64_t i = 0; i < rows; ++i)
       ending.end(sums + i * kBlock + half, panel.dst + (row0 + i) * panel.dstRow + column0 + half,
                  panel.firstRow + row0 + i);
@@ -203,7 +203,7 @@ void convolveBlock(const Places &at, const Epilogue &epilogue, int64_t row0, int
   int64_t rows = at.rows - row0 < kBlock ? at.rows - row0 : kBlock;
   for (int64_t half = 0; half < kBlock && column0 + half < at.columns; half += kHalf) {
     int64_t column = column0 + half;
-    Ending ending(epilogue, at.firstColumn + column, at.columns - column);
+    ColumnEpilogue ending(epilogue, at.firstColumn + column, at.columns - column);
     for (int64_t i = 0; i < rows; ++i) {
       if (at.pixel[row0 + i] < 0)
         continue;

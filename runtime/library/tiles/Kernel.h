@@ -54,7 +54,7 @@ void narrow(const float *from, int64_t count, uint16_t *to);
 
 void multiply(const Panel &panel, const Epilogue &epilogue);
 /// Multiplies bf16 operands; the columns are read in place.
-void multiplyLying(const products::Lying &lying);
+void multiplyInPlace(const products::InPlaceProduct &args);
 
 /// Arguments of packPixels, which writes the bf16 parts of `count` pixels with contiguous channels.
 /// For each 32 channels, a pixel takes a row of 64 bytes, adjacent to the row of the next pixel.

@@ -129,7 +129,7 @@ void packPairs(const PixelPairs &run, int64_t row, int64_t block, char *to) {
   }
 }
 
-void packTurned(const PixelPairs &run, bool tall, int64_t block, char *to) {
+void packTransposed(const PixelPairs &run, bool tall, int64_t block, char *to) {
   Reader reader(run);
   for (int64_t index = 0; index < reader.blocks(); ++index, to += block) {
     reader.begin(index);
@@ -170,7 +170,7 @@ void sumPixels(const PixelSums &product, float *sums) {
 namespace dlc::tiles {
 
 void packPairs(const PixelPairs &, int64_t, int64_t, char *) {}
-void packTurned(const PixelPairs &, bool, int64_t, char *) {}
+void packTransposed(const PixelPairs &, bool, int64_t, char *) {}
 void sumPixels(const PixelSums &, float *) {}
 
 } // namespace dlc::tiles

@@ -30,11 +30,11 @@ void packPairs(const PixelPairs &run, int64_t row, int64_t block, char *to);
 
 /// Writes the transposed pairs as tiles with a row for each of 16 channels. Each block has two
 /// adjacent tiles if `tall` is set, otherwise one. There are 16 pairs.
-void packTurned(const PixelPairs &run, bool tall, int64_t block, char *to);
+void packTransposed(const PixelPairs &run, bool tall, int64_t block, char *to);
 
 /// Arguments of sumPixels, which computes sums[32][32] = (isFirst ? 0 : sums) + left · right, over
-/// `groups` of `steps` times 16 pairs. `left` is packed by packTurned, and `right` by packPairs. If
-/// `tall` is set, more than 16 rows are used; if `wide` is set, more than 16 columns.
+/// `groups` of `steps` times 16 pairs. `left` is packed by packTransposed, and `right` by
+/// packPairs. If `tall` is set, more than 16 rows are used; if `wide` is set, more than 16 columns.
 struct PixelSums {
   const char *left = nullptr, *right = nullptr;
   int64_t leftStep = 0, leftGroup = 0, rightRow = 0, rightGroup = 0;

@@ -43,10 +43,10 @@ WeightGradient WeightGradient::parse(const json &desc) {
 
 namespace {
 
-/// kRun is the number of positions in a group if the window is one pixel. kLeastSteps is the
+/// kRun is the number of positions in a group if the window is one pixel. kMinSteps is the
 /// minimum number of steps in a slab, since loading and storing the sums costs as much as a few
 /// steps.
-constexpr int64_t kRun = 512, kLeastSteps = 16;
+constexpr int64_t kRun = 512, kMinSteps = 16;
 /// Capacity for packed pixels in the L2 cache of each thread, in bytes.
 constexpr int64_t kSlabBytes = 1 << 20;
 constexpr int64_t kSums = kBlock * kBlock, kPairs = kDepth / 2;
@@ -178,7 +178,7 @@ void Call::planSlab() {
   rightBlock = pairs * rightRow;
   leftGroup = blocks(g.features) * leftBlock;
   rightGroup = static_cast<int64_t>(pictures.size()) * blocks(g.channels) * rightBlock;
-  int64_t least = (kLeastSteps + steps - 1) / steps;
+  int64_t least = (kMinSteps + steps - 1) / steps;
   slab = std::min(groups, std::max(least, kSlabBytes * threads / (leftGroup + rightGroup)));
   sumBytes = blocks(g.features) * blocks(g.channels) * g.window.taps() * kSums * 4;
 }
@@ -209,7 +209,8 @@ void Call::pack(int64_t index, int64_t first, const uint16_t *src, const uint16_
   run.limit = g.batch * g.dst[0] * g.dst[1] - source * groupDiff;
   run.pairs = kPairs;
   run.more = (block + 1) * kDepth < places;
-  packTurned(run, leftStep == kPartBytes, leftBlock, left + group * leftGroup + block * leftStep);
+  packTransposed(run, leftStep == kPartBytes, leftBlock,
+                 left + group * leftGroup + block * leftStep);
 }
 
 /// Sums over all positions of a slab, for one tap, one block of features and one block of channels.

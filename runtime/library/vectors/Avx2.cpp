@@ -17,7 +17,7 @@ const Kernels &avx2Kernels() {
                                   simd::narrow<kLanes>,
                                   ProductKernels<kLanes, kRows>::sums,
                                   ProductKernels<kLanes, kRows>::multiply,
-                                  &Seven<kLanes, kRows>::table};
+                                  &StrassenKernels<kLanes, kRows>::table};
   return kernels;
 }
 

@@ -14,11 +14,12 @@ DLC_EXPORT int64_t lanes();
 /// would cost more.
 constexpr int64_t kFewColumns = 640;
 
-/// Returns the form of a matmul with `rows` rows, in vectors of 16 or 8 f32. Throws dlc::Error.
-DLC_EXPORT products::Form formOf(int64_t lanes, int64_t rows);
-DLC_EXPORT products::Form formOf(const nlohmann::json &desc);
-/// Returns the form of a grouped matmul (products/Grouped.h).
-DLC_EXPORT products::Form groupedForm(int64_t lanes);
+/// Returns the kernel configuration of a matmul with `rows` rows, in vectors of 16 or 8 f32. Throws
+/// dlc::Error.
+DLC_EXPORT products::KernelConfig configOf(int64_t lanes, int64_t rows);
+DLC_EXPORT products::KernelConfig configOf(const nlohmann::json &desc);
+/// Returns the kernel configuration of a grouped matmul (products/Grouped.h).
+DLC_EXPORT products::KernelConfig groupedConfig(int64_t lanes);
 
 /// Size and packing of a right operand of [k, n], in blocks of two vectors of columns.
 DLC_EXPORT uint64_t packedBytes(int64_t k, int64_t n, int64_t lanes);

@@ -13,8 +13,8 @@ namespace dlc::vectors {
 
 /// Functions compiled for one instruction set.
 struct Kernels {
-  int64_t lanes;    ///< f32 in a vector; a block of the right operand has two vectors of columns
-  int64_t mostRows; ///< maximum number of rows of a block of the left operand
+  int64_t lanes;   ///< f32 in a vector; a block of the right operand has two vectors of columns
+  int64_t maxRows; ///< maximum number of rows of a block of the left operand
   products::Pack pack;
   products::PackNarrow packNarrow;
   products::Narrow narrow;

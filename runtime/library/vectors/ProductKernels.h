@@ -7,7 +7,7 @@
 #define DLC_RUNTIME_LIBRARY_VECTORS_PRODUCTKERNELS_H
 
 #include "runtime/library/simd/Block.h"
-#include "runtime/library/simd/Ends.h"
+#include "runtime/library/simd/EpilogueApplier.h"
 #include "runtime/library/simd/Narrow.h"
 #include "runtime/library/vectors/Kernels.h"
 
@@ -26,7 +26,7 @@ constexpr int64_t kStreamAhead = 4096;
 /// Number of rows of memory that are packed together.
 constexpr int64_t kAcross = 16;
 
-template <int V, int mostRows> struct ProductKernels {
+template <int V, int maxRows> struct ProductKernels {
   /// Destination of a packed block's lanes.
   struct Target {
     float *to;
@@ -93,10 +93,10 @@ template <int V, int mostRows> struct ProductKernels {
     const int64_t blocks = ((panel.rows + panel.blockRows - 1) / panel.blockRows) *
                            ((panel.columns + 2 * V - 1) / (2 * V)),
                   share = (panel.ahead.end - panel.ahead.begin + blocks - 1) / blocks;
-    products::Ahead ahead = panel.ahead;
+    products::Prefetch ahead = panel.ahead;
     // Returns the next part of the prefetch range, one for each block.
     auto next = [&] {
-      products::Ahead part = ahead;
+      products::Prefetch part = ahead;
       if (part.begin + share < part.end)
         part.end = part.begin + share;
       ahead.begin = part.end;
@@ -164,18 +164,18 @@ private:
 
   template <int C, int R = 1>
   static void blockOfRows(int64_t rows, const products::Panel &panel,
-                          const products::Epilogue &epilogue, const products::Ahead &ahead,
+                          const products::Epilogue &epilogue, const products::Prefetch &ahead,
                           int64_t row, int64_t column) {
     if (rows == R)
       return block<R, C>(panel, epilogue, ahead, row, column);
-    if constexpr (R < mostRows)
+    if constexpr (R < maxRows)
       blockOfRows<C, R + 1>(rows, panel, epilogue, ahead, row, column);
   }
 
   template <int R, int C>
-  [[gnu::noinline]] static void block(const products::Panel &panel,
-                                      const products::Epilogue &epilogue,
-                                      const products::Ahead &ahead, int64_t row, int64_t column) {
+  [[gnu::noinline]] static void
+  block(const products::Panel &panel, const products::Epilogue &epilogue,
+        const products::Prefetch &ahead, int64_t row, int64_t column) {
     const auto *right =
         reinterpret_cast<const float *>(panel.right + column / (2 * V) * panel.rightStride);
     fetch<R, C>(panel, epilogue, row, column);
@@ -196,7 +196,7 @@ private:
   /// `ahead`, so that no load stalls.
   template <int R, int C, bool packed>
   [[gnu::noinline]] static void sumUp(const float *a, int64_t stride, const float *b, int64_t depth,
-                                      const products::Ahead &ahead, bool streams,
+                                      const products::Prefetch &ahead, bool streams,
                                       Vec<V> (&to)[R][C]) {
     const int64_t aRow = packed ? 1 : stride, aColumn = packed ? stride : 1;
     if (R <= kStreamed || streams)
@@ -322,10 +322,10 @@ public:
     auto *all = reinterpret_cast<float *>(sums);
     for (int c = 0; c < C && column + c * V < panel.columns; ++c) {
       const int64_t at = column + c * V, left = panel.columns - at;
-      Ends<V>::end({all + c * V, C * V, rows, left < V ? left : V},
-                   {panel.dst + row * panel.dstRow + at, panel.dstRow, panel.firstRow + row,
-                    panel.firstColumn + at},
-                   ends ? &epilogue : nullptr, adds);
+      EpilogueApplier<V>::finish({all + c * V, C * V, rows, left < V ? left : V},
+                                 {panel.dst + row * panel.dstRow + at, panel.dstRow,
+                                  panel.firstRow + row, panel.firstColumn + at},
+                                 ends ? &epilogue : nullptr, adds);
     }
   }
 };

@@ -22,7 +22,7 @@
 namespace dlc::vectors {
 namespace {
 
-template <int V, int mostRows> struct Seven {
+template <int V, int maxRows> struct StrassenKernels {
   using Panel = products::Panel;
   using Epilogue = products::Epilogue;
 
@@ -58,7 +58,7 @@ template <int V, int mostRows> struct Seven {
 
   /// Blocks of rows have nearly equal sizes, so if there are several, each has more than half of
   /// the maximum number of rows.
-  static constexpr int kLeastRows = mostRows / 2 + 1;
+  static constexpr int kMinRows = maxRows / 2 + 1;
 
   static void multiply(const Panel (&quarters)[4], const Epilogue &epilogue) {
     const Panel &all = quarters[0];
@@ -70,13 +70,13 @@ template <int V, int mostRows> struct Seven {
   static const products::Strassen table;
 
 private:
-  template <int R = kLeastRows>
+  template <int R = kMinRows>
   static void ofRows(const Panel (&quarters)[4], const Epilogue &epilogue, int64_t row,
                      int64_t column) {
     const Panel &all = quarters[0];
     if (all.blockRows == R || all.rows - row <= R)
       return block<R>(quarters, epilogue, row, column);
-    if constexpr (R < mostRows)
+    if constexpr (R < maxRows)
       ofRows<R + 1>(quarters, epilogue, row, column);
   }
 
@@ -96,24 +96,24 @@ private:
   };
   /// Values that all slots share. `packed`: bytes of packed rows that are prefetched at a time, at
   /// most two cache lines.
-  struct Walk {
+  struct StepSizes {
     int64_t depth, packed, dstRow;
   };
 
   /// Adds the products of one slot after the other to `from`, or to 0 if `from` is null, and stores
   /// the running sums after each slot. Not inlined, so that its loop can use all registers.
   template <int R, typename... Slots>
-  [[gnu::noinline]] static void addSlots(const Walk &walk, const Sums<R> *from,
+  [[gnu::noinline]] static void addSlots(const StepSizes &sizes, const Sums<R> *from,
                                          const Slots &...slots) {
     Sums<R> sums = {};
     if (from)
       forEach<R>([&](int r, int c) { sums[r][c] = (*from)[r][c]; });
     auto add = [&](const Slot<R> &slot) __attribute__((always_inline)) {
       const float *a = slot.a, *b = slot.b, *rows = slot.rows;
-      const float *end = rows ? rows + R * walk.dstRow : nullptr;
+      const float *end = rows ? rows + R * sizes.dstRow : nullptr;
       const char *packed = slot.packed;
       int64_t k = 0;
-      for (; k + 4 <= walk.depth; k += 4, a += 4 * R, b += 8 * V, packed += walk.packed) {
+      for (; k + 4 <= sizes.depth; k += 4, a += 4 * R, b += 8 * V, packed += sizes.packed) {
         _mm_prefetch(packed, _MM_HINT_T1);
         _mm_prefetch(packed + 64, _MM_HINT_T1);
         for (int i = 0; i < 4; ++i)
@@ -121,11 +121,11 @@ private:
         if (rows != end) {
           _mm_prefetch(reinterpret_cast<const char *>(rows), _MM_HINT_T0);
           _mm_prefetch(reinterpret_cast<const char *>(rows + V), _MM_HINT_T0);
-          rows += walk.dstRow;
+          rows += sizes.dstRow;
         }
         addProducts<V, R, 2>(a, 1, R, b, 2 * V, 4, sums);
       }
-      addProducts<V, R, 2>(a, 1, R, b, 2 * V, walk.depth - k, sums);
+      addProducts<V, R, 2>(a, 1, R, b, 2 * V, sizes.depth - k, sums);
       forEach<R>([&](int r, int c) { (*slot.to)[r][c] = sums[r][c]; });
     };
     (add(slots), ...);
@@ -152,45 +152,45 @@ private:
     constexpr int kSlots = products::kStrassenSlots;
     const int64_t share = all.leftStride / ((all.columns + 2 * V - 1) / (2 * V));
     const char *ahead = rows + all.leftStride + column / (2 * V) * share;
-    const Walk walk{all.steps, (4 * share / kSlots + all.steps - 1) / all.steps, all.dstRow};
+    const StepSizes sizes{all.steps, (4 * share / kSlots + all.steps - 1) / all.steps, all.dstRow};
     auto slot = [&](int index, Sums<R> &to, const Panel *ends = nullptr) {
       Slot<R> slot{left + index * all.steps * R, right + index * all.steps * 2 * V, &to,
                    ahead + index * share / kSlots};
       if (ends) {
         slot.rows = ends->dst + row * ends->dstRow + column;
-        ProductKernels<V, mostRows>::template fetchOperands<R, 2>(*ends, epilogue, row, column);
+        ProductKernels<V, maxRows>::template fetchOperands<R, 2>(*ends, epilogue, row, column);
       }
       return slot;
     };
     auto result = [&](int quarter, Sums<R> &sums) {
-      ProductKernels<V, mostRows>::template finish<R, 2>(sums, quarters[quarter], epilogue, row,
-                                                         column);
+      ProductKernels<V, maxRows>::template finish<R, 2>(sums, quarters[quarter], epilogue, row,
+                                                        column);
     };
     Sums<R> u, u3, sums;
     // A11 B11, A12 B21
-    addSlots<R>(walk, nullptr, slot(0, u), slot(1, sums, &quarters[0]));
+    addSlots<R>(sizes, nullptr, slot(0, u), slot(1, sums, &quarters[0]));
     result(0, sums);
     // S2 T2, S3 T3, A22 T4
-    addSlots<R>(walk, &u, slot(2, u), slot(3, u3), slot(4, sums, &quarters[2]));
+    addSlots<R>(sizes, &u, slot(2, u), slot(3, u3), slot(4, sums, &quarters[2]));
     result(2, sums);
     // S1 T1
-    addSlots<R>(walk, nullptr, slot(5, sums, &quarters[3]));
+    addSlots<R>(sizes, nullptr, slot(5, sums, &quarters[3]));
     forEach<R>([&](int r, int c) {
       u[r][c] += sums[r][c];
       sums[r][c] += u3[r][c];
     });
     result(3, sums);
     // S4 B22
-    addSlots<R>(walk, &u, slot(6, sums, &quarters[1]));
+    addSlots<R>(sizes, &u, slot(6, sums, &quarters[1]));
     result(1, sums);
   }
 };
 
-template <int V, int mostRows>
-const products::Strassen Seven<V, mostRows>::table = {
-    ProductKernels<V, mostRows>::template pack<float>,
-    ProductKernels<V, mostRows>::sums,
-    kLeastRows,
+template <int V, int maxRows>
+const products::Strassen StrassenKernels<V, maxRows>::table = {
+    ProductKernels<V, maxRows>::template pack<float>,
+    ProductKernels<V, maxRows>::sums,
+    kMinRows,
     left,
     right,
     multiply};

@@ -103,7 +103,7 @@ private:
     PointWeights weights = request.weightsAt(request.isPacked ? w : scratch + plan.weights);
     if (!request.isPacked)
       parallelFor(team, shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {
-        kernels.weights(shape, w, request.isTurned, weights, begin, end);
+        kernels.weights(shape, w, request.isTransposed, weights, begin, end);
       });
     if (!plan.sharesTiles) {
       parallelFor(team, plan.parts(shape), 1, [&](int64_t begin, int64_t end, int thread) {
@@ -220,7 +220,7 @@ Packed packWeights(const nlohmann::json &desc, const float *plain, int threads) 
     std::memset(memory, 0, packed.bytes);
     packed.bytes = packedBytes(desc);
     parallelFor(threads, request.shape.outBlocks, 2, [&](int64_t begin, int64_t end, int) {
-      kernels.weights(request.shape, plain, request.isTurned,
+      kernels.weights(request.shape, plain, request.isTransposed,
                       request.weightsAt(static_cast<float *>(memory)), begin, end);
     });
   } catch (const Error &error) {

@@ -83,7 +83,7 @@ template <int M, int R> struct CookToom {
   }
 
   template <int Rows, int Cols>
-  static constexpr Table<Cols, Rows> turned(const Table<Rows, Cols> &table) {
+  static constexpr Table<Cols, Rows> transposed(const Table<Rows, Cols> &table) {
     Table<Cols, Rows> result;
     for (int i = 0; i < Rows; ++i)
       for (int j = 0; j < Cols; ++j)
@@ -102,7 +102,7 @@ template <int M, int R> struct CookToom {
   };
   struct Gt {
     static constexpr int rows = R, cols = A;
-    static constexpr Table<R, A> table = turned(makeG());
+    static constexpr Table<R, A> table = transposed(makeG());
   };
   struct Am {
     static constexpr int rows = A, cols = M;
@@ -110,7 +110,7 @@ template <int M, int R> struct CookToom {
   };
   struct At {
     static constexpr int rows = M, cols = A;
-    static constexpr Table<M, A> table = turned(makeA());
+    static constexpr Table<M, A> table = transposed(makeA());
   };
 };
 

@@ -73,9 +73,9 @@ struct Kernels {
   /// null, the statistics of output block b are stored at `sums + b * kSums * V`.
   void (*result)(const Shape &shape, const TileData &from, float *image, int64_t begin, int64_t end,
                  const float *bias, const Step *steps, int stepCount, float *sums);
-  /// Transforms weights [O, C, R, R] of the output blocks [begin, end). If `turned` is set, the
+  /// Transforms weights [O, C, R, R] of the output blocks [begin, end). If `transposed` is set, the
   /// weights are [C, O, R, R] and the windows are reversed.
-  void (*weights)(const Shape &shape, const float *plain, bool turned, const PointWeights &to,
+  void (*weights)(const Shape &shape, const float *plain, bool transposed, const PointWeights &to,
                   int64_t begin, int64_t end);
   /// Computes to[p][block] += gradient * data, summed over all tiles, for the indices p * outBlocks
   /// + block in [begin, end).

@@ -25,7 +25,7 @@ static int64_t resultsBefore(const Shape &shape, int outputs, int64_t tile) {
 void writeStatistics(const Convolution &request, const Plan &plan, const float *sums,
                      const Statistics &to, int threads) {
   const Shape &shape = request.shape;
-  constexpr int kMostLanes = 16;
+  constexpr int kMaxLanes = 16;
   const int lanes = request.lanes;
   const int64_t parts = plan.parts(shape), tiles = shape.tiles();
   // Starting other threads costs as much as kGrain channels of one part.
@@ -33,7 +33,7 @@ void writeStatistics(const Convolution &request, const Plan &plan, const float *
   const int64_t grain = std::max<int64_t>(1, kGrain / (parts * lanes));
   runtime::parallelFor(threads, shape.outBlocks, grain, [&](int64_t begin, int64_t end, int) {
     for (int64_t block = begin; block < end; ++block) {
-      double first[kMostLanes], total[kMostLanes] = {}, squares[kMostLanes] = {};
+      double first[kMaxLanes], total[kMaxLanes] = {}, squares[kMaxLanes] = {};
       for (int64_t part = 0; part < parts; ++part) {
         const float *from = sums + part * plan.sumsStep + block * kSums * lanes;
         const auto count = static_cast<double>(

@@ -101,8 +101,8 @@ DLC_INLINE Panel panelOf(const Shape &shape, const PointWeights &weights, int64_
 
 /// Adds the products of data and gradient, summed over `count` tiles, to to[c][o].
 template <int V, int high, int wide>
-void multiplyTurned(const float *data, const float *gradient, int64_t gradientBlock, float *to,
-                    int64_t channel, int64_t count) {
+void multiplyTransposed(const float *data, const float *gradient, int64_t gradientBlock, float *to,
+                        int64_t channel, int64_t count) {
   Vec<V> sums[high][wide] = {};
   for (int64_t t = 0; t < count; ++t, data += V, gradient += V) {
     Vec<V> g[wide];
@@ -225,8 +225,8 @@ template <int V, int M, int R> struct WinogradKernels {
     });
   }
 
-  static void weights(const Shape &shape, const float *plain, bool turned, const PointWeights &to,
-                      int64_t begin, int64_t end) {
+  static void weights(const Shape &shape, const float *plain, bool transposed,
+                      const PointWeights &to, int64_t begin, int64_t end) {
     int64_t channels = shape.inBlocks * V, results = shape.outBlocks * V;
     float filters[taps * V * V]; // [channel][tap][V]
     for (int64_t pair = begin; pair < end; pair += 2)
@@ -237,16 +237,16 @@ template <int V, int M, int R> struct WinogradKernels {
           continue;
         Panel panel = panelOf<V>(shape, to, 0, block);
         int64_t point = to.point;
-        if (!turned)
+        if (!transposed)
           for (int tap = 0; tap < taps; ++tap)
             transpose<V>(plain + block * V * channels * taps + c * V * taps + tap * V,
                          channels * taps, filters + tap * V * V, V);
         for (int i = 0; i < V; ++i) {
           float *target = panel.at + (c * V + i) * panel.channel;
-          const float *filter =
-              turned ? plain + ((c * V + i) * results + block * V) * taps : filters + i * taps * V;
+          const float *filter = transposed ? plain + ((c * V + i) * results + block * V) * taps
+                                           : filters + i * taps * V;
           auto put = [=](int y, int x, Vec<V> v) { store<V>(target + (y * A + x) * point, v); };
-          if (turned)
+          if (transposed)
             sandwich<typename Matrices::G, V>(
                 [=](int y, int x) { return gather<V, taps>(filter + taps - 1 - y * R - x); }, put);
           else
@@ -270,11 +270,11 @@ template <int V, int M, int R> struct WinogradKernels {
           const float *x = data.at + p * data.point + (c * data.count + t) * V;
           for (int half = 0; half < 2; ++half, panel.at += high * panel.channel)
             if (two)
-              multiplyTurned<V, high, 2>(x + half * high, g, gradient.count * V, panel.at,
-                                         panel.channel, count);
+              multiplyTransposed<V, high, 2>(x + half * high, g, gradient.count * V, panel.at,
+                                             panel.channel, count);
             else
-              multiplyTurned<V, high, 1>(x + half * high, g, gradient.count * V, panel.at,
-                                         panel.channel, count);
+              multiplyTransposed<V, high, 1>(x + half * high, g, gradient.count * V, panel.at,
+                                             panel.channel, count);
         }
         pair += two ? 2 : 1;
       }

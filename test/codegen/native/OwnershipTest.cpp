@@ -238,16 +238,17 @@ TEST_F(Ownership, ConstantsThatAreReadWithStrides) {
     for (Storage storage : {Storage::Attribute, Storage::Foreign}) {
       SCOPED_TRACE(std::to_string(m.rows * m.columns * 4) + " bytes, storage " +
                    std::to_string(int(storage)));
-      std::string whole = tensorText({m.rows, m.columns}), turned = tensorText({m.columns, m.rows}),
+      std::string whole = tensorText({m.rows, m.columns}),
+                  transposed = tensorText({m.columns, m.rows}),
                   half = tensorText({m.columns, m.rows / 2});
-      std::string text = "func.func @main(%x: " + turned + ", %z: " + half + ", %w: " + whole +
-                         ") -> (" + turned + ", " + half + ") {\n%t = dlc.transpose %w [1, 0] : (" +
-                         whole + ") -> " + turned + "\n%y = dlc.add %x, %t : (" + turned + ", " +
-                         turned + ") -> " + turned + "\n%s = dlc.slice %t start [0, 0] size [" +
-                         std::to_string(m.columns) + ", " + std::to_string(m.rows / 2) +
-                         "] stride [1, 2] : (" + turned + ") -> " + half +
-                         "\n%u = dlc.add %z, %s : (" + half + ", " + half + ") -> " + half +
-                         "\nreturn %y, %u : " + turned + ", " + half + "\n}";
+      std::string text =
+          "func.func @main(%x: " + transposed + ", %z: " + half + ", %w: " + whole + ") -> (" +
+          transposed + ", " + half + ") {\n%t = dlc.transpose %w [1, 0] : (" + whole + ") -> " +
+          transposed + "\n%y = dlc.add %x, %t : (" + transposed + ", " + transposed + ") -> " +
+          transposed + "\n%s = dlc.slice %t start [0, 0] size [" + std::to_string(m.columns) +
+          ", " + std::to_string(m.rows / 2) + "] stride [1, 2] : (" + transposed + ") -> " + half +
+          "\n%u = dlc.add %z, %s : (" + half + ", " + half + ") -> " + half +
+          "\nreturn %y, %u : " + transposed + ", " + half + "\n}";
       expectLives(compileAndForget(text, 2, options(), storage));
     }
 }

@@ -10,14 +10,14 @@ namespace {
 
 class Relu : public Provider {
 public:
-  Relu() : Provider({.name = "relu", .does = "ReLU of f32, by oneDNN"}) {}
+  Relu() : Provider({.name = "relu", .description = "ReLU of f32, by oneDNN"}) {}
 
-  void propose(Proposals &proposals) const override {
+  void propose(CandidateCollector &collector) const override {
     std::string why;
-    if (auto made = call(proposals.op, {}, proposals.situation.threads, &why))
-      proposals.add(about.name, *made, proposals.cost.least(made->flops, made->bytes));
+    if (auto made = call(collector.op, {}, collector.selection.threads, &why))
+      collector.add(about.name, *made, collector.cost.least(made->flops, made->bytes));
     else
-      proposals.refuse(about.name, why);
+      collector.refuse(about.name, why);
   }
 
   std::optional<LibraryCall> call(Operation *op, DictionaryAttr, int,

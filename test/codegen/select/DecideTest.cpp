@@ -11,13 +11,13 @@ using namespace dlc;
 namespace {
 
 TunedCandidate timed(const std::string &kernel, const std::string &implementation, double estimate,
-                     double behind = 1) {
+                     double slowdown = 1) {
   TunedCandidate c;
   c.kernel = kernel;
   c.implementation = implementation;
   c.estimate = estimate;
-  c.min = c.median = 10 * behind;
-  c.behind = c.behindLow = c.behindHigh = behind;
+  c.min = c.median = 10 * slowdown;
+  c.slowdown = c.slowdownLow = c.slowdownHigh = slowdown;
   c.runs = 10;
   c.error = 1e-7;
   c.checked = "f64";
@@ -25,7 +25,7 @@ TunedCandidate timed(const std::string &kernel, const std::string &implementatio
 }
 
 /// Returns the times of one measurement session. The cost model prefers the first candidate.
-TuningEntry sittingOf(std::vector<double> times, const std::string &kernelOfFirst = "contract") {
+TuningEntry sessionOf(std::vector<double> times, const std::string &kernelOfFirst = "contract") {
   TuningEntry entry;
   entry.key.operation = "op";
   double best = *std::min_element(times.begin(), times.end());
@@ -38,43 +38,43 @@ TuningEntry sittingOf(std::vector<double> times, const std::string &kernelOfFirs
 /// Returns the entry as it is before its first measurement session.
 TuningEntry freshLike(TuningEntry entry) {
   for (TunedCandidate &c : entry.candidates)
-    c.median = c.min = 0, c.runs = 0, c.behind = 1;
+    c.median = c.min = 0, c.runs = 0, c.slowdown = 1;
   return entry;
 }
 
-TuningEntry after(std::vector<TuningEntry> sittings) {
-  TuningEntry entry = freshLike(sittings[0]);
-  for (const TuningEntry &sitting : sittings)
-    entry = combined(entry, sitting);
+TuningEntry after(std::vector<TuningEntry> sessions) {
+  TuningEntry entry = freshLike(sessions[0]);
+  for (const TuningEntry &session : sessions)
+    entry = combined(entry, session);
   return entry;
 }
 
 } // namespace
 
 TEST(Decide, WhatTheModelTakesStandsAmongEquals) {
-  TuningEntry equal = after({sittingOf({10.1, 10}), sittingOf({10, 10.1})});
+  TuningEntry equal = after({sessionOf({10.1, 10}), sessionOf({10, 10.1})});
   EXPECT_EQ(equal.choice()->implementation, "k0");
   // A lead in one session may be drift. A lead in all sessions is significant.
-  TuningEntry once = after({sittingOf({10.8, 10})});
+  TuningEntry once = after({sessionOf({10.8, 10})});
   EXPECT_EQ(once.choice()->implementation, "k0");
   EXPECT_FALSE(once.certain);
-  TuningEntry always = after(std::vector<TuningEntry>(6, sittingOf({10.8, 10})));
+  TuningEntry always = after(std::vector<TuningEntry>(6, sessionOf({10.8, 10})));
   EXPECT_EQ(always.choice()->implementation, "k1");
   EXPECT_TRUE(always.certain);
 }
 
-TEST(Decide, FarLeadsNeedOneSitting) {
-  TuningEntry entry = after({sittingOf({15, 10, 30})});
+TEST(Decide, FarLeadsNeedOneSession) {
+  TuningEntry entry = after({sessionOf({15, 10, 30})});
   EXPECT_EQ(entry.choice()->implementation, "k1");
   EXPECT_TRUE(entry.certain);
   EXPECT_EQ(entry.candidates[0].implementation, "k1");
-  EXPECT_NEAR(entry.find("k0")->behind, 1.5, 1e-9);
+  EXPECT_NEAR(entry.find("k0")->slowdown, 1.5, 1e-9);
   EXPECT_FALSE(isContender(entry, *entry.find("k2")));
 }
 
 TEST(Decide, SittingsThatContradictEachOtherDecideNothing) {
   TuningEntry entry =
-      after({sittingOf({13, 10}), sittingOf({10, 11}), sittingOf({12, 10}), sittingOf({10, 12})});
+      after({sessionOf({13, 10}), sessionOf({10, 11}), sessionOf({12, 10}), sessionOf({10, 12})});
   EXPECT_EQ(entry.choice()->implementation, "k0");
   EXPECT_FALSE(entry.certain);
   EXPECT_TRUE(isContender(entry, *entry.find("k1")));
@@ -83,26 +83,26 @@ TEST(Decide, SittingsThatContradictEachOtherDecideNothing) {
 TEST(Decide, LeadsOfOtherUnitsAreDoubtedMore) {
   // Between two vector kernels this lead would be significant. AMX tiles are shared with other
   // threads of the same core, so their times vary more.
-  std::vector<TuningEntry> sittings(2, sittingOf({12, 10}, "tiles"));
-  EXPECT_EQ(after(sittings).choice()->implementation, "k0");
-  EXPECT_FALSE(after(sittings).certain);
-  EXPECT_EQ(after(std::vector<TuningEntry>(2, sittingOf({12, 10}))).choice()->implementation, "k1");
+  std::vector<TuningEntry> sessions(2, sessionOf({12, 10}, "tiles"));
+  EXPECT_EQ(after(sessions).choice()->implementation, "k0");
+  EXPECT_FALSE(after(sessions).certain);
+  EXPECT_EQ(after(std::vector<TuningEntry>(2, sessionOf({12, 10}))).choice()->implementation, "k1");
 }
 
-TEST(Decide, OneSittingFarOffDecidesNothing) {
-  std::vector<TuningEntry> sittings(5, sittingOf({10, 10.1}));
-  sittings.push_back(sittingOf({160, 10}));
-  TuningEntry entry = after(sittings);
+TEST(Decide, OneOutlierDecidesNothing) {
+  std::vector<TuningEntry> sessions(5, sessionOf({10, 10.1}));
+  sessions.push_back(sessionOf({160, 10}));
+  TuningEntry entry = after(sessions);
   EXPECT_EQ(entry.choice()->implementation, "k0");
-  EXPECT_LT(entry.find("k0")->behind, 1.05);
+  EXPECT_LT(entry.find("k0")->slowdown, 1.05);
 }
 
 TEST(Decide, WhoSitsOutKeepsItsPlace) {
-  TuningEntry entry = after({sittingOf({10, 10.2, 20})});
-  TuningEntry second = sittingOf({10, 10.3});
+  TuningEntry entry = after({sessionOf({10, 10.2, 20})});
+  TuningEntry second = sessionOf({10, 10.3});
   entry = combined(entry, second);
-  EXPECT_EQ(entry.find("k2")->sittings, (std::vector<double>{2, 0}));
-  EXPECT_EQ(entry.find("k1")->sittings.size(), 2u);
+  EXPECT_EQ(entry.find("k2")->sessions, (std::vector<double>{2, 0}));
+  EXPECT_EQ(entry.find("k1")->sessions.size(), 2u);
   EXPECT_EQ(entry.candidates.back().implementation, "k2");
   EXPECT_EQ(entry.find("k0")->runs, 20);
   // A candidate with a wrong result in any session is excluded.
@@ -112,11 +112,11 @@ TEST(Decide, WhoSitsOutKeepsItsPlace) {
   EXPECT_EQ(entry.candidates.back().rejected, "wrong");
 }
 
-TEST(Decide, NobodyIsBetterThanOneWrongOne) {
-  TuningEntry entry = sittingOf({10});
+TEST(Decide, WrongCandidatesDoNotWin) {
+  TuningEntry entry = sessionOf({10});
   entry.candidates[0].rejected = "wrong";
   EXPECT_EQ(entry.choice(), nullptr);
-  EXPECT_TRUE(after({sittingOf({10})}).certain);
+  EXPECT_TRUE(after({sessionOf({10})}).certain);
 }
 
 /// Two tuners on one machine. Each session has its own drift, each candidate its own noise.
@@ -127,9 +127,9 @@ TEST(Decide, TwoTunersAgree) {
   for (int trial = 0; trial < trials; ++trial) {
     double truth = std::exp(0.15 * normal(random));
     auto tune = [&] {
-      TuningEntry entry = freshLike(sittingOf({10, 10}));
+      TuningEntry entry = freshLike(sessionOf({10, 10}));
       for (int i = 0; i < 8; ++i) {
-        entry = combined(entry, sittingOf({10 * truth * std::exp(0.03 * normal(random)), 10}));
+        entry = combined(entry, sessionOf({10 * truth * std::exp(0.03 * normal(random)), 10}));
         if (entry.certain)
           break;
       }

@@ -82,7 +82,7 @@ TEST(TuningDatabase, AContestThatGoesOnIsFoundAfterAKill) {
   TuningEntry going = entryOf("conv");
   going.unfinished = true;
   going.candidates[0].rounds = {10.5, std::nan(""), 10.25};
-  going.candidates[0].sittings = {1, 1.5};
+  going.candidates[0].sessions = {1, 1.5};
   going.candidates[1].median = going.candidates[1].min = 0; // not measured yet
   std::string warning;
   {
@@ -97,17 +97,17 @@ TEST(TuningDatabase, AContestThatGoesOnIsFoundAfterAKill) {
   ASSERT_EQ(first.rounds.size(), 3u);
   EXPECT_EQ(first.rounds[0], 10.5);
   EXPECT_TRUE(std::isnan(first.rounds[1]));
-  EXPECT_EQ(first.sittings, (std::vector<double>{1, 1.5}));
+  EXPECT_EQ(first.sessions, (std::vector<double>{1, 1.5}));
   // Previous measurements remain valid while an entry is measured again.
   put(after, entryOf("conv"));
   EXPECT_FALSE(after.begun(going.key));
   after.note(going, warning);
-  after.tidy(warning);
+  after.compact(warning);
   TuningDatabase both = opened(folder.file("a"));
   EXPECT_TRUE(both.find(going.key));
   EXPECT_TRUE(both.begun(going.key));
   put(both, entryOf("conv", 20));
-  both.tidy(warning);
+  both.compact(warning);
   EXPECT_FALSE(opened(folder.file("a")).begun(going.key));
   EXPECT_EQ(warning, "");
 }
@@ -130,7 +130,7 @@ TEST(TuningDatabase, TidyFilesDoNotDependOnTheOrderOfWriting) {
     TuningDatabase database = opened(folder.file(file));
     put(database, entryOf(first));
     put(database, entryOf(second));
-    database.tidy(warning);
+    database.compact(warning);
   }
   EXPECT_EQ(textOf(folder.file("a")), textOf(folder.file("b")));
 }
@@ -161,7 +161,7 @@ TEST(TuningDatabase, AKillCostsTheLineThatWasWritten) {
   put(after, entryOf("z"));
   EXPECT_TRUE(opened(folder.file("a"), &told).find(entryOf("z").key));
   std::string warning;
-  after.tidy(warning);
+  after.compact(warning);
   EXPECT_EQ(opened(folder.file("a")).all().size(), 2u);
 }
 
@@ -172,7 +172,7 @@ TEST(TuningDatabase, AFileOfSomethingElseIsNotTouched) {
   TuningDatabase database = opened(folder.file("a"), &told);
   EXPECT_NE(told.find("not a tuning database"), std::string::npos);
   database.put(entryOf("x"), warning);
-  database.tidy(warning);
+  database.compact(warning);
   EXPECT_TRUE(database.find(entryOf("x").key));
   EXPECT_EQ(textOf(folder.file("a")), "my only copy\n");
 }
@@ -184,7 +184,7 @@ TEST(TuningDatabase, APinnedFileIsOnlyRead) {
   std::string before = textOf(folder.file("a")), warning;
   TuningDatabase pinned = opened(folder.file("a"), nullptr, /*readOnly=*/true);
   pinned.put(entryOf("y"), warning);
-  pinned.tidy(warning);
+  pinned.compact(warning);
   EXPECT_TRUE(pinned.find(entryOf("y").key));
   EXPECT_EQ(textOf(folder.file("a")), before);
 }
@@ -200,7 +200,7 @@ TEST(TuningDatabase, ManyWritersLoseNothing) {
       for (int i = 0; i < entries; ++i) {
         database.put(entryOf(std::to_string(writer) + "/" + std::to_string(i)), warning);
         if (i % 10 == 9)
-          database.tidy(warning);
+          database.compact(warning);
       }
       _exit(warning.empty() ? 0 : 1);
     } else {
@@ -230,7 +230,7 @@ TEST(TuningDatabase, KilledWritersLoseOneEntryAtMost) {
         if (write(pipes[1], &done, 1) != 1)
           _exit(1);
         if (i % 7 == 6)
-          database.tidy(warning);
+          database.compact(warning);
       }
     }
     close(pipes[1]);

@@ -59,7 +59,7 @@ TEST(Worker, OneThatDoesNotEndIsKilled) {
   EXPECT_NE(end.death.find("did not finish"), std::string::npos);
 }
 
-TEST(Worker, OneThatNobodyNeedsIsKilledAndNotBlamed) {
+TEST(Worker, UnneededWorkersAreKilledWithoutBlame) {
   WorkerEnd end = runWorker(
       [](WorkerLine &line) {
         line.at(1);

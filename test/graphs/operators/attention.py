@@ -75,18 +75,18 @@ def rotary(g, operator):
     B, H, T, D, packed = heads_of(g, x)
     if D % 2:
         H, D = 1, H * D
-    turned = D if g.chance(0.6) else 2 * g.integer(1, D // 2)
+    rotary_size = D if g.chance(0.6) else 2 * g.integer(1, D // 2)
     rows = g.integer(T, T + 4)
     positions = g.chance(0.6)
-    angle = g.rng.random((rows, turned // 2) if positions else (B, T, turned // 2)) * 3
+    angle = g.rng.random((rows, rotary_size // 2) if positions else (B, T, rotary_size // 2)) * 3
     inputs = [x, g.constant(np.cos(angle).astype(np.float32)), g.constant(np.sin(angle).astype(np.float32))]
     if positions:
         inputs.append(g.constant(g.rng.integers(0, rows, (B, T))))
     more = {"interleaved": g.integer(0, 1)}
-    if packed or turned < D:
+    if packed or rotary_size < D:
         more["num_heads"] = H
-    if turned < D:
-        more["rotary_embedding_dim"] = turned
+    if rotary_size < D:
+        more["rotary_embedding_dim"] = rotary_size
     g.emit(operator, inputs, types=[("f32", x.shape)], **more)
 
 

@@ -44,7 +44,7 @@ def step(g, operator):
 @spec("Add", "Sub", "Mul")
 def arithmetic(g, operator):
     x = g.any(kind=g.one(["f32"] * 6 + ["f64", "i64", "i32"]))
-    y = g.beside(x)
+    y = g.broadcastable(x)
     if x.kind[0] == "i":
         x, y = g.bounded(x, -1000, 1000), g.bounded(y, -1000, 1000)
     g.emit(operator, [x, y] if g.chance(0.5) else [y, x], x.kind[0] == "i")
@@ -53,7 +53,7 @@ def arithmetic(g, operator):
 @spec("Div")
 def division(g, operator):
     x = g.any(kind=g.one(["f32"] * 6 + ["f64"]))
-    g.emit(operator, [x, g.positive(g.beside(x), 0.5)])
+    g.emit(operator, [x, g.positive(g.broadcastable(x), 0.5)])
 
 
 @spec("Pow")
@@ -65,7 +65,7 @@ def power(g, operator):
 @spec("Max", "Min", "Sum", "Mean")
 def variadic(g, operator):
     x = g.any(kind=g.one(["f32"] * 6 + ["f64", "i64", "i32"]) if operator[0] == "M" and operator != "Mean" else "f32")
-    parts = [x] + [g.beside(x) for _ in range(g.integer(0, 2))]
+    parts = [x] + [g.broadcastable(x) for _ in range(g.integer(0, 2))]
     g.emit(operator, parts, operator in ("Max", "Min") and all(p.exact for p in parts))
 
 
@@ -87,13 +87,13 @@ def modulo(g, operator):
 @spec("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 def comparison(g, operator):
     x = g.any(kind=g.one(["f32", "f32", "i64", "i32"]), exact=True)
-    g.emit(operator, [x, g.beside(x, exact=True)], True)
+    g.emit(operator, [x, g.broadcastable(x, exact=True)], True)
 
 
 @spec("And", "Or", "Xor")
 def logic(g, operator):
     x = g.any(kind="bool")
-    g.emit(operator, [x, g.beside(x)], True)
+    g.emit(operator, [x, g.broadcastable(x)], True)
 
 
 @spec("Not")
@@ -104,7 +104,7 @@ def negation(g, operator):
 @spec("BitwiseAnd", "BitwiseOr", "BitwiseXor")
 def bitwise(g, operator):
     x = g.any(kind=g.one(["i32", "i64", "u8"]))
-    g.emit(operator, [x, g.beside(x)], True)
+    g.emit(operator, [x, g.broadcastable(x)], True)
 
 
 @spec("BitwiseNot")
@@ -121,8 +121,8 @@ def bit_shift(g, operator):
 @spec("Where")
 def where(g, operator):
     x = g.any(kind=g.one(["f32"] * 6 + ["f64", "i64", "i32", "u8"]))
-    y = g.beside(x)
-    condition = g.beside(x, "bool")
+    y = g.broadcastable(x)
+    condition = g.broadcastable(x, "bool")
     g.emit(operator, [condition, x, y], x.exact and y.exact)
 
 

@@ -78,7 +78,7 @@ TEST(Tensor, CopiesWhenSomebodyReads) {
 TEST(Tensor, CopiesOnceForAll) {
   Weights weights(2);
   Tensor tensor = weights.tensor(), same = tensor;
-  Tensor turned = tensor.withType(RankedTensorType::get({2, 2}, tensor.getElementType()));
+  Tensor transposed = tensor.withType(RankedTensorType::get({2, 2}, tensor.getElementType()));
   std::vector<const char *> seen(8);
   std::vector<std::thread> threads;
   for (const char *&data : seen)
@@ -87,8 +87,8 @@ TEST(Tensor, CopiesOnceForAll) {
     thread.join();
   for (const char *data : seen)
     EXPECT_EQ(data, same.data());
-  EXPECT_EQ(turned.data(), same.data());
-  EXPECT_EQ(turned.getDouble(3), 4);
+  EXPECT_EQ(transposed.data(), same.data());
+  EXPECT_EQ(transposed.getDouble(3), 4);
 }
 
 TEST(Tensor, KeepsTheCopyWhenTheWeightsGo) {

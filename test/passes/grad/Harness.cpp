@@ -222,7 +222,7 @@ double weighted(ArrayRef<ref::Tensor> ys, ArrayRef<ref::Tensor> seeds) {
 }
 
 /// Maximum number of elements of an operand that are checked, spread over the whole operand.
-constexpr int64_t mostElements = 48;
+constexpr int64_t maxElements = 48;
 
 } // namespace
 
@@ -275,7 +275,7 @@ std::string checkDifferences(const Case &c, bool second) {
     double largest = 0;
     for (int64_t e = 0; e < gradient.size(); ++e)
       largest = std::max(largest, std::fabs(gradient.getDouble(e)));
-    int64_t step = std::max<int64_t>(1, inputs[i].size() / mostElements);
+    int64_t step = std::max<int64_t>(1, inputs[i].size() / maxElements);
     for (int64_t e = 0; e < inputs[i].size(); e += step) {
       double x = inputs[i].getDouble(e), h = 1e-5 * std::max(1.0, std::fabs(x)), sums[2];
       for (int side = 0; side < 2; ++side) {

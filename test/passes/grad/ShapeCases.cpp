@@ -137,13 +137,14 @@ void addProducts(std::vector<Case> &cases) {
                        .narrow = std::string(m.name) == "linear"});
     }
   const Fill ends = {Fill::Uniform, 0, 7};
-  for (const char *turned : {"", "transpose_b"})
-    cases.push_back(
-        {.name = std::string("grouped_matmul/") + (*turned ? "t" : "n"),
-         .operands = {{{6, 4}}, {*turned ? Shape{3, 5, 4} : Shape{3, 4, 5}}, {{3}, ends, "i32"}},
-         .attributes = turned,
-         .second = true,
-         .narrow = true});
+  for (const char *transposed : {"", "transpose_b"})
+    cases.push_back({.name = std::string("grouped_matmul/") + (*transposed ? "t" : "n"),
+                     .operands = {{{6, 4}},
+                                  {*transposed ? Shape{3, 5, 4} : Shape{3, 4, 5}},
+                                  {{3}, ends, "i32"}},
+                     .attributes = transposed,
+                     .second = true,
+                     .narrow = true});
   cases.push_back({.name = "grouped_weight_grad/plain",
                    .operands = {{{6, 4}}, {{6, 5}}, {{3}, ends, "i64"}},
                    .second = true,

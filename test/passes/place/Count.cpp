@@ -111,7 +111,7 @@ int64_t bytesMovedNaively(func::FuncOp unplaced) {
   return sum;
 }
 
-int64_t leastBytes(func::FuncOp unplaced, unsigned most) {
+int64_t minBytes(func::FuncOp unplaced, unsigned most) {
   Function f(unplaced);
   // Everything that has its own device: operations and arguments.
   std::map<void *, int> fixed;

@@ -17,7 +17,7 @@ int64_t bytesMovedNaively(mlir::func::FuncOp unplaced);
 
 /// Returns the minimum bytes over all placements of the operations without annotation on cpu and
 /// cpu:1, or -1 if more than `most` operations have no annotation.
-int64_t leastBytes(mlir::func::FuncOp unplaced, unsigned most);
+int64_t minBytes(mlir::func::FuncOp unplaced, unsigned most);
 
 } // namespace dlc::placetest
 

@@ -125,7 +125,7 @@ TEST_F(Placement, MovesTheLeastBytesBetweenTwoDevices) {
     std::string text = randomGraph(seed, options);
     OwningOpRef<ModuleOp> module = parse(text);
     ASSERT_TRUE(module) << text;
-    int64_t least = leastBytes(mainOf(*module), 12);
+    int64_t least = minBytes(mainOf(*module), 12);
     if (least < 0)
       continue;
     OwningOpRef<ModuleOp> placed = module->clone();

@@ -1,5 +1,5 @@
 //===- LoopbackTest.cpp - worlds whose ranks are threads ----------------------===//
-#include "Together.h"
+#include "EngineTests.h"
 #include "dlc/Error.h"
 #include "runtime/collective/World.h"
 

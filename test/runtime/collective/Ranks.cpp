@@ -3,7 +3,7 @@
 // dlc_ranks SCENARIO [RANK], where RANK is the rank that misbehaves.
 //
 //===---------------------------------------------------------------------------===//
-#include "Together.h"
+#include "EngineTests.h"
 #include "dlc/Error.h"
 
 #include <chrono>

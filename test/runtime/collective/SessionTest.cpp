@@ -5,7 +5,7 @@
 #include "runtime/program/Safetensors.h"
 #include "runtime/session/Collectives.h"
 #include "runtime/session/State.h"
-#include "runtime/session/Together.h"
+#include "runtime/session/WorldState.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -265,7 +265,7 @@ TEST(Ranks, BeginWithTheStateOfTheFirst) {
     session.run({&from, 1}, {&to, 1});
     EXPECT_EQ(y, Floats(4, 1));
     EXPECT_EQ(mine, Floats(4, 21));
-    EXPECT_THAT(meaningOf(session.plan()),
+    EXPECT_THAT(interfaceLines(session.plan()),
                 testing::ElementsAre("input x f32 [4]", "output y f32 [4]", "state s f32 [4]",
                                      HasSubstr("all_reduce")));
   });

@@ -34,10 +34,10 @@ TEST(Watch, OneThatIsStoppedIsNamed) {
   EXPECT_THAT(watch.fault(0, 0, 12), HasSubstr("rank 2 has sent no heartbeat for 11 s"));
 }
 
-TEST(Watch, WhoWasStoppedItselfBlamesNobody) {
+TEST(Watch, AStoppedRankReportsNoOther) {
   Watch watch(2, 10, 0);
   watch.take({.step = 4, .started = 6}, 1);
-  watch.startAnew(100);
+  watch.restartTimeouts(100);
   EXPECT_EQ(watch.fault(7, 0, 105), "");
   EXPECT_THAT(watch.fault(7, 0, 111), HasSubstr("rank 2 has sent no heartbeat for 11 s"));
 }

@@ -446,11 +446,11 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   slow.kernels = "rows";
   Shapes shapes = source->complete({});
   std::set<std::string> bound;
-  auto first = std::make_shared<Ready>();
+  auto first = std::make_shared<ReadyProgram>();
   first->program = compileSource(*source, shapes, {}, slow, bound);
   first->session = std::make_shared<runtime::Session>(first->program);
-  first->turns = std::make_shared<Turns>();
-  auto behind = tuneInBackground(source, options, shapes, {}, bound, first);
+  first->measurementMutex = std::make_shared<MeasurementMutex>();
+  auto background = tuneInBackground(source, options, shapes, {}, bound, first);
 
   Reference reference(sgd("256"));
   std::mt19937 engine(1);
@@ -460,7 +460,7 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
   };
   int after = 0, steps = 0;
   for (; after < 20 && seconds() < 20; ++steps) {
-    std::shared_ptr<const Ready> now = behind->now();
+    std::shared_ptr<const ReadyProgram> now = background->now();
     after += now != first;
     std::map<std::string, Tensor> batch = {
         {"x", randomTensor({"x", DType::F32, {256, 40}}, engine)},
@@ -468,17 +468,17 @@ TEST(ModelState, GoesOverToWhatIsMeasuredBehind) {
     float loss = 0;
     std::vector<const void *> inputs = {batch["x"].raw(), batch["t"].raw()};
     std::vector<void *> outputs = {&loss};
-    auto turn = now->turns->forRun();
+    auto lock = now->measurementMutex->lockForRun();
     now->session->run(inputs, outputs);
     auto wanted = reference.run(batch);
     double exact = wanted.at("loss").getDouble(0);
     ASSERT_NEAR(loss, exact, 1e-5 + 1e-4 * std::abs(exact)) << "step " << steps;
   }
-  EXPECT_EQ(behind->error(), "");
+  EXPECT_EQ(background->error(), "");
   EXPECT_EQ(after, 20) << "no other program within " << seconds() << " s";
-  EXPECT_GE(behind->swaps(), 1u);
+  EXPECT_GE(background->swaps(), 1u);
   Tensor w(DType::F32, {40, 24});
-  runtime::StateSet &states = behind->now()->session->states();
+  runtime::StateSet &states = background->now()->session->states();
   states.get(states.indexOf("w"), w.raw());
   expectSame(w, reference.states.at("w"), "w after both programs");
 }
@@ -501,12 +501,12 @@ TEST(ModelState, IsMeasuredBehindAModel) {
 }
 
 TEST(ModelState, TurnsAreTakenByTurns) {
-  Turns turns;
+  MeasurementMutex measurementMutex;
   std::atomic<bool> stop{false};
   std::atomic<int> measured{0}, both{0}, inside{0};
   std::thread measuring([&] {
     while (!stop) {
-      auto ours = turns.forMeasurement();
+      auto ours = measurementMutex.lockForMeasurement();
       both += inside.fetch_add(1) != 0;
       ++measured;
       inside.fetch_sub(1);
@@ -516,7 +516,7 @@ TEST(ModelState, TurnsAreTakenByTurns) {
   int runs = 0;
   for (auto start = std::chrono::steady_clock::now();
        std::chrono::steady_clock::now() - start < std::chrono::milliseconds(300); ++runs) {
-    auto ours = turns.forRun();
+    auto ours = measurementMutex.lockForRun();
     both += inside.fetch_add(1) != 0;
     inside.fetch_sub(1);
   }

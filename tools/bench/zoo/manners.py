@@ -74,7 +74,7 @@ def median(values):
     return common.median_interval(values)[0]
 
 
-def beside_busy(workers, o):
+def under_load(workers, o):
     """Returns {tool: {number of busy processes: [seconds of each round]}}."""
     found = {each.tool: {0: [], 1: [], 2: []} for each in workers}
     for _ in range(o.rounds):
@@ -127,7 +127,7 @@ def measure(name, o):
             for each in workers + [second, inside]:
                 if each.error:
                     raise RuntimeError(f"{each.tool}: {each.error}")
-            found = beside_busy(workers, o)
+            found = under_load(workers, o)
             result["alone_ms"] = {tool: 1e3 * median(times[0]) for tool, times in found.items()}
             slower = lambda tool, count: [busy / alone for busy, alone in zip(found[tool][count], found[tool][0])]
             result["slow_down"] = {tool: {count: median(slower(tool, count)) for count in (1, 2)} for tool in found}

@@ -35,18 +35,18 @@ def regret(entry):
     if len(timed) < 2:
         return None
     chosen = min(timed, key=lambda c: (c["estimate_us"], c["implementation"]))
-    sittings = [i for i in range(max(len(c["sittings"]) for c in timed)) if i < len(chosen["sittings"]) and chosen["sittings"][i] > 0]
+    sessions = [i for i in range(max(len(c["sittings"]) for c in timed)) if i < len(chosen["sittings"]) and chosen["sittings"][i] > 0]
     mean = lambda values: math.exp(sum(map(math.log, values)) / len(values))
     behind = lambda c, some: mean([c["sittings"][i] for i in some if i < len(c["sittings"]) and c["sittings"][i] > 0] or [c["behind"]])
     found = []
-    for names, times in ((sittings[::2], sittings[1::2]), (sittings[1::2], sittings[::2])):
+    for names, times in ((sessions[::2], sessions[1::2]), (sessions[1::2], sessions[::2])):
         if names and times:
             best = min(timed, key=lambda c: behind(c, names))
             found.append(behind(chosen, times) / behind(best, times))
     best = min(timed, key=lambda c: c["behind"])
     # Clearly slower candidates are measured in only one session, so there is no second sample for them.
     value = mean(found) if found else chosen["behind"] / best["behind"]
-    return max(value, 1.0), chosen["median_us"], chosen["implementation"], best["implementation"], len(sittings)
+    return max(value, 1.0), chosen["median_us"], chosen["implementation"], best["implementation"], len(sessions)
 
 
 def limits_of(program, threads):
@@ -82,7 +82,7 @@ def report(o, database):
     small = [one for one in found if one[1] < SMALL]
     print(f"below {SMALL} us: {len(small)}, {sum(one[1] for one in small):.0f} us in all, {sum(one[1] / one[0] for one in small):.0f} by the best candidates")
     for one in large[:o.worst]:
-        print(f"  {one[0]:6.2f}  {one[1]:9.1f} us  {one[2]:34} best {one[3]:34} {one[4]} sittings  {one[5][-60:]}")
+        print(f"  {one[0]:6.2f}  {one[1]:9.1f} us  {one[2]:34} best {one[3]:34} {one[4]} sessions  {one[5][-60:]}")
     networks = zoo.results_in(o.results)
     defects = [(c["us"] / c["floor_us"], network["name"], c) for network in networks for c in network["commands"] if c["part"] > 0.01 and c["us"] > 10 * c["floor_us"]]
     commands = sum(len(network["commands"]) for network in networks)

@@ -7,7 +7,7 @@
 Writes one file per network to the folder of results. Networks with a file are not measured again, unless --again is given, so an interrupted run can be
 continued.
 Correct: within 1e-3 of the largest element of an output of ONNX Runtime, or within the difference between ONNX Runtime with and without optimizations.
-The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is faster), with its 95 % interval. Ready: seconds until the
+The ratio is the median over the rounds of the better peer's time to dlc's (above 1: dlc is faster), with its 95 % interval. ReadyProgram: seconds until the
 first result, from the ONNX file and without caches; for dlc that of the whole process `dlc run`, and also that of `dlc compile` followed by a load.
 Memory: the peak of the process minus its memory before the model was loaded. If dlc is slower, the commands that are farthest from the machine's limits,
 measured in the same run, are listed.

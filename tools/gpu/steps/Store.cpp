@@ -109,7 +109,7 @@ std::string endOf(const std::string &text, size_t most) {
   return text.size() <= most ? text : "[...] " + text.substr(text.size() - most);
 }
 
-Json jsonOf(const Outcome &outcome, size_t mostText) {
+Json jsonOf(const Outcome &outcome, size_t maxText) {
   Json result = lastObject(outcome.out);
   Json json = {{"status", nameOf(outcome.end)}, {"seconds", outcome.seconds}};
   if (outcome.good() && result.is_object() && result.contains("ok") && result["ok"] == false)
@@ -118,7 +118,7 @@ Json jsonOf(const Outcome &outcome, size_t mostText) {
     json["result"] = std::move(result);
   if (!outcome.good()) {
     json["exit"] = outcome.status;
-    json["said"] = endOf(outcome.err, mostText);
+    json["said"] = endOf(outcome.err, maxText);
   }
   return json;
 }

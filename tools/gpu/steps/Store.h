@@ -69,7 +69,7 @@ std::string endOf(const std::string &text, size_t most);
 std::string startOf(const std::string &text, size_t most);
 /// Returns the status, the time, the JSON object that the program printed, and, if it failed, its
 /// error output.
-Json jsonOf(const Outcome &outcome, size_t mostText = 1500);
+Json jsonOf(const Outcome &outcome, size_t maxText = 1500);
 
 std::vector<std::string> linesOf(const std::string &text);
 /// Returns the value of the environment variable, or an empty string.

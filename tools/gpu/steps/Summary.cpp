@@ -9,7 +9,7 @@ namespace dlc::gpu {
 namespace {
 
 /// Maximum size of the summary; callers truncate longer output.
-constexpr size_t kMost = 11500;
+constexpr size_t kMax = 11500;
 constexpr size_t kShown = 12;
 
 __attribute__((format(printf, 1, 2))) std::string text(const char *format, ...) {
@@ -322,11 +322,11 @@ std::string summaryOf(const Settings &settings) {
     size += texts.back().size();
   }
   // While the summary is too long, shortens the longest part at its end.
-  while (size > kMost) {
+  while (size > kMax) {
     auto longest = std::max_element(
         texts.begin(), texts.end(),
         [](const std::string &a, const std::string &b) { return a.size() < b.size(); });
-    size_t cut = std::min(longest->size() - 200, size - kMost + 40);
+    size_t cut = std::min(longest->size() - 200, size - kMax + 40);
     size -= longest->size();
     *longest = longest->substr(0, longest->rfind('\n', longest->size() - cut)) + "\n[cut]\n";
     size += longest->size();

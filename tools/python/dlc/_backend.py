@@ -15,7 +15,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from dlc import _complex, _flops, _graph, _higher, _kept, _random, _report, _runtime, _whole
+from dlc import _call_replacements, _complex, _flops, _graph, _higher, _random, _report, _runtime, _saved_layouts
 from dlc._compile import Compiler
 from dlc._model import Model
 from dlc._options import require_threads
@@ -23,14 +23,14 @@ from dlc._options import require_threads
 PRECISIONS = ("none", "bf16", "f16")
 ACCURACIES = ("strict", "default", "fast")
 #: Maximum number of specializations of a graph with dynamic dimensions.
-KEPT = 16
-#: The first AT_ONCE specializations are compiled immediately, with parameters as constants. Later ones are compiled once PyTorch has spent as much time on
-#: them as a compilation takes.
-AT_ONCE = 4
+MAX_SPECIALIZATIONS = 16
+#: The first EAGER_COMPILE_LIMIT specializations are compiled immediately, with parameters as constants. Later ones are compiled once PyTorch has spent as
+#: much time on them as a compilation takes.
+EAGER_COMPILE_LIMIT = 4
 #: Maximum number of sets of sizes for which the time in PyTorch is recorded.
-REMEMBERED = 4096
+MAX_TIMED_SHAPES = 4096
 #: Number of calls without a parameter change after which parameters become constants of programs again.
-SETTLED = 8
+FREEZE_AFTER_CALLS = 8
 #: Reason why a view remains in PyTorch.
 VIEW = "a view of existing memory"
 #: Reason why an operator remains in PyTorch although dlc supports it. With `strict`, dlc runs it.
@@ -140,13 +140,13 @@ class Piece:
     """A subgraph compiled to a program. `constants` are the inputs with known elements, by node name."""
 
     def __init__(self, part: fx.GraphModule, constants: Mapping[str, torch.Tensor], options: Options, report: _report.Graph):
-        kept = _kept.among(part.graph)
+        kept = _saved_layouts.saved_results(part.graph)
         graph, self._orders = _in_order(part.graph, constants, kept)
         names = [node.name for node in graph.find_nodes(op="placeholder")]
         self._inputs = [i for i, name in enumerate(names) if name not in constants]
         inputs = {names[i]: names[i] for i in self._inputs}
         self._single = isinstance(graph.output_node().args[0], fx.Node)
-        nodes = _kept.results_of(graph)
+        nodes = _saved_layouts.results_of(graph)
         text = _graph.text(graph, constants, inputs, [(f"result_{i}", node) for i, node in enumerate(nodes)], free={f"result_{i}" for i in kept})
         compiler = Compiler(_graph.GraphSource(text, constants, "graph"), options.made, False)
         self._run = Model(compiler.inputs, compiler.outputs, compiler=compiler)
@@ -155,7 +155,7 @@ class Piece:
         self._strides = {i: node.meta["val"].stride() for i, node in enumerate(nodes) if i not in kept and not node.meta["val"].is_contiguous()}
         layouts = {each.name: each.layout for each in self._run._sessions[0].outputs}
         for i, each in kept.items():
-            each.lies(layouts[f"result_{i}"])
+            each.set_layout(layouts[f"result_{i}"])
         report.copied += len(self._strides)
 
     def __call__(self, *tensors: torch.Tensor) -> Any:
@@ -214,7 +214,7 @@ def _in_order(graph: fx.Graph, constants: Mapping[str, torch.Tensor], kept: Coll
         node.replace_all_uses_with(seen, delete_user_cb=lambda user, seen=seen: user is not seen)
         seen.meta["val"], node.meta["val"] = value, value.permute(order)
     output = graph.output_node()
-    results = _kept.results_of(graph)
+    results = _saved_layouts.results_of(graph)
     for i, node in enumerate(results):
         order = _order_of(node.meta.get("val"))
         if order is None or i in kept:
@@ -259,12 +259,12 @@ def split(module: fx.GraphModule, options: Options, report: _report.Graph, const
 def _split(module: fx.GraphModule, options: Options, report: _report.Graph, constants: Mapping[str, torch.Tensor]) -> fx.GraphModule:
     graph = module.graph
     _higher.open_up(module, lambda body: split(body, options, report))
-    shown = _complex.in_pairs(graph)
+    shown = _complex.decompose_complex(graph)
     _random.detach(graph)
-    _graph.settle(graph)
+    _graph.widen_statistics(graph)
     # In training, PyTorch itself preserves aliasing.
     aliases = {**(_keep_aliases(graph) if report.kind == "inference" else {}), **dict.fromkeys(shown, VIEW)}
-    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases and not _kept.is_laid(node)]
+    nodes = [node for node in graph.nodes if node.op == "call_function" and not _graph.is_item(node) and _random.MEMORY not in node.meta and node.name not in aliases and not _saved_layouts.has_saved_layout(node)]
     report.operators += len(nodes)
     overloads, flops = {node.name: str(node.target) for node in nodes}, {node.name: _flops.of(node) for node in nodes}
     report.flops += sum(flops.values())
@@ -296,7 +296,7 @@ def _replace(whole: fx.GraphModule, name: str, constants: Mapping[str, torch.Ten
     """Replaces a subgraph by a program. `constants` are named as in the whole graph."""
     part = getattr(whole, name)
     (call,) = whole.graph.find_nodes(op="call_module", target=name)
-    _kept.forget(part.graph, call)
+    _saved_layouts.unmark(part.graph, call)
     known = {inside.name: constants[outside.name] for inside, outside in zip(part.graph.find_nodes(op="placeholder"), call.args) if outside.name in constants}
     setattr(whole, name, _program(part, known, options, report, left))
 
@@ -379,25 +379,25 @@ class _Specialised:
             start = perf_counter()
             run = self._made[key] = self._make(arguments, key)
             self._cost = perf_counter() - start
-            if len(self._made) > KEPT:
+            if len(self._made) > MAX_SPECIALIZATIONS:
                 self._made.pop(next(iter(self._made)))
         return run(*arguments)
 
     def _is_worth(self, key: Any) -> bool:
         """Returns True if a program is to be compiled for these sizes. The total cost is at most twice that of an optimal decision (as in the ski rental
         problem)."""
-        if self._options.strict or len(self._made) < AT_ONCE:
+        if self._options.strict or len(self._made) < EAGER_COMPILE_LIMIT:
             return True
-        return len(self._made) < KEPT and key in self._spent and self._spent[key] >= self._cost
+        return len(self._made) < MAX_SPECIALIZATIONS and key in self._spent and self._spent[key] >= self._cost
 
     def _in_pytorch(self, arguments: Sequence[Any], key: Any) -> Any:
         if not self._spent:
-            self._report.notes.append(f"dynamic dimensions: PyTorch runs other sizes until it has taken as long as a compilation, and all sizes beyond {KEPT} sets")
+            self._report.notes.append(f"dynamic dimensions: PyTorch runs other sizes until it has taken as long as a compilation, and all sizes beyond {MAX_SPECIALIZATIONS} sets")
             self._report.tell()
         start = perf_counter()
         with torch.no_grad():
             results = self._module(*arguments)
-        if key in self._spent or len(self._spent) < REMEMBERED:
+        if key in self._spent or len(self._spent) < MAX_TIMED_SHAPES:
             self._spent[key] = self._spent.get(key, 0.0) + perf_counter() - start
         return results
 
@@ -409,13 +409,13 @@ class _Specialised:
         with _graph.tracing(), torch.no_grad():
             traced = make_fx(self._module, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
         # Later programs take parameters as inputs, because each program would hold its own packed copy of the weights.
-        static = self._static if len(self._made) < AT_ONCE else []
+        static = self._static if len(self._made) < EAGER_COMPILE_LIMIT else []
         return _made(traced, static, self._options, self._report)
 
 
 class _Frozen:
     """A graph whose parameters are constants of its programs, which are packed and folded once, as long as they are unchanged. After a change, programs
-    that take the parameters as inputs run until the parameters have been unchanged for SETTLED calls."""
+    that take the parameters as inputs run until the parameters have been unchanged for FREEZE_AFTER_CALLS calls."""
 
     def __init__(self, module: fx.GraphModule, static: Sequence[int], options: Options, report: _report.Graph):
         self._module, self._options, self._report = module, options, report
@@ -424,7 +424,7 @@ class _Frozen:
         self._run: Callable[..., Any] | None = None
         self._plain: Callable[..., Any] | None = None
         self._watch: _runtime.Watch | None = None
-        self._calls = SETTLED  # parameters count as settled at the first call
+        self._calls = FREEZE_AFTER_CALLS  # parameters count as settled at the first call
 
     def __call__(self, *arguments: Any) -> Any:
         parameters = [arguments[i] for i in self._static]
@@ -440,7 +440,7 @@ class _Frozen:
 
     def _made_anew(self, parameters: list[torch.Tensor]) -> Callable[..., Any]:
         self._calls += 1
-        if self._calls > SETTLED:
+        if self._calls > FREEZE_AFTER_CALLS:
             self._run = self._split(dict(zip([self._names[i] for i in self._static], parameters)))
             return self._run
         if self._plain is None:
@@ -511,12 +511,12 @@ def _partition(joint: fx.GraphModule, inputs: Any, **others: Any) -> Any:
         elif node.target is torch.ops.aten.native_batch_norm_backward.default and node.args[7]:
             # In training mode the gradient uses batch statistics. Drops the running statistics, which will have been updated by then.
             node.args = (*node.args[:3], None, None, *node.args[5:])
-    _kept.without_statistics(joint.graph)
-    _kept.normalise_again(joint.graph, others["num_fwd_outputs"])
+    _saved_layouts.without_statistics(joint.graph)
+    _saved_layouts.normalise_again(joint.graph, others["num_fwd_outputs"])
     forward, backward = min_cut_rematerialization_partition(joint, inputs, **others)
-    _kept.join_statistics(forward.graph)
+    _saved_layouts.join_statistics(forward.graph)
     forward.recompile()
-    _kept.mark(forward.graph, backward.graph, others["num_fwd_outputs"])
+    _saved_layouts.mark(forward.graph, backward.graph, others["num_fwd_outputs"])
     return forward, backward
 
 
@@ -546,7 +546,7 @@ def backend(module: fx.GraphModule, inputs: Sequence[Any], *, options: dict[str,
     from torch._dynamo.exc import exceptions_allowed_to_be_fallback
 
     chosen = Options.of(options)
-    _whole.replace(module)
+    _call_replacements.replace(module)
     make = aot_autograd(
         fw_compiler=_compiler_of("forward", chosen),
         bw_compiler=_compiler_of("backward", chosen),

@@ -209,8 +209,8 @@ def _product_of_rows(b: _Rewriting, x: fx.Node, y: fx.Node) -> fx.Node:
 
     real = b.call(aten.where.self, first, y, moved(y, 1))
     imaginary = b.call(aten.mul.Tensor, b.call(aten.where.self, first, moved(y, -1), y), b.signs(y, -1, 1))
-    turned = b.call(aten.where.self, first, moved(x, -1), moved(x, 1))
-    return b.reshape(b.call(aten.add.Tensor, b.call(aten.mul.Tensor, x, real), b.call(aten.mul.Tensor, turned, imaginary)), shape)
+    rotated = b.call(aten.where.self, first, moved(x, -1), moved(x, 1))
+    return b.reshape(b.call(aten.add.Tensor, b.call(aten.mul.Tensor, x, real), b.call(aten.mul.Tensor, rotated, imaginary)), shape)
 
 
 def _contracted(target: Any) -> Callable[..., Any]:
@@ -371,7 +371,7 @@ def _is_number(b: _Rewriting, node: fx.Node, x: Any, value: Any) -> fx.Node:
     return b.call(aten.logical_and.default, *[b.call(aten.eq.Scalar, part, each) for part, each in zip(b.parts(x), wanted)])
 
 
-def _turned(b: _Rewriting, node: fx.Node, x: fx.Node, dims: Sequence[int]) -> fx.Node:
+def _permuted(b: _Rewriting, node: fx.Node, x: fx.Node, dims: Sequence[int]) -> fx.Node:
     return b.call(aten.permute.default, b.pair(x), [*_dims(x, dims), _rank(x)])
 
 
@@ -434,7 +434,7 @@ RULES: dict[Any, Callable[..., Any]] = {
         [aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.squeeze.default, aten.squeeze.dim, aten.squeeze.dims, aten.unsqueeze.default], _shaped
     ),
     aten.expand.default: lambda b, node, x, *args, **named: b.call(aten.expand.default, b.pair(x), [*node.meta["val"].shape, 2]),
-    aten.permute.default: _turned,
+    aten.permute.default: _permuted,
     aten.transpose.int: _swapped,
     aten.t.default: lambda b, node, x: _swapped(b, node, x, 0, 1) if _rank(x) == 2 else b.pair(x),
     aten.flip.default: lambda b, node, x, dims: b.call(aten.flip.default, b.pair(x), _dims(x, dims)),
@@ -464,7 +464,7 @@ def _any_complex(value: Any) -> bool:
     return any(map(_is_complex, value)) if isinstance(value, (list, tuple)) else _is_complex(value)
 
 
-def in_pairs(graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None) -> set[str]:
+def decompose_complex(graph: fx.Graph, constants: dict[str, torch.Tensor] | None = None) -> set[str]:
     """Rewrites the graph. Operators that PyTorch runs still take complex tensors, as views of pairs; returns the names of these views and of those in the
     other direction. `constants`, by node name, are replaced by pairs. They are passed only for graphs that dlc compiles whole, in which Fourier transforms
     are rewritten as matmuls."""

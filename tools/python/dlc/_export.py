@@ -45,7 +45,7 @@ def source_of(model: Any, inputs: Sequence[Any] | None) -> _graph.GraphSource:
     for spec in signature.output_specs:
         if spec.kind != OutputKind.USER_OUTPUT:
             raise ValueError(f"the module changes '{spec.target}' when it runs; required: a module that changes no state; call module.eval() first, or use torch.compile(module, backend=\"dlc\")")
-    _complex.in_pairs(graph, constants)
+    _complex.decompose_complex(graph, constants)
     results = [node for node in graph.output_node().args[0]]
     if not all(isinstance(node, fx.Node) for node in results):
         raise ValueError("required: a module whose results are tensors; found: another type of result")

@@ -202,7 +202,7 @@ def _rename(value: Any, names: Mapping[str, str]) -> Any:
     return [_rename(each, names) for each in value] if isinstance(value, list) else value
 
 
-def settle(graph: fx.Graph) -> None:
+def widen_statistics(graph: fx.Graph) -> None:
     """Sets the type of batch norm statistics of 16-bit inputs to f32, in both directions. PyTorch computes them in f32, but reports a 16-bit type."""
     aten = torch.ops.aten
 

@@ -16,15 +16,15 @@ import torch
 from torch.utils import _pytree
 
 from dlc import _check, _graph, _optimizers, _runtime, _step_graph
+from dlc._bound_state import BoundState, StateMismatchError, initial_state
 from dlc._compile import Compiler
 from dlc._files import require_target
-from dlc._held import Held, Stale, own
 from dlc._model import Model
 from dlc._progress import Progress
 from dlc._world import World
 
 #: Maximum number of cached programs, one for each set of shapes and settings.
-KEPT = 16
+MAX_PROGRAMS = 16
 #: Number of consecutive calls that each needed a compilation after which a warning is emitted.
 MANY = 5
 
@@ -65,23 +65,23 @@ class _Program:
     def _hold(self, step: TrainStep) -> None:
         optimizer, kind = step.optimizer, step._kind
         states = {state.name: state for state in self.graph.states}
-        self.held: list[Held] = []
+        self.bound: list[BoundState] = []
         #: State that PyTorch creates at the first update of a parameter: its keys in the optimizer's state, by parameter. Only parameters that the loss
         #: depends on are included.
         self.slots: dict[torch.Tensor, list[str]] = {}
         for index, (name, _, _, trained) in enumerate(self.session.states):
             if name in states:
-                self.held.append(Held(self.session, index, states[name].now, trained or states[name].changes))
+                self.bound.append(BoundState(self.session, index, states[name].now, trained or states[name].changes))
                 continue
             _, _, slot, *rest = [*name.split(".", 3), "", ""]
             state = states.get(rest[0]) if name.startswith("optimizer.") else None
             if state is None:
-                found = step._own.setdefault(name, own(self.session, index))
-                self.held.append(Held(self.session, index, lambda found=found: found, True))
+                found = step._own.setdefault(name, initial_state(self.session, index))
+                self.bound.append(BoundState(self.session, index, lambda found=found: found, True))
                 continue
             key, parameter = kind.slots[slot], state.now
             self.slots.setdefault(parameter(), []).append(key)
-            self.held.append(Held(self.session, index, lambda parameter=parameter, key=key: optimizer.state[parameter()][key], True))
+            self.bound.append(BoundState(self.session, index, lambda parameter=parameter, key=key: optimizer.state[parameter()][key], True))
         order = list(kind.slots.values())
         for keys in self.slots.values():
             keys.sort(key=order.index)
@@ -118,7 +118,7 @@ class _Program:
             # Momentum from earlier updates exists, so this is not the first update.
             step._steps = 1
             steps.fill_(1)
-        for each in self.held:
+        for each in self.bound:
             each.before()
 
     def _meet(self, step: TrainStep) -> None:
@@ -129,7 +129,7 @@ class _Program:
         if step._is_shared:
             return
         self.session.share_states()
-        for each in self.held:
+        for each in self.bound:
             each.take()
         step._steps = int(step._own["step"])
         if self.counts:
@@ -146,9 +146,9 @@ class _Program:
         results = self._run(*[self._numbers[i] if at is None else tensors[at] for i, at in enumerate(self._tensors)])
         found = dict(zip(self._outputs, results if isinstance(results, tuple) else (results,)))
         step._steps += 1
-        for each in self.held:
+        for each in self.bound:
             each.after()
-        torch.autograd.graph.increment_version([each.tensor for each in self.held if each.changes and each.tensor is not None])
+        torch.autograd.graph.increment_version([each.tensor for each in self.bound if each.changes and each.tensor is not None])
         self.has_skipped = bool(self.scaled and "skipped" in found and found["skipped"].item())
         if self.counts and not self.has_skipped:
             self.counts.next()
@@ -192,7 +192,7 @@ class TrainStep:
                 wanted = self._expected(program, arguments)
                 try:
                     loss = program.run(self, tensors)
-                except Stale:
+                except StateMismatchError:
                     del self._programs[key]
                     if again:
                         raise
@@ -305,7 +305,7 @@ class TrainStep:
         program = self._programs.get(key)
         if program is None or not program.graph.is_current():
             program = self._programs[key] = self._make(arguments)
-            while len(self._programs) > KEPT:
+            while len(self._programs) > MAX_PROGRAMS:
                 self._programs.popitem(last=False)
             self._made_in_a_row += 1
             if self._made_in_a_row == MANY:

@@ -292,7 +292,7 @@ def graph_of(
     for node in graph.find_nodes(op="get_attr"):
         constants[node.name] = getattr(program.graph_module, node.target)
         node.meta.setdefault("val", constants[node.name])
-    _complex.in_pairs(graph, constants)
+    _complex.decompose_complex(graph, constants)
     *_, loss_value = graph.output_node().args[0]
     outputs = [("loss", _loss_node(loss_value))]
     _check(graph, seed)

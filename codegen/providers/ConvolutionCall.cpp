@@ -1,0 +1,177 @@
+//===- ConvolutionCall.cpp - convolutions by dlc's own vector kernels -----===//
+#include "codegen/providers/ConvolutionCall.h"
+
+#include "passes/TensorBuilder.h"
+#include "runtime/device/cpu/Features.h"
+#include "runtime/library/describe/Activations.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace dlc::convolution_call {
+
+using nlohmann::json;
+
+static bool isChannelsLast(Type type) {
+  return layoutOf(type) == "acdb" || layoutOf(type) == "acb";
+}
+
+/// Channels per block of the layout; with channels last, the number of vector lanes. std::nullopt
+/// for other layouts.
+static std::optional<int64_t> blockOf(Type type) {
+  StringRef tag = layoutOf(type);
+  if (isChannelsLast(type))
+    return runtime::hostLanes() == 16 ? 16 : 8;
+  if (tag == "aBcd16b" || tag == "aBc16b")
+    return 16;
+  return tag == "aBcd8b" || tag == "aBc8b" ? std::optional<int64_t>(8) : std::nullopt;
+}
+
+std::vector<int64_t> withRow(ArrayRef<int64_t> sizes, bool isSequence, int64_t row) {
+  std::vector<int64_t> all = list(sizes);
+  if (isSequence)
+    all.insert(all.end() - 1, row);
+  return all;
+}
+
+static std::vector<int64_t> sizesOf(RankedTensorType type, int64_t block) {
+  std::vector<int64_t> sizes = withRow(type.getShape(), type.getRank() == 3, 1);
+  sizes[1] = llvm::alignTo(sizes[1], block);
+  return sizes;
+}
+
+std::optional<json> images(Value x, Value y, bool filled, const Refusal &refuse) {
+  auto source = typeOf(x), result = typeOf(y);
+  auto block = blockOf(source);
+  if (!block || layoutOf(source) != layoutOf(result))
+    return refuse(
+        "required: input and result in blocks of 16 or 8 channels, or with channels last");
+  for (RankedTensorType type : {source, result})
+    if ((!filled || isChannelsLast(type)) && type.getDimSize(1) % *block != 0)
+      return refuse(llvm::formatv("required: a multiple of {0} channels; found: {1}", *block,
+                                  type.getDimSize(1))
+                        .str());
+  if (source.getNumElements() == 0 || result.getNumElements() == 0)
+    return refuse("an empty tensor");
+  if (runtime::hostLanes() < *block)
+    return refuse("this processor has neither AVX-512 nor AVX2 with FMA");
+  return json{{"block", *block},
+              {"src", sizesOf(source, *block)},
+              {"dst", sizesOf(result, *block)},
+              {"channels_last", isChannelsLast(source)}};
+}
+
+FilledWeights::FilledWeights(const ref::Tensor &weights, int64_t first, int64_t second)
+    : at(reinterpret_cast<const float *>(weights.data())) {
+  auto shape = weights.getShape();
+  if (shape[0] == first && shape[1] == second)
+    return;
+  const int64_t taps = ShapedType::getNumElements(shape.drop_front(2)), row = shape[1] * taps;
+  filled.resize(size_t(first * second * taps));
+  for (int64_t i = 0; i < shape[0]; ++i)
+    std::copy(at + i * row, at + (i + 1) * row, filled.begin() + i * second * taps);
+  at = filled.data();
+}
+
+/// Returns true if the op is zero-preserving.
+static bool keepsZeros(const PostOp &postOp) {
+  if (postOp.kind != PostOp::Kind::Eltwise)
+    return true;
+  if (postOp.alg == "linear")
+    return postOp.beta == 0;
+  if (postOp.alg == "clip")
+    return postOp.alpha <= 0 && postOp.beta >= 0;
+  return llvm::is_contained({"relu", "elu", "tanh", "abs", "square", "sqrt", "round", "gelu_erf",
+                             "gelu_tanh", "swish", "hardswish", "mish"},
+                            postOp.alg);
+}
+
+/// Returns the constant with one element per channel that defines the value; null if there is none.
+static ConstantOp channelsConstant(FusionOp fusion, Value inner, int64_t channels) {
+  ConstantOp constant = constantOf(outside(fusion, inner));
+  return constant && typeOf(inner).getNumElements() == channels ? constant : ConstantOp();
+}
+
+/// Converts an epilogue op to the library's description; std::nullopt if it is unsupported.
+static std::optional<json> stepOf(const PostOp &postOp, RankedTensorType result) {
+  if (postOp.kind == PostOp::Kind::Eltwise) {
+    if (!describe::activationNamed(postOp.alg))
+      return std::nullopt;
+    return json{{"do", postOp.alg}, {"alpha", postOp.alpha}, {"beta", postOp.beta}};
+  }
+  auto type = typeOf(postOp.operand);
+  if (!type.getElementType().isF32() || postOp.scale != 1)
+    return std::nullopt;
+  if (type.getShape() == result.getShape())
+    return postOp.alg == "add" && layoutOf(type) == layoutOf(result)
+               ? std::optional(json{{"do", "add"}})
+               : std::nullopt;
+  if (type.getNumElements() != result.getDimSize(1) || !layoutOf(type).empty() ||
+      (postOp.alg != "add" && postOp.alg != "mul"))
+    return std::nullopt;
+  return json{{"do", postOp.alg == "add" ? "add_channels" : "multiply_channels"}};
+}
+
+std::optional<json> steps(const Epilogue &epilogue, FusionOp fusion, const json &desc, Value bias,
+                          const Refusal &refuse) {
+  auto result = typeOf(fusion.getResult(0));
+  const int64_t channels = result.getDimSize(1);
+  const bool isFilled = desc["dst"][1] != channels;
+  auto isKnown = [&](Value value) { return bool(channelsConstant(fusion, value, channels)); };
+  if (isFilled && bias && !isKnown(bias))
+    return refuse("its bias must be constant, to be padded to whole blocks");
+  json all = json::array();
+  for (const PostOp &postOp : epilogue.postOps) {
+    auto step = stepOf(postOp, result);
+    if (!step || (isFilled && !keepsZeros(postOp)))
+      return refuse("unsupported epilogue op " + postOp.alg);
+    if (isFilled && (*step)["do"] != "add" && postOp.kind == PostOp::Kind::Binary &&
+        !isKnown(postOp.operand))
+      return refuse(
+          "an epilogue operand per channel must be constant, to be padded to whole blocks");
+    all.push_back(*step);
+  }
+  return all;
+}
+
+/// Adds an operand with one element per channel, zero-padded if the description has more channels.
+static void addChannels(LibraryCall &call, FusionOp fusion, Value inner, int64_t filled) {
+  const int64_t channels = typeOf(fusion.getResult(0)).getDimSize(1);
+  if (filled == channels)
+    return call.addValue(outside(fusion, inner));
+  auto plain = ref::Tensor::fromAttr(channelsConstant(fusion, inner, channels).getValue());
+  const auto bytes = filled * int64_t(sizeof(float));
+  call.add(packedWeights(bytes, "channels:" + std::to_string(filled),
+                         [plain = *plain, channels, filled](void *to) {
+                           auto *values = static_cast<float *>(to);
+                           std::fill(values, values + filled, 0.0f);
+                           std::memcpy(values, plain.data(), size_t(channels) * sizeof(float));
+                         }),
+           double(bytes));
+}
+
+void addEpilogue(LibraryCall &call, FusionOp fusion, const Epilogue &epilogue, Value bias,
+                 const json &steps) {
+  const int64_t filled = call.desc["dst"][1];
+  if (bias)
+    addChannels(call, fusion, bias, filled);
+  std::optional<unsigned> addend;
+  for (auto [postOp, step] : llvm::zip(epilogue.postOps, steps))
+    if (postOp.kind == PostOp::Kind::Binary) {
+      if (step["do"] == "add") {
+        addend = call.arguments.size();
+        call.addValue(outside(fusion, postOp.operand));
+      } else {
+        addChannels(call, fusion, postOp.operand, filled);
+      }
+    }
+  if (addend)
+    call.inplace.push_back({unsigned(call.arguments.size()), *addend});
+  for (auto [i, result] : llvm::enumerate(fusion.getResults()))
+    call.addResult(i, typeOf(result));
+}
+
+} // namespace dlc::convolution_call

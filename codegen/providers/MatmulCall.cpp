@@ -1,0 +1,245 @@
+//===- MatmulCall.cpp - f32 matmuls by dlc's own kernels ------------------===//
+#include "codegen/providers/MatmulCall.h"
+
+#include "codegen/providers/Cost.h"
+#include "passes/TensorBuilder.h"
+#include "runtime/library/describe/Activations.h"
+#include "runtime/library/products/Product.h"
+
+using namespace mlir;
+
+namespace dlc {
+
+using nlohmann::json;
+
+bool supportsEpilogue(const json &steps, int64_t k) {
+  for (const json &step : steps) {
+    std::string kind = step["kind"], alg = step.value("alg", "");
+    bool known = true;
+    if (kind == "sum")
+      known = k <= products::kSummedDepth || (steps.size() == 1 && step.value("scale", 1.0) == 1);
+    else if (kind == "eltwise")
+      known = describe::activationNamed(alg).has_value();
+    else
+      known = llvm::is_contained(
+          {"add", "mul", "sub", "logistic_gradient", "tanh_gradient", "relu_gradient"}, alg);
+    if (!known)
+      return false;
+  }
+  return steps.size() <= size_t(products::kMaxPosts);
+}
+
+CallArgument packedMatrix(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n,
+                          uint64_t bytes, StringRef layout, int64_t format,
+                          std::function<void(const float *, int64_t, int64_t, void *)> pack) {
+  std::string name = layout.str() + ":" + std::to_string(k) + "x" + std::to_string(n) + "x" +
+                     std::to_string(format);
+  return packedWeights(int64_t(bytes), name, [=](void *to) {
+    pack(reinterpret_cast<const float *>(plain.data()), transposed ? 1 : n, transposed ? k : 1, to);
+  });
+}
+
+CallArgument plainMatrix(const ref::Tensor &plain, bool transposed, int64_t k, int64_t n) {
+  return packedMatrix(plain, transposed, k, n, uint64_t(k * n) * sizeof(float), "rows", 0,
+                      [=](const float *from, int64_t row, int64_t column, void *to) {
+                        for (int64_t i = 0; i < k; ++i)
+                          for (int64_t j = 0; j < n; ++j)
+                            static_cast<float *>(to)[i * n + j] = from[i * row + j * column];
+                      });
+}
+
+double batchesOf(const LibraryCall &call) {
+  return productOf(call.desc.value("batch", std::vector<int64_t>()));
+}
+
+double packedRight(const LibraryCall &call) {
+  const json &b = call.desc["b"];
+  if (b == "packed")
+    return 0;
+  return (isShared(b) ? 1 : batchesOf(call)) * call.desc["k"].get<double>() *
+         call.desc["n"].get<double>();
+}
+
+namespace {
+
+using Strides = SmallVector<int64_t>;
+
+json listOf(const Strides &strides) { return std::vector<int64_t>(strides.begin(), strides.end()); }
+
+/// Strides of an operand that is broadcast along dimensions of size 1: 0 there.
+std::optional<Strides> repeated(const TensorDesc &operand) {
+  auto strides = operand.anyStrides();
+  if (!strides || !operand.isF32())
+    return std::nullopt;
+  for (size_t d = 0; d < operand.dims.size(); ++d)
+    if (operand.dims[d] == 1)
+      (*strides)[d] = 0;
+  return strides;
+}
+
+void turn(Strides &strides) { std::swap(strides[strides.size() - 2], strides.back()); }
+
+/// Bytes of the cache lines that the tensor's rows occupy.
+double bytesOf(const TensorDesc &tensor) {
+  constexpr double kElement = 4;
+  auto strides = tensor.anyStrides();
+  size_t rank = tensor.dims.size();
+  if (!strides || rank < 2)
+    return kElement * double(tensor.size());
+  size_t along = strides->back() == 1 ? rank - 1 : rank - 2, down = 2 * rank - 3 - along;
+  return cpu::bytesOfLines(double(tensor.size()) / std::max(1.0, double(tensor.dims[along])),
+                           double(tensor.dims[along]), (*strides)[down], kElement);
+}
+
+/// Describes an epilogue op for the kernels; std::nullopt if an operand is not stored by rows.
+/// `transposed`: the op belongs to the transposed matmul.
+std::optional<json> stepOf(const EpilogueStep &step, bool transposed) {
+  if (step.kind == EpilogueStep::Kind::Eltwise)
+    return json{{"kind", "eltwise"}, {"alg", step.alg}, {"alpha", step.alpha}, {"beta", step.beta}};
+  if (step.kind == EpilogueStep::Kind::Sum)
+    return json{{"kind", "sum"}, {"scale", step.scale}};
+  auto strides = repeated(step.operand);
+  if (strides && transposed)
+    turn(*strides);
+  if (!strides || strides->back() > 1)
+    return std::nullopt;
+  return json{{"kind", "binary"}, {"alg", step.alg}, {"strides", listOf(*strides)}};
+}
+
+/// Adds the prologue to the call. Requires that the rows of the changed operand are contiguous in
+/// memory; returns false otherwise.
+bool addPrologue(const Product &product, LibraryCall &call) {
+  const Prologue &prologue = *product.prologue;
+  bool isLeft = product.madeIsLeft;
+  int64_t row = shapeOf(prologue.x).back();
+  const json &strides = call.desc[isLeft ? "a" : "b"];
+  if (!strides.is_array())
+    return false;
+  size_t rank = strides.size();
+  int64_t lane = strides[isLeft ? rank - 2 : rank - 1],
+          depth = strides[isLeft ? rank - 1 : rank - 2];
+  bool across = lane == 1 && depth == row;
+  if (!across && !(depth == 1 && lane == row))
+    return false;
+  for (size_t d = 0; d + 2 < rank; ++d)
+    if (strides[d].get<int64_t>() % row != 0)
+      return false;
+  const char *rows = !across ? "k" : isLeft ? "m" : "n";
+  if (call.desc[rows].get<int64_t>() != row || (prologue.sums && (!across || rank > 2)))
+    return false;
+  json desc = {{"of", isLeft ? "a" : "b"}, {"row", row}};
+  if (prologue.exponential)
+    desc["exp"] = true;
+  auto add = [&](const char *name, Value value, double bytes) {
+    if (!value)
+      return;
+    int64_t elements = typeOf(value).getNumElements();
+    desc[name] = elements > 1 ? 1 : 0;
+    call.add(sourceOf(product.fusion, value), bytes * double(elements));
+  };
+  add("shift", prologue.shift, 4);
+  add("factor", prologue.factor, 4);
+  add("hot", prologue.hot, 8);
+  if (prologue.hot)
+    desc["hot"] = prologue.value;
+  if (prologue.sums) {
+    desc["sums"] = true;
+    CallArgument sums{CallArgument::Kind::Result};
+    sums.result = 1;
+    call.add(sums, 4.0 * double(row));
+  }
+  call.desc["prologue"] = desc;
+  return true;
+}
+
+} // namespace
+
+std::optional<LibraryCall> matmulCall(const Product &p, const MatmulKernel &kernel,
+                                      llvm::function_ref<bool(const MatmulSizes &)> supports,
+                                      const Refusal &refuse) {
+  if (p.prologue && p.prologue->changes() && !kernel.fusesPrologue)
+    return refuse("only AMX kernels support a prologue");
+  if (!p.src.isF32() || !p.weights.isF32() || !p.dst.isF32() || (p.bias && !p.bias->isF32()))
+    return refuse("not an f32 matmul");
+  size_t rank = p.dst.dims.size();
+  int64_t m = p.dst.dims[rank - 2], n = p.dst.dims[rank - 1], k = p.src.dims.back();
+  auto a = repeated(p.src), y = p.dst.anyStrides();
+  // A result stored by columns is computed as the transposed matmul of the transposed operands,
+  // whose result is stored by rows.
+  bool transposed = a && y && y->back() != 1 && (*y)[rank - 2] == 1;
+  if (transposed)
+    turn(*a), turn(*y), std::swap(m, n);
+  if (!a || !y || y->back() != 1)
+    return refuse("the result is neither row-major nor column-major");
+  if (!supports({m, n, k, transposed, rank > 2}))
+    return std::nullopt;
+  LibraryCall call;
+  call.library = kernel.library;
+  call.implementation = kernel.implementation;
+  call.flops = p.flops;
+  call.accumulates = p.accumulates;
+  call.desc = {{"kind", "product"}, {"m", m}, {"n", n}, {"k", k}, {"dst", listOf(*y)}};
+  call.desc[transposed ? "b" : "a"] = listOf(*a);
+  call.desc.update(kernel.parameters);
+  if (rank > 2)
+    call.desc["batch"] = listOf(Strides(ArrayRef(p.dst.dims).drop_back(2)));
+  if (p.scale)
+    call.desc["scale"] = *p.scale;
+  auto addSrc = [&] { call.add(p.srcSource, bytesOf(p.src)); };
+  if (!transposed)
+    addSrc();
+  if (p.constant) {
+    // In a transposed matmul the weights are the left operand, which no kernel needs packed.
+    bool isPacked = kernel.pack && !transposed;
+    CallArgument packed = isPacked ? kernel.pack(p.constant->plain, p.constant->transposed, k, n)
+                          : transposed
+                              ? plainMatrix(p.constant->plain, !p.constant->transposed, m, k)
+                              : plainMatrix(p.constant->plain, p.constant->transposed, k, n);
+    call.desc[transposed ? "a" : "b"] = isPacked     ? json("packed")
+                                        : transposed ? json{k, 1}
+                                                     : json{n, 1};
+    double bytes = double(packed.bytes);
+    call.add(std::move(packed), bytes);
+  } else {
+    auto b = repeated(p.weights);
+    if (!b)
+      return refuse("the right operand has a blocked layout");
+    if (transposed)
+      turn(*b);
+    call.desc[transposed ? "a" : "b"] = listOf(*b);
+    call.add(p.weightsSource, bytesOf(p.weights));
+  }
+  if (transposed)
+    addSrc();
+  // A bias with one element per row is expressed as an epilogue op.
+  bool rowBias = p.bias && transposed;
+  if (p.bias && !rowBias) {
+    call.desc["bias"] = true;
+    call.add(p.biasSource, bytesOf(*p.bias));
+  }
+  call.add(p.dstSource, bytesOf(p.dst));
+  std::vector<EpilogueStep> steps = p.steps;
+  if (rowBias)
+    steps.insert(steps.begin(), {.kind = EpilogueStep::Kind::Binary,
+                                 .alg = "add",
+                                 .operand = *p.bias,
+                                 .source = p.biasSource});
+  json list = json::array();
+  for (const EpilogueStep &step : steps) {
+    auto made = stepOf(step, transposed);
+    if (!made)
+      return refuse("an epilogue operand with other strides than the result");
+    list.push_back(*made);
+    if (step.kind == EpilogueStep::Kind::Binary)
+      call.add(step.source, bytesOf(step.operand));
+  }
+  if (!supportsEpilogue(list, k))
+    return refuse("unsupported epilogue op");
+  if (!list.empty())
+    call.desc["post_ops"] = list;
+  if (p.prologue && (transposed || !addPrologue(p, call)))
+    return refuse("an operand of the prologue is not row-major");
+  return call;
+}
+
+} // namespace dlc

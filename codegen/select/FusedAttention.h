@@ -1,0 +1,17 @@
+//===- FusedAttention.h - attention as one kernel, or as matmuls and a softmax --===//
+#ifndef DLC_CODEGEN_SELECT_FUSEDATTENTION_H
+#define DLC_CODEGEN_SELECT_FUSEDATTENTION_H
+
+#include "codegen/cpu/Target.h"
+#include "codegen/options/Options.h"
+#include "ir/dlc/Dialect.h"
+
+namespace dlc {
+
+/// Returns true if a processor's attention is faster as one kernel, by measurement or by estimate.
+/// `gradients`: compares the forward and backward pass together.
+bool isFusedAttentionFaster(AttentionOp op, const CompileOptions &options,
+                            const cpu::Target &target, bool gradients);
+
+} // namespace dlc
+#endif

@@ -1,0 +1,34 @@
+//===- MeasurementSession.h - one measurement session ---------------------===//
+#ifndef DLC_CODEGEN_SELECT_MEASUREMENTSESSION_H
+#define DLC_CODEGEN_SELECT_MEASUREMENTSESSION_H
+
+#include "codegen/select/Trial.h"
+#include "codegen/select/TuningDatabase.h"
+#include "codegen/select/Worker.h"
+
+namespace dlc {
+
+struct SessionResult {
+  /// In the order of the candidates: times of this session, or reasons for rejection.
+  TuningEntry entry;
+  /// False if other work on the machine disturbed too many runs for a result.
+  bool enough = false;
+};
+
+/// Runs a measurement session: builds, checks and times the candidates. `known` has their earlier
+/// results in the same order. Candidates that are rejected there are skipped, checked results are
+/// not checked again, and finished rounds count. `line` receives the progress.
+SessionResult runSession(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates,
+                         const TuningEntry &known, const TrialConditions &conditions,
+                         double seconds, WorkerLine &line);
+
+/// The same in a separate process, if the operation runs on the host. A candidate that crashes is
+/// rejected, and the session continues without it. `progress` is called for each candidate and
+/// during the rounds.
+SessionResult runSessionInWorker(mlir::Operation *op, llvm::ArrayRef<Candidate> candidates,
+                                 const TuningEntry &known, const TrialConditions &conditions,
+                                 double seconds,
+                                 const std::function<void(const TuningEntry &)> &progress);
+
+} // namespace dlc
+#endif

@@ -1,0 +1,31 @@
+//===- ReferenceResults.h - reference results in f64 ----------------------===//
+//
+// Runs the reference evaluator on operands widened to f64. The results of large matmuls and
+// convolutions, and of elementwise ops after them, are computed at a few hundred sample positions
+// only.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_CODEGEN_SELECT_REFERENCERESULTS_H
+#define DLC_CODEGEN_SELECT_REFERENCERESULTS_H
+
+#include "ir/dlc/Dialect.h"
+#include "ir/tensor/Tensor.h"
+
+#include <optional>
+
+namespace dlc {
+
+/// One result: all elements, or a sample of its elements.
+struct Expected {
+  std::vector<int64_t> places; ///< positions in row-major order; empty: all elements
+  ref::Tensor values;
+};
+
+/// Returns the expected results. `operands` are row-major, whatever their layouts. `inOwnTypes`:
+/// each operation rounds to its type as the program does. Returns std::nullopt if the evaluation
+/// would take too long or is not supported.
+std::optional<std::vector<Expected>>
+expectedResults(mlir::Operation *op, llvm::ArrayRef<ref::Tensor> operands, bool inOwnTypes);
+
+} // namespace dlc
+#endif

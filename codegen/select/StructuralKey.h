@@ -1,0 +1,19 @@
+//===- StructuralKey.h - structural key of an operation -------------------===//
+#ifndef DLC_CODEGEN_SELECT_STRUCTURALKEY_H
+#define DLC_CODEGEN_SELECT_STRUCTURALKEY_H
+
+#include "mlir/IR/Operation.h"
+
+#include <vector>
+
+namespace dlc {
+
+/// Everything that an operation's candidates depend on: its attributes, types and body, which
+/// operands are constants, the values of small constants, and whether a loop repeats it. Repeated
+/// layers of a model have equal keys. Valid as long as the context exists.
+using StructuralKey = std::vector<const void *>;
+
+StructuralKey structuralKeyOf(mlir::Operation *op);
+
+} // namespace dlc
+#endif

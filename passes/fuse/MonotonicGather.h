@@ -1,0 +1,27 @@
+//===- MonotonicGather.h - monotonic gathers with steps of 0 or 1 ---------===//
+//
+// Resizing an image to a larger size reads each of its elements once or several times, in order.
+// Along rows, a vector of the result depends on elements within one vector of the operand:
+// generated code loads that vector and selects elements by a shuffle. Such a gather is cheap enough
+// to be recomputed in several kernels.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DLC_PASSES_FUSE_MONOTONICGATHER_H
+#define DLC_PASSES_FUSE_MONOTONICGATHER_H
+
+#include "ir/dlc/Dialect.h"
+
+namespace dlc {
+
+/// Attribute of a gather with row-major operands: its indices are constants in bounds, and each
+/// index equals the previous one or exceeds it by 1.
+constexpr llvm::StringLiteral kMonotonicAttr = "dlc.monotonic";
+
+inline bool isMonotonic(GatherOp gather) { return gather->hasAttr(kMonotonicAttr); }
+
+/// Marks the monotonic gathers of a block whose device runs vectorized generated code.
+void markMonotonicGathers(mlir::Block &block);
+
+} // namespace dlc
+
+#endif // DLC_PASSES_FUSE_MONOTONICGATHER_H

@@ -1,0 +1,63 @@
+//===- PostOps.cpp - parsed description of a matmul's epilogue ------------===//
+#include "runtime/library/describe/PostOps.h"
+
+#include "runtime/library/describe/Activations.h"
+
+namespace dlc::describe {
+
+using simd::Epilogue;
+using simd::Post;
+using simd::PostKind;
+
+/// Returns the post-op's kind and activation. The parameters and the operand are not set.
+static Post postOf(const Fields &op) {
+  static constexpr std::pair<const char *, PostKind> binary[] = {
+      {"add", PostKind::Add},
+      {"mul", PostKind::Mul},
+      {"sub", PostKind::Sub},
+      {"logistic_gradient", PostKind::LogisticGradient},
+      {"tanh_gradient", PostKind::TanhGradient},
+      {"relu_gradient", PostKind::ReluGradient}};
+  std::string kind = op.kind(), alg = op.word("alg");
+  if (kind == "sum" && alg.empty())
+    return {.kind = PostKind::Sum};
+  if (kind == "eltwise")
+    if (auto activation = activationNamed(alg))
+      return {.activation = *activation};
+  if (kind == "binary")
+    for (auto [name, is] : binary)
+      if (alg == name)
+        return {.kind = is};
+  op.complain("unknown ", kind, " post-op '", alg, "'");
+}
+
+Posts Posts::read(const Fields &fields, size_t rank) {
+  Posts posts;
+  Epilogue &epilogue = posts.epilogue;
+  epilogue.scale = static_cast<float>(fields.number("scale", 1));
+  std::vector<Fields> ops = fields.list("post_ops", simd::kMaxPosts);
+  for (const Fields &op : ops) {
+    Post post = postOf(op);
+    if (post.kind == PostKind::Sum) {
+      post.alpha = static_cast<float>(op.number("scale", 1));
+      if (&op != &ops.back())
+        op.complain("a sum must be the last post-op");
+    } else if (hasOperand(post)) {
+      posts.operandStrides.push_back(op.integers("strides", rank, 0, kMaxSize));
+      const std::vector<int64_t> &strides = posts.operandStrides.back();
+      if (strides.back() > 1)
+        op.complain("a post-op's operand must be row-major; found strides ",
+                    runtime::listed(strides));
+      post.operand.row = strides[rank - 2];
+      post.operand.column = strides[rank - 1];
+    } else {
+      double alpha = post.activation == simd::Activation::Linear ? 1 : 0;
+      post.alpha = activationParameter(post.activation, op.number("alpha", alpha));
+      post.beta = activationParameter(post.activation, op.number("beta", 0));
+    }
+    epilogue.posts[epilogue.count++] = post;
+  }
+  return posts;
+}
+
+} // namespace dlc::describe

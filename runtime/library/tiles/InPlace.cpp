@@ -1,0 +1,107 @@
+//===- InPlace.cpp - bf16 matmuls with matrices that are read in place ----===//
+//
+// Tiles need the elements of the left operand adjacent along the summed dimension, as in a matrix
+// with contiguous columns. So that matrix is the tiles' left operand and the rows are their right
+// operand, and the sums are transposed.
+//
+//===---------------------------------------------------------------------------===//
+#include "runtime/library/tiles/Kernel.h"
+
+#if defined(__AMX_BF16__) && defined(__AVX512BF16__)
+
+#include "runtime/library/simd/Narrow.h"
+#include "runtime/library/tiles/Lanes.h"
+
+namespace dlc::tiles {
+
+namespace {
+
+/// Prefetch distance of the columns, in steps. Each column is a separate stream of memory.
+constexpr int64_t kStepsAhead = 12;
+
+/// Computes the sums of 32 columns in tiles 0 to 3. Tiles 0 and 1 hold the first 16 rows, tiles 0
+/// and 2 the first 16 columns. `both` is set if there are more than 16 rows. `ahead` is the next 32
+/// columns to prefetch, or null if all columns are in the cache.
+template <bool both>
+void sumBlock(const char *left, const uint16_t *right, int64_t depth, const uint16_t *ahead) {
+  const int64_t bytes = depth * 2, steps = depth / kDepth;
+  const char *column = reinterpret_cast<const char *>(right);
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (int64_t step = 0; step < steps; ++step, left += kPartBytes, column += 2 * kDepth) {
+    if (ahead) {
+      const int64_t to = step + kStepsAhead;
+      const char *line =
+          to < steps ? column + kStepsAhead * 2 * kDepth
+                     : reinterpret_cast<const char *>(ahead) + (to - steps) % steps * 2 * kDepth;
+      for (int64_t i = 0; i < kBlock; ++i)
+        _mm_prefetch(line + i * bytes, _MM_HINT_T1);
+    }
+    _tile_loadd(4, column, bytes);
+    _tile_loadd(5, column + kHalf * bytes, bytes);
+    _tile_loadd(6, left, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 5, 6);
+    if (both) {
+      _tile_loadd(7, left + kTile, 64);
+      _tile_dpbf16ps(2, 4, 7);
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+}
+
+/// Transposes the sums of 16 columns and up to 16 rows, rounds them to bf16 and stores them as
+/// rows.
+void write(const float *sums, int64_t rows, uint16_t *to, int64_t toRow) {
+  __m512i lanes[16];
+  for (int i = 0; i < 16; ++i)
+    lanes[i] = _mm512_load_si512(sums + 16 * i);
+  transpose(lanes);
+  for (int64_t i = 0; i < 16 && i < rows; ++i) {
+    const auto half = simd::narrowed<16>(simd::Vec<16>(_mm512_castsi512_ps(lanes[i])));
+    __builtin_memcpy(to + i * toRow, &half, sizeof half);
+  }
+}
+
+} // namespace
+
+void multiplyInPlace(const products::InPlaceProduct &args) {
+  asm volatile("" : : "r"(args.left), "r"(args.right) : "memory");
+  alignas(64) float sums[4][kHalf * kHalf];
+  for (int64_t column = 0; column < args.columns; column += kBlock)
+    for (int64_t row = 0; row < args.rows; row += kBlock) {
+      const uint16_t *right = args.right + column * args.depth;
+      const char *left = args.left + row / kBlock * args.stride;
+      const int64_t rows = args.rows - row;
+      const uint16_t *ahead = row == 0 ? right + kBlock * args.depth : nullptr;
+      if (rows > kHalf)
+        sumBlock<true>(left, right, args.depth, ahead);
+      else
+        sumBlock<false>(left, right, args.depth, ahead);
+      _tile_stored(0, sums[0], 64);
+      _tile_stored(1, sums[1], 64);
+      if (rows > kHalf) {
+        _tile_stored(2, sums[2], 64);
+        _tile_stored(3, sums[3], 64);
+      }
+      asm volatile("" : : "r"(sums) : "memory");
+      uint16_t *dst = args.dst + row * args.dstRow + column;
+      for (int i = 0; i < 4; ++i)
+        write(sums[i], rows - i / 2 * kHalf, dst + i / 2 * kHalf * args.dstRow + i % 2 * kHalf,
+              args.dstRow);
+    }
+}
+
+} // namespace dlc::tiles
+
+#else
+
+namespace dlc::tiles {
+
+void multiplyInPlace(const products::InPlaceProduct &) {}
+
+} // namespace dlc::tiles
+
+#endif

@@ -1,0 +1,65 @@
+//===- GraphCapture.cpp - capture of device commands into graphs -------------===//
+#include "runtime/session/GraphCapture.h"
+
+#include <algorithm>
+
+namespace dlc::runtime {
+
+namespace {
+
+constexpr size_t kMaxGraphs = 8;
+
+} // namespace
+
+GraphCapture::~GraphCapture() {
+  for (const Graph &graph : graphs)
+    if (graph.handle)
+      device.table.graph_destroy(device.handle, graph.handle);
+}
+
+void *GraphCapture::capture(void *stream, const std::function<void()> &plain) {
+  void *graph = nullptr;
+  char error[1024] = "";
+  if (device.table.capture_begin(device.handle, stream, error, sizeof error) != 0)
+    return nullptr;
+  bool whole = true;
+  try {
+    plain();
+  } catch (const Error &) {
+    whole = false; // the error is reported when the commands are submitted one by one
+  }
+  if (device.table.capture_end(device.handle, stream, &graph, error, sizeof error) != 0 || whole)
+    return graph;
+  if (graph)
+    device.table.graph_destroy(device.handle, graph);
+  return nullptr;
+}
+
+void GraphCapture::run(void *stream, const std::vector<void *> &addresses,
+                       const std::function<void()> &plain) {
+  if (refused)
+    return plain();
+  auto found = std::find_if(graphs.begin(), graphs.end(),
+                            [&](const Graph &graph) { return graph.addresses == addresses; });
+  if (found == graphs.end()) {
+    if (graphs.size() == kMaxGraphs) {
+      if (graphs.back().handle)
+        device.table.graph_destroy(device.handle, graphs.back().handle);
+      graphs.pop_back();
+    }
+    graphs.insert(graphs.begin(), {addresses, nullptr});
+    return plain();
+  }
+  std::rotate(graphs.begin(), found, found + 1);
+  Graph &graph = graphs.front();
+  if (!graph.handle)
+    graph.handle = capture(stream, plain);
+  if (!graph.handle) {
+    refused = true;
+    return plain();
+  }
+  device.call(device.table.graph_launch, graph.handle, stream);
+  ++launched;
+}
+
+} // namespace dlc::runtime

@@ -1,0 +1,47 @@
+//===- GraphCapture.h - capture of device commands into graphs ---------------===//
+#ifndef DLC_RUNTIME_SESSION_GRAPHCAPTURE_H
+#define DLC_RUNTIME_SESSION_GRAPHCAPTURE_H
+
+#include "runtime/device/Device.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// A range of a stream's commands that are submitted to the device only and have static sizes. A
+/// graph contains the buffer addresses. It is captured when a set of addresses occurs for the
+/// second time: the first run of a kernel may load code, which is not allowed during a capture. The
+/// graphs of the 8 most recently used sets of addresses are cached.
+class GraphCapture {
+public:
+  GraphCapture(Device &device, size_t first, size_t last)
+      : first(first), last(last), device(device) {}
+  ~GraphCapture();
+  GraphCapture(const GraphCapture &) = delete;
+
+  const size_t first, last;
+
+  /// Executes the commands, from a cached graph if possible. `plain` submits them to the stream one
+  /// by one.
+  void run(void *stream, const std::vector<void *> &addresses, const std::function<void()> &plain);
+  uint64_t launches() const { return launched; }
+
+private:
+  struct Graph {
+    std::vector<void *> addresses;
+    void *handle = nullptr;
+  };
+  void *capture(void *stream, const std::function<void()> &plain);
+
+  Device &device;
+  /// Cached graphs, most recently used first.
+  std::vector<Graph> graphs;
+  bool refused = false;
+  uint64_t launched = 0;
+};
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_GRAPHCAPTURE_H

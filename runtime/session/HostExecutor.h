@@ -1,0 +1,120 @@
+//===- HostExecutor.h - preparation and execution of commands on the CPU -----===//
+#ifndef DLC_RUNTIME_SESSION_HOSTEXECUTOR_H
+#define DLC_RUNTIME_SESSION_HOSTEXECUTOR_H
+
+#include "runtime/device/cpu/Memory.h"
+#include "runtime/session/Binder.h"
+#include "runtime/session/HostWork.h"
+#include "runtime/session/LoopAddresses.h"
+#include "runtime/session/Session.h"
+
+#include <memory>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// A top-level command and its number, which counts all commands of the program in order, including
+/// those in bodies.
+struct NumberedCommand {
+  const Command *command;
+  uint32_t number;
+};
+
+/// Number of commands: the command itself plus those of its bodies.
+uint32_t commandCount(const Command &command);
+
+/// Appends the descriptions (Session::commands()) of the commands and of those in their bodies, in
+/// order.
+void describeCommands(const Plan &plan, const std::vector<Command> &commands,
+                      std::vector<CommandInfo> &infos);
+
+int64_t nowNs();
+
+[[noreturn]] void failIn(const CommandInfo &info, uint32_t number, const std::string &what);
+
+/// Called by a stream that reaches a record or wait command.
+class EventSink {
+public:
+  virtual ~EventSink() = default;
+  virtual void record(uint32_t event) = 0;
+  virtual void wait(uint32_t event) = 0;
+};
+
+/// Executes a list of CPU commands. The constructor does all preparation. `infos` describes the
+/// program's commands; the constructor adds the implementations.
+class HostExecutor {
+public:
+  HostExecutor(const Plan &plan, Binder &binder, const Span &code, std::vector<CommandInfo> &infos,
+               const std::vector<NumberedCommand> &commands, int threads, World *world,
+               EventSink *events = nullptr);
+  HostExecutor(const HostExecutor &) = delete;
+
+  /// Index of the first top-level step that writes state; all steps before it write none.
+  uint32_t firstUpdate() const { return update; }
+  uint32_t end() const { return static_cast<uint32_t>(steps.size()); }
+  uint64_t scratchBytes() const { return scratch.size(); }
+  int threads() const { return threadCount; }
+
+  void run(uint32_t first, uint32_t last) { runRange(first, last); }
+
+  /// Index of the step after the one at `at` and its bodies, and properties of the step at `at`.
+  uint32_t after(uint32_t at) const { return steps[at].elseEnd; }
+  Op opAt(uint32_t at) const { return steps[at].op; }
+  uint32_t eventAt(uint32_t at) const { return static_cast<uint32_t>(steps[at].bytes); }
+
+  bool tracing = false;
+  uint32_t stream = 0; ///< stream number in traces
+  std::vector<TraceEvent> events;
+
+private:
+  /// A prepared command. The bodies of an if or loop follow it in the list.
+  struct Step {
+    Op op;
+    uint32_t command;
+    uint32_t bodyEnd = 0, elseEnd = 0;
+    void **buffers = nullptr;
+    // launch and library
+    HostWork work = {};
+    void *workspace = nullptr; ///< library: workspace in the arena, if large enough
+    // copy and fill; for record and wait: the event
+    uint64_t bytes = 0;
+    uint8_t byte = 0;
+    // loop: indices into `buffers`; -1 if absent
+    int8_t trip = -1, cond = -1, index = -1, count = -1;
+    int64_t max = -1;
+    bool overflowIsError = false;
+    LoopAddresses *loopAddresses = nullptr;
+  };
+
+  void bind(void **slot, uint32_t index);
+  int8_t bindNext(Step &step, int64_t index, int8_t &next);
+  void prepare(const Command &command, uint32_t &number, uint64_t &scratchBytes);
+  void prepareAll(const std::vector<Command> &commands, uint32_t &number, uint64_t &scratchBytes);
+  void prepareBodies(const Command &command, size_t at, Step &step, uint32_t &number,
+                     uint64_t &scratchBytes);
+  void prepareWork(const Command &command, Step &step, uint64_t &scratchBytes);
+
+  void runRange(uint32_t begin, uint32_t end);
+  void runWork(const Step &step);
+  void runLoop(uint32_t at);
+
+  const Plan &plan;
+  Binder &binder;
+  const Span &code;
+  std::vector<CommandInfo> &infos;
+  int threadCount;
+  World *world;
+  EventSink *eventSink;
+  uint32_t update = UINT32_MAX, topLevel = 0;
+  Block scratch;
+  std::vector<std::unique_ptr<LibraryCall>> calls;
+  std::deque<LoopAddresses> loops;
+  LoopAddresses *loopAddresses = nullptr; ///< loop whose body is being prepared
+  std::vector<void *> slots;
+  size_t usedSlots = 0;
+  std::vector<Step> steps;
+};
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_HOSTEXECUTOR_H

@@ -1,0 +1,37 @@
+//===- ShardCopy.h - copies this rank's shard of replicated data -------------===//
+#ifndef DLC_RUNTIME_SESSION_SHARDCOPY_H
+#define DLC_RUNTIME_SESSION_SHARDCOPY_H
+
+#include "runtime/collective/World.h"
+#include "runtime/library/Library.h"
+
+#include <string_view>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// Library name of commands that copy this rank's shard of the concatenation of some buffers to the
+/// last buffer, without communication. Fields of their description:
+///   bytes  size of each buffer except the last
+///   size   world size for which the program was compiled, equal to the number of shards
+///   share  if `size` is absent: bytes of a shard; the number of shards limits the world size
+constexpr std::string_view kShardCopyLibrary = "own_rows";
+
+/// A piece that this rank copies: `bytes` bytes from offset `from` of a buffer to offset `to` of
+/// the target.
+struct ShardPiece {
+  size_t buffer, target;
+  uint64_t from, to, bytes;
+};
+/// Returns the pieces, for callers that do the copies. Throws the same errors as collectiveCall()
+/// (Collectives.h).
+std::vector<ShardPiece> shardPieces(const nlohmann::json &desc, std::span<const BufferInfo> buffers,
+                                    World *world);
+
+/// Returns the library call on host memory, like collectiveCall().
+std::unique_ptr<LibraryCall> shardCopyCall(const nlohmann::json &desc,
+                                           std::span<const BufferInfo> buffers, World *world);
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_SHARDCOPY_H

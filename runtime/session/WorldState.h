@@ -1,0 +1,35 @@
+//===- WorldState.h - consistency of the ranks that run one program ----------===//
+#ifndef DLC_RUNTIME_SESSION_WORLDSTATE_H
+#define DLC_RUNTIME_SESSION_WORLDSTATE_H
+
+#include "dlc/Export.h"
+#include "runtime/collective/World.h"
+#include "runtime/program/Program.h"
+#include "runtime/session/State.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlc::runtime {
+
+/// Returns lines for World::agree that identify the program file, if all ranks must have the same
+/// file.
+DLC_EXPORT std::vector<std::string> programLines(const Program &program, const Plan &plan);
+/// Returns lines for World::agree that describe inputs, outputs, states and collectives, if each
+/// rank has compiled the model for its own CPU.
+DLC_EXPORT std::vector<std::string> interfaceLines(const Plan &plan);
+
+/// The following functions must be called by all ranks together. In a world of one rank,
+/// shareStates does nothing.
+///
+/// Broadcasts rank 0's states to all ranks, except shards and parts, which belong to each rank.
+DLC_EXPORT void shareStates(World &world, StateSet &states, const Plan &plan);
+/// Saves a checkpoint of the states of all ranks.
+DLC_EXPORT void saveWorldState(World &world, const StateSet &states, const Plan &plan,
+                               const std::string &path,
+                               const std::map<std::string, std::string> &metadata = {});
+
+} // namespace dlc::runtime
+
+#endif // DLC_RUNTIME_SESSION_WORLDSTATE_H

@@ -1,0 +1,85 @@
+"""Binds the states of a program to PyTorch's memory: if possible, the session reads and writes the tensor itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from dlc import _runtime
+from dlc._graph import ELEMENTS
+
+
+class StateMismatchError(ValueError):
+    """Raised if a tensor's type or shape differs from those for which the program was compiled."""
+
+
+class BoundState:
+    """One state of a session, and the tensor that it is bound to."""
+
+    def __init__(self, session: _runtime.Session, index: int, find: Callable[[], torch.Tensor], changes: bool):
+        self.name, self._element, self._shape, _ = session.states[index]
+        self._session, self._index, self._find, self.changes = session, index, find, changes
+        #: PyTorch's tensor, and the program's buffer: null if they are the same memory, else a contiguous copy.
+        self.tensor: torch.Tensor | None = None
+        self._inner: torch.Tensor | None = None
+        #: Address and layout of the tensor at the last bind.
+        self._seen: tuple[Any, ...] = ()
+
+    def before(self) -> None:
+        """Called before a run. Binds the tensor again if it has changed, and copies it to the program's buffer if there is one."""
+        tensor = self._find()
+        if tensor is not self.tensor or _place(tensor) != self._seen:
+            self._bind(tensor)
+        if self._inner is not None:
+            self._inner.copy_(tensor.detach())
+
+    def after(self) -> None:
+        """Called after a run. Copies the program's buffer back to the tensor if there is one."""
+        if self._inner is not None and self.changes and self.tensor is not None:
+            self.tensor.detach().copy_(self._inner)
+
+    def take(self) -> None:
+        """Called after another component has assigned a new value to the state."""
+        if self.tensor is None:
+            return
+        if self._inner is not None:
+            self.tensor.detach().copy_(self._inner)
+        torch.autograd.graph.increment_version(self.tensor)
+
+    def _bind(self, tensor: torch.Tensor) -> None:
+        if tensor.device.type != "cpu":
+            raise ValueError(f"'{self.name}' is on {tensor.device}; required: host memory; move the module, as in module.cpu(), and create a new optimizer")
+        if ELEMENTS.get(tensor.dtype) != self._element or tuple(tensor.shape) != self._shape:
+            raise StateMismatchError(
+                f"'{self.name}' is {tensor.dtype} of the shape {list(tensor.shape)}; required: {self._element} of the shape {list(self._shape)}; "
+                "restore its type and shape, or create the step with a new optimizer"
+            )
+        if _reach(tensor) > tensor.untyped_storage().nbytes():
+            raise ValueError(f"'{self.name}': required: a tensor whose elements are in memory; found: a tensor whose storage was freed")
+        plain = tensor.is_contiguous() and tensor.data_ptr() % tensor.element_size() == 0
+        inner = None if plain else torch.empty(tensor.shape, dtype=tensor.dtype)
+        place = tensor if inner is None else inner
+        if tensor.numel():
+            self._session.bind_state(self._index, place.data_ptr(), tensor.numel() * tensor.element_size())
+        self.tensor, self._inner, self._seen = tensor, inner, _place(tensor)
+
+
+def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
+    return tensor.data_ptr(), tensor.stride(), tensor.shape, tensor.dtype
+
+
+def _reach(tensor: torch.Tensor) -> int:
+    """Returns the number of bytes of the storage up to the end of the tensor's last element."""
+    if not tensor.numel():
+        return 0
+    return (tensor.storage_offset() + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
+
+
+def initial_state(session: _runtime.Session, index: int) -> torch.Tensor:
+    """Returns a new tensor with the session's initial state."""
+    _, element, shape, _ = session.states[index]
+    dtype = next(each for each, name in ELEMENTS.items() if name == element)
+    data: Any = bytearray(session.state_bytes(index))
+    return torch.frombuffer(data, dtype=dtype).reshape(shape).clone()
