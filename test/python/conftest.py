@@ -15,6 +15,26 @@ sys.path += os.environ.get("DLC_TORCH", "").split()
 sys.path += os.environ.get("DLC_JAX", "").split()
 
 
+#: Modules whose parametrized tests take long. Each check runs every n-th case of them, and all cases with --all-cases.
+SAMPLED = {"test_constants": 3, "test_corners": 3, "test_rounding": 2, "test_step_changes": 2}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all-cases", action="store_true", help="run all cases of parametrized tests, instead of a sample of the long ones")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--all-cases"):
+        return
+    cases, kept, left_out = {}, [], []
+    for item in items:
+        share = SAMPLED.get(item.module.__name__, 1) if hasattr(item, "callspec") else 1
+        case = cases[item.module, item.originalname] = cases.get((item.module, item.originalname), -1) + 1
+        (left_out if case % share else kept).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
+
+
 def pytest_terminal_summary(terminalreporter):
     """The line that test/count.py reads."""
     count = {kind: len(terminalreporter.stats.get(kind, ())) for kind in ("passed", "failed", "error", "skipped")}
