@@ -129,13 +129,19 @@ public:
     const Machine &machine = cost.machine;
     if (call.desc.contains("parts"))
       return cost.ended(call, tilesTime(call, cost));
-    // An instruction of VNNI multiplies and adds four times as many values as one in f32, once for
-    // each digit. AVX2 has three instructions for that: two multiplications and an addition.
-    double digits = call.desc["digits"], cores = cost.coresFor(call.flops);
+    // An instruction of VNNI multiplies and adds nearly four times as many values as one in f32,
+    // once for each digit. The sums of a block are then converted and scaled, which takes as long
+    // as the products of seven elements. AVX2 has three instructions for products: two
+    // multiplications and an addition.
+    constexpr double kVnni = 3.7, kPerBlock = 7, kUnpacking = 0.2;
+    double digits = call.desc["digits"], depth = call.desc["block"], k = call.desc["k"],
+           cores = cost.coresFor(call.flops);
     const bool hasVnni = StringRef(call.implementation).contains("avx512");
-    double rate = machine.vectorsGflops * (hasVnni ? 4.0 : 4.0 / 3) / (digits + 1) *
-                  laneShare(call.desc["n"], cost.lanes);
-    return cost.ended(call, std::max(call.flops / (rate * cores), cost.traffic(call.bytes, cores)));
+    double rate = machine.vectorsGflops * laneShare(call.desc["n"], cost.lanes) *
+                  (hasVnni ? kVnni / (digits * (1 + kPerBlock / depth) + kUnpacking)
+                           : 4.0 / 3 / (digits + 1));
+    double flops = call.flops * std::ceil(k / depth) * depth / k;
+    return cost.ended(call, std::max(flops / (rate * cores), cost.traffic(call.bytes, cores)));
   }
 };
 

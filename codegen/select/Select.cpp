@@ -141,7 +141,7 @@ private:
   /// Keeps the form of the weights that was measured to be faster; without measurements of both,
   /// the one that is estimated to be faster.
   void chooseForm(WeightForms &forms) {
-    auto electionOf = [&](FusionOp op) -> TuningGroup * {
+    auto groupOf = [&](FusionOp op) -> TuningGroup * {
       for (auto &[key, group] : groups)
         if (llvm::is_contained(group.operations, op.getOperation()))
           return &group;
@@ -150,7 +150,7 @@ private:
     auto measured = [](const TuningGroup *of) {
       return of && of->entry && of->entry->choice() ? of->entry->choice()->median : 0;
     };
-    TuningGroup *quantized = electionOf(forms.quantized), *other = electionOf(forms.dequantized);
+    TuningGroup *quantized = groupOf(forms.quantized), *other = groupOf(forms.dequantized);
     const double time = measured(quantized), otherTime = measured(other);
     const bool isDequantized =
         time > 0 && otherTime > 0 ? otherTime < time : forms.dequantizedTime < forms.quantizedTime;
@@ -160,8 +160,8 @@ private:
   }
 
   /// Enumerates the candidates of an operation. If they can be measured, adds the operation to the
-  /// group with its tuning key.
-  LogicalResult enumerateCandidates(Operation *op) {
+  /// group with its tuning key. `isForm`: the operation is one of two forms and is not split.
+  LogicalResult enumerateCandidates(Operation *op, bool isForm = false) {
     clearChoice(op);
     std::string refusals, device = deviceOfCommand(op);
     bool onGpu = isGpu(device);
@@ -185,7 +185,8 @@ private:
           dequantizedBytesLeft -= forms->bytes;
         if (areMeasured) {
           weightForms.push_back(*forms);
-          if (failed(enumerateCandidates(forms->dequantized)))
+          isForm = true;
+          if (failed(enumerateCandidates(forms->dequantized, isForm)))
             return failure();
         } else if (FusionOp kept = keepForm(*forms, isFaster); isFaster) {
           return enumerateCandidates(kept);
@@ -194,7 +195,7 @@ private:
       shared.staysQuantized = !hasMeasurements();
     }
     if (auto fusion = dyn_cast<FusionOp>(op);
-        fusion && options.kernels.empty() && !shared.staysFused) {
+        fusion && options.kernels.empty() && !shared.staysFused && !isForm) {
       auto parts = splitContraction(fusion, candidates, options, target);
       for (Operation *part : parts)
         if (failed(enumerateCandidates(part)))

@@ -9,6 +9,9 @@ import onnx
 from onnx import TensorProto as T, helper, numpy_helper
 
 TYPES = {"f16": T.FLOAT16, "bf16": T.BFLOAT16, "f32": T.FLOAT}
+# Ends of the range in which skipped roundings change no class: a few times the smallest number of f16, and a few steps below its largest number; without
+# denormal numbers for f32.
+ENDS = {"f16": {"least": 2.0**-22, "most": 65504 * (1 - 2.0**-8)}, "f32": {"least": 2.0**-126}}
 LAST_BIT = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 2.0**-24}
 LARGEST = {"sixteen": 1e3, "extreme": np.inf}
 EXTREMES = {"f32": [1e30, 1e-30, 1e38, -1e38, 1e-38, 1e20, 1e-20, 12582912, -12582912, 3e38, 10, 0.1, 1024, 1 / 3],
@@ -153,7 +156,7 @@ class Chain:
         self.end(name if self.kind == "f32" else self.node("Cast", [name], to=T.FLOAT), T.FLOAT, check)
 
     def stored(self, x):
-        self.single(x.name, {"is": "near", "tolerance": self.tolerance(x)} if self.style == "sixteen" else {"is": "class", "both_ways": self.kind == "f32"})
+        self.single(x.name, {"is": "near", "tolerance": self.tolerance(x)} if self.style == "sixteen" else {"is": "class", "both_ways": self.kind == "f32", **ENDS[self.kind]})
 
     def search(self, x):
         axis = int(self.rng.integers(x.array.ndim))
