@@ -131,7 +131,7 @@ public:
       return cost.ended(call, tilesTime(call, cost));
     // An instruction of VNNI multiplies and adds nearly four times as many values as one in f32,
     // once for each digit. The sums of a block are then converted and scaled, which takes as long
-    // as the products of seven elements. AVX2 has three instructions for products: two
+    // as the products of kPerBlock elements. AVX2 has three instructions for products: two
     // multiplications and an addition.
     constexpr double kVnni = 3.7, kPerBlock = 7, kUnpacking = 0.2;
     double digits = call.desc["digits"], depth = call.desc["block"], k = call.desc["k"],

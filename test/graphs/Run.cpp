@@ -17,6 +17,7 @@
 #include "frontend/onnx/Import.h"
 #include "ir/dlc/Dialect.h"
 #include "ir/reference/Evaluate.h"
+#include "passes/QuantizedWeights.h"
 #include "passes/simplify/Constants.h"
 #include "runtime/program/Npy.h"
 #include "runtime/session/Session.h"
@@ -70,7 +71,7 @@ Variant drawVariant(const std::string &name, ModuleOp module, bool hasSteps) {
     break;
   case 2: {
     // Places are drawn for operations that remain after simplification, because places are assigned
-    // then. Constants are placed with their users.
+    // then. Constants and quantized weights are placed with their users.
     OwningOpRef<ModuleOp> simplified = module.clone();
     CompileOptions first;
     first.to = Phase::Simplify;
@@ -82,6 +83,7 @@ Variant drawVariant(const std::string &name, ModuleOp module, bool hasSteps) {
       // graph is compiled.
       if (auto node = dyn_cast<NameLoc>(op->getLoc());
           node && !isa<ConstantOp, YieldOp>(op) &&
+          !(isa<DequantizeOp>(op) && isQuantizedWeights(op->getResult(0))) &&
           std::hash<std::string>()(name + node.getName().str()) % 3 == 0)
         place.push_back(node.getName().str() + "=cpu:1");
     });

@@ -3,7 +3,7 @@ import importlib
 import pathlib
 
 import numpy as np
-from graph import Graph, everything, random, reads
+from graph import QUANTISED, Graph, everything, random, reads
 
 for file in sorted((pathlib.Path(__file__).parent / "operators").glob("*.py")):
     importlib.import_module("operators." + file.stem)
@@ -14,9 +14,9 @@ STEPS = {"Floor", "Ceil", "Round", "Sign", "ThresholdedRelu", "Shrink", "Equal",
          "TreeEnsemble"}
 
 
-def generate(seed, most=20):
-    """The Graph of a seed."""
-    g = Graph(seed)
+def generate(seed, style="graphs", most=20):
+    """The Graph of a seed. In the style quantised, most operators quantize or read quantized values."""
+    g = Graph([seed, 8], QUANTISED) if style == "quantised" else Graph(seed)
     g.grow(g.integer(1, most))
     return g
 

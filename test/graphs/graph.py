@@ -7,6 +7,7 @@ values only, which are computed from inputs without rounding.
 """
 import contextlib
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto as T, helper, numpy_helper
@@ -16,6 +17,8 @@ SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 31, 33]
 NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i64": np.int64, "i32": np.int32, "i8": np.int8, "u8": np.uint8, "bool": np.bool_}
 PROTO = {"f32": T.FLOAT, "f64": T.DOUBLE, "f16": T.FLOAT16, "i64": T.INT64, "i32": T.INT32, "i8": T.INT8, "u8": T.UINT8, "bool": T.BOOL}
 NAMES = {number: name for name, number in PROTO.items()}
+# Constants of these types are read by DequantizeLinear only.
+PACKED = {"i4": ml_dtypes.int4, "u4": ml_dtypes.uint4}
 # Opsets by domain; that of "" is drawn. ONNX Runtime has none beyond 26.
 DOMAINS = {"ai.onnx.ml": 5, "ai.onnx.preview": 1, "ai.onnx.preview.training": 1}
 OPSETS = [21, 21, 21, 22, 23, 23, 24, 24, 25, 26, 26, 28]
@@ -27,6 +30,9 @@ WEIGHTS = {"Conv": 5, "MatMul": 4, "Add": 4, "Mul": 3, "Transpose": 3, "Reshape"
            "DequantizeLinear": 3, "Concat": 2, "Slice": 2, "MaxPool": 2, "AveragePool": 2, "Softmax": 2, "BatchNormalization": 2, "LayerNormalization": 2,
            "Gemm": 2, "ConvTranspose": 2, "Relu": 2, "ReduceMean": 2, "Resize": 2, "Scan": 2, "RMSNormalization": 2, "RotaryEmbedding": 2, "QLinearConv": 2,
            "QLinearMatMul": 2}
+# In graphs of the style quantised.
+QUANTISED = {"QuantizeLinear": 20, "DequantizeLinear": 40, "DynamicQuantizeLinear": 20, "MatMulInteger": 20, "QLinearMatMul": 20, "ConvInteger": 20, "QLinearConv": 20,
+             "MatMul": 10, "Conv": 10, "ConvTranspose": 5, "Add": 5, "Relu": 5, "Concat": 3, "Transpose": 3, "Reshape": 3}
 
 
 class NoOperand(Exception):
@@ -59,8 +65,10 @@ def spec(*operators):
 
 
 class Graph:
-    def __init__(self, seed):
+    def __init__(self, seed, weights=None):
+        """`weights`: of operators that are more frequent than others."""
         self.rng = np.random.default_rng(seed)
+        self.weights = WEIGHTS if weights is None else weights
         self.values, self.inputs, self.constants, self.nodes, self.numbers, self.depth = [], [], {}, [], 0, 0
         self.ends = []  # outputs of which only the run knows the shape; None stands for what it finds
         self.opsets = {"": self.one(OPSETS), **DOMAINS}
@@ -102,7 +110,7 @@ class Graph:
         array = np.asarray(array)
         name = f"c{len(self.constants)}"
         self.constants[name] = array
-        return Value(name, array.shape, {v: k for k, v in NUMPY.items()}[array.dtype.type], True)
+        return Value(name, array.shape, {v: k for k, v in (NUMPY | PACKED).items()}[array.dtype.type], True)
 
     def weight(self, shape, scale=None):
         fan = max(1, int(np.prod(shape[1:])))
@@ -174,7 +182,7 @@ class Graph:
     # Nodes.
     def inferred(self, node, inputs):
         """The results' (kind, shape) as the onnx package infers them."""
-        types = {v.name: helper.make_tensor_type_proto(PROTO[v.kind], v.shape) for v in inputs if v is not None}
+        types = {v.name: helper.make_tensor_type_proto((PROTO | {"i4": T.INT4, "u4": T.UINT4})[v.kind], v.shape) for v in inputs if v is not None}
         data = {v.name: numpy_helper.from_array(self.constants[v.name], v.name) for v in inputs if v is not None and v.name in self.constants}
         schema = onnx.defs.get_schema(node.op_type, self.opsets[node.domain], node.domain)
         found = onnx.shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=[helper.make_opsetid(*o) for o in self.opsets.items()])
@@ -184,7 +192,7 @@ class Graph:
                 raise NoOperand
             yield NAMES[about.elem_type], [d.dim_value if d.HasField("dim_value") else None for d in about.shape.dim]
 
-    def emit(self, operator, inputs, exact=False, results=1, domain="", types=None, **attributes):
+    def emit(self, operator, inputs, exact=False, results=1, domain="", types=None, largest=LARGEST, **attributes):
         """Adds a node. Its results' types are (kind, shape) each; they are inferred where they are not given, and what is no tensor has a kind that is not in
         NUMPY. Raises NoOperand where the standard does not allow it, or the result is too large."""
         number = self.numbers
@@ -193,7 +201,7 @@ class Graph:
         node = helper.make_node(operator, ["" if v is None else v.name for v in inputs], outputs, name=f"n{number}", domain=domain, **attributes)
         made = []
         for output, (kind, shape) in zip(outputs, types or self.inferred(node, inputs)):
-            if None in shape or np.prod(shape) > LARGEST:
+            if None in shape or np.prod(shape) > largest:
                 raise NoOperand
             made.append(Value(output, shape, kind, exact))
         self.nodes.append(node)
@@ -227,7 +235,7 @@ class Graph:
 
     def grow(self, count):
         """Adds so many nodes or fewer. The onnx package says no to what a specification got wrong: nothing is added then."""
-        weights = np.array([WEIGHTS.get(name, 1) for name in self.names], float)
+        weights = np.array([self.weights.get(name, 1) for name in self.names], float)
         for _ in range(3 * count):
             if len(self.nodes) >= count:
                 break

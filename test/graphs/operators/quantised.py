@@ -1,7 +1,7 @@
 """Specifications of quantized values and of their matmuls. Scales of matmuls are powers of two, so that products are exact and rounded
 identically everywhere."""
 import numpy as np
-from graph import NoOperand, spec
+from graph import NUMPY, PACKED, QUANTISED, NoOperand, spec
 from operators.products import window
 
 
@@ -38,8 +38,33 @@ def quantise(g, operator):
     g.emit(operator, [x, by, zero(g, kind, shape)] if kind == "i8" or g.chance(0.7) else [x, by], True, **more)
 
 
+def weights(g):
+    """A matmul by constant weights of 4 or 8 bits that are large enough for kernels which read them as they are."""
+    k, n = g.one([64, 96, 128, 192, 256]), g.one([64, 65, 70, 96])
+    x = g.pick(lambda v: v.rank >= 2 and v.shape[-1] == k and v.size, make=lambda: (g.one([1, 2, 5, 17, 33, 66, 130]), k))
+    if x.size // k * n > 16000:
+        raise NoOperand
+    kind = g.one(["u4", "i4", "u8", "i8"] if g.opsets[""] >= 21 else ["u8", "i8"])
+    low, high = {"u4": (0, 16), "i4": (-8, 8), "u8": (0, 256), "i8": (-128, 128)}[kind]
+    draw = lambda shape: g.constant(g.rng.integers(low, high, shape).astype((NUMPY | PACKED)[kind]))
+    is_transposed, block = g.chance(0.6), g.one([None, 16, 32, 64])
+    blocks = 1 if block is None else -(-k // block)
+    if block is None:
+        shape, more = g.one([((), {}), ((n,), {"axis": 0 if is_transposed else 1})])
+    else:
+        shape, more = (n, blocks) if is_transposed else (blocks, n), {"axis": 1 if is_transposed else 0, "block_size": block}
+    w = draw((n, k) if is_transposed else (k, n))
+    inputs = [w, g.constant((0.001 + 0.01 * g.rng.random(shape)).astype(np.float32)), *([draw(shape)] if g.chance(0.6) else [])]
+    w = g.emit("DequantizeLinear", inputs, False, largest=1 << 16, **more)
+    if is_transposed:
+        w = g.emit("Transpose", [w], False, largest=1 << 16, perm=[1, 0])
+    g.emit("MatMul", [x, w], False, largest=1 << 16)
+
+
 @spec("DequantizeLinear")
 def dequantise(g, operator):
+    if g.weights is QUANTISED and g.chance(0.5):
+        return weights(g)
     kind = g.one(["u8", "i8", "u8", "i8", "i32"])
     x = g.pick(lambda v: v.rank <= 4 and v.size, kind, make=lambda: g.shape(g.integer(0, 4)))
     shape, more = layout(g, x)
