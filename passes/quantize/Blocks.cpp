@@ -50,7 +50,9 @@ bool isInBlocks(MatmulOp product, DequantizeOp op) {
 /// Makes the operands of the dequantization constants, and lets the kernel read them. Returns false
 /// if the kernel does not support them.
 bool keepQuantized(MatmulOp product) {
-  if (precision::isStrict(product) || !QuantizedWeights::read(product, constantOf))
+  // A matmul of constants is evaluated.
+  if (precision::isStrict(product) || isOfConstants(product.getA()) ||
+      !QuantizedWeights::read(product, constantOf))
     return false;
   OpBuilder builder(product);
   Operation *own = builder.clone(*product.getB().getDefiningOp());

@@ -5,6 +5,7 @@
 #include "runtime/library/tiles/Describe.h"
 #include "runtime/library/vectors/Describe.h"
 #include "runtime/program/Numeric.h"
+#include <gmock/gmock.h>
 
 using namespace dlc;
 using namespace dlc::test;
